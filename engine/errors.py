@@ -1,0 +1,47 @@
+"""What the engine raises.
+
+EngineError
+├── PlanError        a plan is not well formed (the front end's fault)
+├── InvalidValue    a value does not fit its type (the data's fault)
+├── UnknownName      no source or view has this name
+├── NameInUse        a source or view has this name, or something still reads it
+├── EpochError       an epoch is out of order, or its history is no longer kept
+└── LimitExceeded    a recursion passed its limit of rounds
+
+Every error has a stable `code`, a `message` and a `hint` that may be empty.
+"""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    code = "engine_error"
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class PlanError(EngineError):
+    code = "invalid_plan"
+
+
+class InvalidValue(EngineError):
+    code = "invalid_value"
+
+
+class UnknownName(EngineError):
+    code = "unknown_name"
+
+
+class NameInUse(EngineError):
+    code = "name_in_use"
+
+
+class EpochError(EngineError):
+    code = "epoch_out_of_range"
+
+
+class LimitExceeded(EngineError):
+    code = "recursion_limit"

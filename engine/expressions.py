@@ -1,0 +1,136 @@
+"""Scalar expressions over the columns of a row: frozen specifications, no evaluation.
+
+`engine/scalar/` evaluates them a batch at a time. Semantics are SQL's: an operator
+of NULL is NULL, AND, OR and NOT are three-valued. An expression that fails for a row
+(a cast, an overflow, a division by zero) fails that row alone.
+
+`Foreign` is for everything this module has no node for: a DuckDB scalar expression,
+with `{0}`, `{1}`, ... for its arguments. It must be deterministic.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from engine.schema import BOOLEAN, Type
+
+
+class Op(enum.Enum):
+    """Operators, with the types of arguments and result that the front end must arrange.
+
+    Arithmetic takes arguments of one type, its result's, but NUMERIC, where ADD, SUB and
+    MOD take one scale and MUL adds the scales. DIV is float division. INTDIV and MOD truncate towards
+    zero. Comparisons take two arguments of one type. LEAST and GREATEST skip NULLs.
+    """
+
+    ADD = "+"
+    SUB = "-"
+    MUL = "*"
+    DIV = "/"
+    INTDIV = "//"
+    MOD = "%"
+    NEG = "neg"
+    ABS = "abs"
+    EQ = "="
+    NE = "<>"
+    LT = "<"
+    LE = "<="
+    GT = ">"
+    GE = ">="
+    DISTINCT = "is distinct from"
+    NOT_DISTINCT = "is not distinct from"
+    AND = "and"
+    OR = "or"
+    NOT = "not"
+    IS_NULL = "is null"
+    COALESCE = "coalesce"
+    GREATEST = "greatest"
+    LEAST = "least"
+
+
+@dataclass(frozen=True)
+class ColumnRef:
+    """Column `index` of the input row."""
+
+    index: int
+    type: Type
+
+
+@dataclass(frozen=True)
+class Literal:
+    """A constant: None, bool, int, float, Decimal, str, date or datetime, as `type` says."""
+
+    value: object
+    type: Type
+
+
+@dataclass(frozen=True)
+class Call:
+    op: Op
+    args: tuple[Expression, ...]
+    type: Type
+
+
+@dataclass(frozen=True)
+class Cast:
+    """`CAST(arg AS type)`; with `lenient`, TRY_CAST: NULL where the cast fails."""
+
+    arg: Expression
+    type: Type
+    lenient: bool = False
+
+
+@dataclass(frozen=True)
+class Case:
+    """`CASE WHEN condition THEN value ... ELSE otherwise END`; a value is evaluated only where it is taken."""
+
+    branches: tuple[tuple[Expression, Expression], ...]
+    otherwise: Expression
+    type: Type
+
+
+@dataclass(frozen=True)
+class Foreign:
+    """A DuckDB scalar expression over the arguments, e.g. `upper({0})`."""
+
+    template: str
+    args: tuple[Expression, ...]
+    type: Type
+
+
+Expression = ColumnRef | Literal | Call | Cast | Case | Foreign
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    match expression:
+        case Call(args=args) | Foreign(args=args):
+            return args
+        case Cast(arg=arg):
+            return (arg,)
+        case Case(branches=branches, otherwise=otherwise):
+            return (*(e for branch in branches for e in branch), otherwise)
+        case _:
+            return ()
+
+
+def columns_of(expression: Expression) -> frozenset[int]:
+    """The indices of the columns that the expression reads."""
+    return frozenset(e.index for e in walk(expression) if isinstance(e, ColumnRef))
+
+
+def walk(expression: Expression) -> Iterator[Expression]:
+    yield expression
+    for child in children(expression):
+        yield from walk(child)
+
+
+def conjunction(predicates: tuple[Expression, ...]) -> Expression:
+    """All of `predicates`; TRUE for none."""
+    if not predicates:
+        return Literal(True, BOOLEAN)
+    result = predicates[0]
+    for predicate in predicates[1:]:
+        result = Call(Op.AND, (result, predicate), BOOLEAN)
+    return result

@@ -1,0 +1,369 @@
+"""The engine's input language: a DAG of frozen operators over bags of rows.
+
+A node's value is a bag: rows with integer multiplicities, which may pass through
+negative numbers inside a plan (`Negate`) but not in a view. Nodes are equal by
+structure, and equal nodes become one running operator, shared by all views.
+
+`Recursive` is a scope. Its bindings start empty and are updated together, round by
+round, until nothing changes; `Variable` is a binding's value in the round before.
+A node that refers to no variable of a scope belongs outside it: it is computed once,
+and enters the scope unchanged. Names of variables are unique along a path of scopes.
+
+NULL equals NULL here: keys of joins, groups and distinct rows compare words. A front
+end that wants SQL's equality filters NULL keys away first.
+
+Every node is checked when it is built; `PlanError` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+from engine.errors import PlanError
+from engine.expressions import ColumnRef, Expression, columns_of
+from engine.schema import BOOLEAN, Column, Schema, Type
+
+
+class Node:
+    """A collection of rows of one schema. `inputs` are the nodes it reads, in order."""
+
+    schema: Schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        """The variables that the node refers to and no scope inside it binds."""
+        return frozenset().union(*(node.free for node in self.inputs))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self).__name__, *(getattr(self, field.name) for field in fields(self))))  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+
+def _check_columns(what: str, indices: tuple[int, ...], schema: Schema) -> None:
+    for index in indices:
+        if not 0 <= index < len(schema):
+            raise PlanError(f"{what} refers to column {index} of {len(schema)}")
+
+
+def _check_expression(what: str, expression: Expression, schema: Schema) -> None:
+    _check_columns(what, tuple(columns_of(expression)), schema)
+
+
+
+
+@dataclass(frozen=True)
+class Source(Node):
+    """The rows of an input that `Engine.create_source` made."""
+
+    name: str
+    schema: Schema
+    __hash__ = Node.__hash__
+
+
+@dataclass(frozen=True)
+class Constant(Node):
+    """Rows that are there from the first epoch on; values as `Literal` takes them."""
+
+    rows: tuple[tuple[object, ...], ...]
+    schema: Schema
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.schema) for row in self.rows):
+            raise PlanError(f"a constant's row has not {len(self.schema)} values")
+
+
+@dataclass(frozen=True)
+class Variable(Node):
+    """A binding of the enclosing `Recursive`, as it was after the round before."""
+
+    name: str
+    schema: Schema
+    __hash__ = Node.__hash__
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        return frozenset({self.name})
+
+
+@dataclass(frozen=True)
+class Map(Node):
+    """Each row becomes the row of `expressions`, named and typed by `schema`."""
+
+    input: Node
+    expressions: tuple[Expression, ...]
+    schema: Schema
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if tuple(e.type for e in self.expressions) != self.schema.types:
+            raise PlanError("a map's expressions and its schema have different types")
+        for expression in self.expressions:
+            _check_expression("a map", expression, self.input.schema)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class Filter(Node):
+    """The rows for which `predicate` is true: neither false nor NULL."""
+
+    input: Node
+    predicate: Expression
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if self.predicate.type != BOOLEAN:
+            raise PlanError(f"a filter's predicate is {self.predicate.type}, not BOOLEAN")
+        _check_expression("a filter", self.predicate, self.input.schema)
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class Concat(Node):
+    """The bag sum of inputs of the same types; named by the first, nullable where any is."""
+
+    parts: tuple[Node, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise PlanError("a concat has no input")
+        if any(part.schema.types != self.parts[0].schema.types for part in self.parts):
+            raise PlanError("a concat's inputs have different types")
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return Schema(
+            tuple(
+                Column(same[0].name, same[0].type, any(c.nullable for c in same))
+                for same in zip(*(part.schema.columns for part in self.parts), strict=True)
+            )
+        )
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True)
+class Negate(Node):
+    """The same rows with the sign of every multiplicity turned."""
+
+    input: Node
+    __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class Join(Node):
+    """All columns of the left, then all of the right, for each pair of rows whose keys are the same words.
+
+    With no keys it is the cross product. Multiplicities multiply.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        _check_columns("a join's left key", self.left_keys, self.left.schema)
+        _check_columns("a join's right key", self.right_keys, self.right.schema)
+        left = [self.left.schema.types[i] for i in self.left_keys]
+        right = [self.right.schema.types[i] for i in self.right_keys]
+        if left != right:
+            raise PlanError(f"a join's keys have different types: {left} and {right}")
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return Schema(self.left.schema.columns + self.right.schema.columns)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+
+class Function(enum.Enum):
+    """What a group's rows are reduced to. All skip NULLs but COUNT without an argument.
+
+    SUM keeps the argument's kind (its exact value must fit the result's type), AVG is
+    DOUBLE of exact sum over count; both, MIN and MAX are NULL where no value is left.
+    """
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """`function` over column `argument` of the input; COUNT without one counts rows."""
+
+    function: Function
+    argument: int | None
+    type: Type
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.function.value}({'*' if self.argument is None else f'#{self.argument}'})"
+
+
+@dataclass(frozen=True)
+class Reduce(Node):
+    """One row a group: the key columns, then the aggregates. An empty group has no row, and so no row at all
+    comes of an empty input, with `keys` empty too."""
+
+    input: Node
+    keys: tuple[int, ...]
+    aggregates: tuple[Aggregate, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        _check_columns("a reduce's key", self.keys, self.input.schema)
+        for aggregate in self.aggregates:
+            if aggregate.argument is not None:
+                _check_columns(str(aggregate), (aggregate.argument,), self.input.schema)
+            elif aggregate.function is not Function.COUNT:
+                raise PlanError(f"{aggregate.function.value} has no argument")
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        keys = tuple(self.input.schema.columns[i] for i in self.keys)
+        return Schema(keys + tuple(self._column(a) for a in self.aggregates))
+
+    def _column(self, a: Aggregate) -> Column:
+        nullable = a.function is not Function.COUNT and (
+            a.argument is None or self.input.schema.columns[a.argument].nullable
+        )
+        return Column(a.name or str(a), a.type, nullable)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+class Clamp(enum.Enum):
+    """DISTINCT: every row with a positive multiplicity once. POSITIVE: a negative multiplicity is none."""
+
+    DISTINCT = "distinct"
+    POSITIVE = "positive"
+
+
+@dataclass(frozen=True)
+class Threshold(Node):
+    """The rows of the input with a function of their multiplicities."""
+
+    input: Node
+    clamp: Clamp
+    __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+class OnLimit(enum.Enum):
+    """What a scope does after its limit of rounds: give what it has, or fail if it still changes."""
+
+    RETURN = "return"
+    ERROR = "error"
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A name of a scope and the collection it is set to in every round."""
+
+    name: str
+    value: Node
+
+    @property
+    def variable(self) -> Variable:
+        return Variable(self.name, self.value.schema)
+
+
+@dataclass(frozen=True)
+class Recursive(Node):
+    """The fixed point of `bindings`, and of it the binding called `result`.
+
+    The schema of a `Variable` has the types of its binding's value; names and
+    nullability may differ (a front end knows them only after the fixed point).
+    """
+
+    bindings: tuple[Binding, ...]
+    result: str
+    limit: int | None = None
+    on_limit: OnLimit = OnLimit.ERROR
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        names = [binding.name for binding in self.bindings]
+        if len(set(names)) != len(names):
+            raise PlanError(f"a recursion binds a name twice: {', '.join(names)}")
+        if self.result not in names:
+            raise PlanError(f"a recursion returns {self.result}, which it does not bind")
+        if self.limit is not None and self.limit < 1:
+            raise PlanError(f"a recursion's limit is {self.limit}")
+
+    @cached_property
+    def bound(self) -> frozenset[str]:
+        return frozenset(binding.name for binding in self.bindings)
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        return super().free - self.bound
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return next(b.value.schema for b in self.bindings if b.name == self.result)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return tuple(binding.value for binding in self.bindings)
+
+
+def project(input: Node, indices: tuple[int, ...]) -> Node:
+    """The given columns of `input`; `input` itself if that is all of them in order."""
+    if indices == tuple(range(len(input.schema))):
+        return input
+    columns = tuple(input.schema.columns[i] for i in indices)
+    return Map(input, tuple(ColumnRef(i, input.schema.types[i]) for i in indices), Schema(columns))
+
+
+def antijoin(left: Node, right: Node, left_keys: tuple[int, ...]) -> Node:
+    """The rows of `left` whose key is no row of `right`: left minus its join with the distinct rows of `right`."""
+    every = tuple(range(len(right.schema)))
+    matched = Join(left, Threshold(right, Clamp.DISTINCT), left_keys, every)
+    return Concat((left, Negate(project(matched, tuple(range(len(left.schema)))))))

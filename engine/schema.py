@@ -1,0 +1,131 @@
+"""Types, columns and schemas: what a row's words mean.
+
+A row is one int64 word a column. `Type` says how a word is read:
+
+| kind | word |
+|---|---|
+| BOOLEAN | 0 or 1 |
+| SMALLINT, INTEGER, BIGINT | the number |
+| NUMERIC(p, s) | the number times 10**s |
+| REAL, DOUBLE | the IEEE bits, made to sort as signed integers; one zero, one NaN that is greater than all |
+| TEXT | the content hash under which the dictionary keeps the bytes |
+| DATE | days since 1970-01-01 |
+| TIMESTAMP | microseconds since 1970-01-01T00:00:00 |
+
+`NULL` is the least int64, in every kind. It costs no mask: equality, hashing and
+order (nulls first) of rows are those of plain words. The price is that the BIGINT
+-2**63 cannot be stored; encoding it is an error.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.errors import PlanError
+
+NULL: int = -(2**63)
+
+
+class Kind(enum.Enum):
+    BOOLEAN = "BOOLEAN"
+    SMALLINT = "SMALLINT"
+    INTEGER = "INTEGER"
+    BIGINT = "BIGINT"
+    NUMERIC = "NUMERIC"
+    REAL = "REAL"
+    DOUBLE = "DOUBLE PRECISION"
+    TEXT = "TEXT"
+    DATE = "DATE"
+    TIMESTAMP = "TIMESTAMP"
+
+
+INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
+    Kind.SMALLINT: (-(2**15), 2**15 - 1),
+    Kind.INTEGER: (-(2**31), 2**31 - 1),
+    Kind.BIGINT: (-(2**63) + 1, 2**63 - 1),
+}
+FLOATS = frozenset({Kind.REAL, Kind.DOUBLE})
+INTEGERS = frozenset(INTEGER_RANGES)
+
+
+@dataclass(frozen=True)
+class Type:
+    """A column's type. `precision` and `scale` are digits and belong to NUMERIC alone.
+
+    A NUMERIC may be declared to 38 digits as the result of arithmetic; its word holds
+    any value of up to 18 digits, and a value beyond that is an error of its row.
+    """
+
+    kind: Kind
+    precision: int | None = None
+    scale: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind is Kind.NUMERIC) != (self.precision is not None and self.scale is not None):
+            raise PlanError(f"{self.kind.value} and precision {self.precision}, scale {self.scale} do not fit")
+
+    def __str__(self) -> str:
+        if self.kind is Kind.NUMERIC:
+            return f"NUMERIC({self.precision}, {self.scale})"
+        return self.kind.value
+
+    @property
+    def is_integer(self) -> bool:
+        return self.kind in INTEGERS
+
+    @property
+    def is_float(self) -> bool:
+        return self.kind in FLOATS
+
+    @property
+    def is_numeric(self) -> bool:
+        return self.is_integer or self.is_float or self.kind is Kind.NUMERIC
+
+
+BOOLEAN = Type(Kind.BOOLEAN)
+SMALLINT = Type(Kind.SMALLINT)
+INTEGER = Type(Kind.INTEGER)
+BIGINT = Type(Kind.BIGINT)
+REAL = Type(Kind.REAL)
+DOUBLE = Type(Kind.DOUBLE)
+TEXT = Type(Kind.TEXT)
+DATE = Type(Kind.DATE)
+TIMESTAMP = Type(Kind.TIMESTAMP)
+
+
+def numeric(precision: int, scale: int) -> Type:
+    return Type(Kind.NUMERIC, precision, scale)
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    type: Type
+    nullable: bool = True
+
+
+@dataclass(frozen=True)
+class Schema:
+    """The columns of a relation, in order. Names need not be unique inside a plan."""
+
+    columns: tuple[Column, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        return tuple(column.name for column in self.columns)
+
+    @cached_property
+    def types(self) -> tuple[Type, ...]:
+        return tuple(column.type for column in self.columns)
+
+    def index(self, name: str) -> int:
+        """The position of the first column called `name`; raises KeyError."""
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise KeyError(name) from None
