@@ -1,0 +1,85 @@
+"""The content hash of texts: 64 bits of a text's UTF-8 bytes and a round.
+
+The same bytes and round have the same hash in every process and on every platform:
+words are read little-endian whatever the machine. Eight bytes are taken a step, and
+each step is a bijection of the state for given bytes and of the bytes for a given
+state, so that texts of one length up to eight bytes never share a hash. The hash
+resists accidents, not adversaries; the dictionary copes with collisions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+# Odd 64-bit fractions of the square roots of the first primes, and of the golden ratio.
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_ROOT2 = np.uint64(0x6A09E667F3BCC909)
+_ROOT3 = np.uint64(0xBB67AE8584CAA73B)
+_ROOT7 = np.uint64(0xA54FF53A5F1D36F1)
+_ROOT11 = np.uint64(0x510E527FADE682D1)
+
+BYTES = types.Array(types.uint8, 1, "C", readonly=True)
+OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
+
+
+@njit(types.uint64(BYTES, types.int64), cache=True, nogil=True, inline="always")
+def _eight(data, at):
+    """The eight bytes from `at`, least first; compiles to one load."""
+    return (
+        np.uint64(data[at])
+        | np.uint64(data[at + 1]) << np.uint64(8)
+        | np.uint64(data[at + 2]) << np.uint64(16)
+        | np.uint64(data[at + 3]) << np.uint64(24)
+        | np.uint64(data[at + 4]) << np.uint64(32)
+        | np.uint64(data[at + 5]) << np.uint64(40)
+        | np.uint64(data[at + 6]) << np.uint64(48)
+        | np.uint64(data[at + 7]) << np.uint64(56)
+    )
+
+
+@njit(types.uint64(types.uint64, types.uint64), cache=True, nogil=True, inline="always")
+def _step(state, block):
+    block *= _ROOT2
+    block ^= block >> np.uint64(29)
+    block *= _ROOT3
+    state ^= block
+    state = (state << np.uint64(25)) | (state >> np.uint64(39))
+    return state * _ROOT7 + _ROOT11
+
+
+@njit(types.uint64(types.uint64), cache=True, nogil=True, inline="always")
+def _finish(state):
+    state ^= state >> np.uint64(32)
+    state *= _GOLDEN
+    state ^= state >> np.uint64(29)
+    state *= _ROOT3
+    return state ^ (state >> np.uint64(32))
+
+
+@njit(types.int64[::1](OFFSETS, BYTES, types.int64), cache=True, nogil=True)
+def hash_texts(offsets, data, round):
+    """The hashes int64[n] of the texts `data[offsets[i]:offsets[i + 1]]`, in the given round.
+
+    `offsets` is int64[n + 1] as Arrow lays them out, `data` uint8.
+    """
+    count = offsets.size - 1
+    hashes = np.empty(count, np.int64)
+    seed = _GOLDEN * np.uint64(round + 1)
+    for i in range(count):
+        at = offsets[i]
+        end = offsets[i + 1]
+        state = seed ^ (np.uint64(end - at) * _ROOT11)
+        while at + 8 <= end:
+            state = _step(state, _eight(data, at))
+            at += 8
+        if at < end:
+            block = np.uint64(0)
+            shift = np.uint64(0)
+            while at < end:
+                block |= np.uint64(data[at]) << shift
+                shift += np.uint64(8)
+                at += 1
+            state = _step(state, block)
+        hashes[i] = np.int64(_finish(state))
+    return hashes

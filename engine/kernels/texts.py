@@ -1,0 +1,150 @@
+"""Kernels of the dictionary: an append-only arena of bytes and a hash table over it.
+
+Entry `e` holds the word `words[e]` and the bytes `arena[ends[e]:ends[e + 1]]`, so that
+`ends` is one longer than the entries and begins with 0. `table` has a power of two of
+slots; a slot holds an entry plus one, or 0 when it is free, and a word is found from
+slot `word & mask` on, by linear probing.
+
+Nothing ever moves within these arrays: a reader may run beside the one writer, as long
+as it asks for words that were there when it began. What the bytes mean is not known here.
+"""
+
+from __future__ import annotations
+
+from numba import njit, types
+
+from engine.kernels.hashing import BYTES, OFFSETS
+
+WORDS = types.Array(types.int64, 1, "C", readonly=True)
+ENDS = types.int64[::1]
+TABLE = types.Array(types.uint32, 1, "C", readonly=True)
+ARENA = types.uint8[::1]
+
+NULL = -(2**63)
+
+
+@njit(types.int64(types.int64, TABLE, WORDS), cache=True, nogil=True, inline="always")
+def _slot(word, table, entry_words):
+    """The slot that holds `word`, or the free one where it belongs."""
+    mask = table.size - 1
+    slot = word & mask
+    while table[slot] != 0 and entry_words[table[slot] - 1] != word:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@njit(
+    types.int64(
+        *(WORDS, OFFSETS, BYTES, types.int64, types.int64),
+        *(types.uint32[::1], types.int64[::1], ENDS, ARENA, types.int64[::1]),
+    ),
+    cache=True,
+    nogil=True,
+)
+def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
+    """Gives rows from `start` on their words, appending the texts that are new; the next row to do, and in
+    `out[n]` the new number of entries.
+
+    It stops early where an array is full. A row whose hash is NULL or belongs to other bytes gets the
+    word NULL: the caller finds it another.
+    """
+    n = hashes.size
+    row = start
+    while row < n:
+        word = hashes[row]
+        if word == NULL:
+            out[row] = NULL
+            row += 1
+            continue
+        begin = offsets[row]
+        size = offsets[row + 1] - begin
+        slot = _slot(word, table, words)
+        if table[slot] == 0:
+            if count >= words.size or 2 * count >= table.size or ends[count] + size > arena.size:
+                break
+            at = ends[count]
+            for k in range(size):
+                arena[at + k] = data[begin + k]
+            words[count] = word
+            ends[count + 1] = at + size
+            count += 1
+            table[slot] = count
+            out[row] = word
+        else:
+            entry = table[slot] - 1
+            at = ends[entry]
+            same = ends[entry + 1] - at == size
+            k = 0
+            while same and k < size:
+                same = arena[at + k] == data[begin + k]
+                k += 1
+            out[row] = word if same else NULL
+        row += 1
+    out[n] = count
+    return row
+
+
+@njit(types.void(WORDS, types.int64, types.uint32[::1]), cache=True, nogil=True)
+def rebuild(words, count, table):
+    """Fills the empty `table` with the first `count` entries."""
+    for entry in range(count):
+        table[_slot(words[entry], table, words)] = entry + 1
+
+
+@njit(types.int64(WORDS, TABLE, WORDS, types.int64[::1]), cache=True, nogil=True)
+def find(words, table, entry_words, entries):
+    """The entry of each word into `entries`, -1 for NULL; the position of the first unknown word, or -1."""
+    for i in range(words.size):
+        if words[i] == NULL:
+            entries[i] = -1
+            continue
+        slot = table[_slot(words[i], table, entry_words)]
+        if slot == 0:
+            return i
+        entries[i] = slot - 1
+    return -1
+
+
+@njit(types.void(WORDS, ENDS, types.int64[::1]), cache=True, nogil=True)
+def measure(entries, ends, offsets):
+    """Arrow's offsets int64[n + 1] of the texts of `entries`; -1 is empty."""
+    total = 0
+    offsets[0] = 0
+    for i in range(entries.size):
+        if entries[i] >= 0:
+            total += ends[entries[i] + 1] - ends[entries[i]]
+        offsets[i + 1] = total
+
+
+@njit(types.void(WORDS, ENDS, ARENA, types.int64[::1], types.uint8[::1]), cache=True, nogil=True)
+def gather(entries, ends, arena, offsets, data):
+    """Copies the texts of `entries` to `data` at their `offsets`."""
+    for i in range(entries.size):
+        if entries[i] >= 0:
+            source = ends[entries[i]]
+            target = offsets[i]
+            for k in range(offsets[i + 1] - target):
+                data[target + k] = arena[source + k]
+
+
+@njit(types.void(WORDS, WORDS, ENDS, ARENA, types.int8[::1]), cache=True, nogil=True)
+def compare(left, right, ends, arena, out):
+    """Into `out` -1, 0 or 1: how the texts of two entries a row stand by bytes, which is by code point.
+
+    A row where either entry is -1 gets 0.
+    """
+    for i in range(left.size):
+        a, b = left[i], right[i]
+        out[i] = 0
+        if a < 0 or b < 0 or a == b:
+            continue
+        size_a = ends[a + 1] - ends[a]
+        size_b = ends[b + 1] - ends[b]
+        k = 0
+        shorter = min(size_a, size_b)
+        while k < shorter and arena[ends[a] + k] == arena[ends[b] + k]:
+            k += 1
+        if k < shorter:
+            out[i] = -1 if arena[ends[a] + k] < arena[ends[b] + k] else 1
+        elif size_a != size_b:
+            out[i] = -1 if size_a < size_b else 1
