@@ -1,0 +1,77 @@
+"""`python -m bench`: measure everything, print the table, write docs/benchmarks.md."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from bench import http, profiling, run
+from bench.duck import REPETITIONS
+from bench.reference import REFERENCE
+from bench.report import document, facts
+from bench.table import Row, engine_row, http_row, text
+from bench.workloads import FULL
+
+HTTP = "http"
+DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    options = _parser().parse_args(arguments)
+    if options.profile:
+        print(profiling.profile(*options.profile, options.quick))
+        return
+    chosen = options.workloads or [*FULL, HTTP]
+    about = facts()
+    rows = _measure(chosen, options.quick)
+    print(about, text(rows), sep="\n\n")
+    whole = not options.quick and set(chosen) == {*FULL, HTTP}
+    target = options.output or (DOCUMENT if whole else None)
+    if target:
+        target.write_text(document(about, rows, REPETITIONS, REFERENCE, http.NODES))
+
+
+def _measure(chosen: list[str], quick: bool) -> list[Row]:
+    rows = []
+    for name in chosen:
+        print(f"running {name} ...", flush=True)
+        if name == HTTP:
+            rows += [http_row(answered) for answered in http.run(http.QUICK if quick else http.FULL)]
+        else:
+            rows += [engine_row(result) for result in run.apart(name, quick)]
+    return rows
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument(
+        "workloads", nargs="*", type=_workload, help=f"of {', '.join((*FULL, HTTP))}; everything if none"
+    )
+    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
+    parser.add_argument(
+        "--output", type=Path, help="also write the page here (default: docs/benchmarks.md, for a full run)"
+    )
+    parser.add_argument(
+        "--profile",
+        metavar="WORKLOAD:BATCH",
+        type=_phase,
+        help="only profile rounds of one workload, e.g. W1:1 (W1:0: its load)",
+    )
+    return parser
+
+
+def _workload(name: str) -> str:
+    if name not in (*FULL, HTTP):
+        raise argparse.ArgumentTypeError(f"there is no workload {name}")
+    return name
+
+
+def _phase(text: str) -> tuple[str, int]:
+    name, _, batch = text.partition(":")
+    if name not in FULL or not batch.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text} is not one of {', '.join(FULL)}, a colon and a number")
+    return name, int(batch)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The same queries by DuckDB, from scratch, over the same rows: the comparison and the referee."""
+
+from __future__ import annotations
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from bench.measure import clock
+from bench.workloads.base import Workload
+
+REPETITIONS = 5
+
+
+class Recompute:
+    """An in-memory DuckDB with a workload's tables, at its default number of threads."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._workload = workload
+        self._connection = duckdb.connect()
+
+    def refresh(self, tables: set[str]) -> None:
+        """Make the given tables hold the workload's current rows."""
+        for name in tables:
+            columns = self._workload.schemas[name].names
+            arrays = [pa.array(column) for column in self._workload.tables[name]]
+            self._connection.register("arriving", pa.table(arrays, names=list(columns)))
+            self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM arriving")
+            self._connection.unregister("arriving")
+
+    def query(self) -> int:
+        """Compute every view, materialised in order; the nanoseconds it takes."""
+        return clock(self._compute)
+
+    def _compute(self) -> None:
+        for view in self._workload.views:
+            self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {view.name} AS {view.sql}")
+
+    def rows(self, view: str) -> np.ndarray:
+        """The view's rows as integers, int64[columns, rows], in the order of `ordered`."""
+        result = self._connection.execute(f"SELECT CAST(COLUMNS(*) AS BIGINT) FROM {view}").fetchnumpy()
+        return ordered(np.array([np.asarray(column) for column in result.values()], np.int64))
+
+    def close(self) -> None:
+        self._connection.close()
+
+
+def ordered(words: np.ndarray) -> np.ndarray:
+    """The rows of `words` sorted by the first column, then by the next: equal bags become equal matrices."""
+    return words[:, np.lexsort(words[::-1])]

@@ -1,0 +1,135 @@
+"""One workload from start to end: load, rounds, comparison with DuckDB.
+
+A round is what it takes to have a change visible in every view: stage one epoch, publish it.
+The change itself is made before the clock starts. Memory is the engine's alone: the resident
+set above that of the process with all code loaded (a small run of the same workload comes
+first) and the workload's own rows in place; the delta that is handed in counts.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from multiprocessing import get_context
+
+import numpy as np
+
+from bench import measure
+from bench.duck import REPETITIONS, Recompute, ordered
+from bench.measure import Timing
+from bench.reference import LOAD
+from bench.subject import Subject
+from bench.workloads import build
+from bench.workloads.base import Phase, Workload, load, rows
+
+
+class WrongAnswer(Exception):
+    """A view of the engine differs from DuckDB's result over the same rows."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """One line of the table: a load (batch `LOAD`) or a phase of rounds.
+
+    `rows` is what the tables hold, `changes` the deltas' rows over all rounds, `peak` bytes,
+    and `duckdb` the median of DuckDB's query from scratch over the same rows, in seconds.
+    """
+
+    workload: str
+    title: str
+    rows: int
+    batch: int
+    changes: int
+    timing: Timing
+    peak: int
+    duckdb: float
+
+
+@dataclass(frozen=True)
+class _Phase:
+    """What the engine needed for a line of the table."""
+
+    batch: int
+    changes: int
+    timing: Timing
+    peak: int
+
+
+def apart(name: str, quick: bool) -> list[Result]:
+    """`run` in a fresh process, so that memory and caches are the workload's own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(run, name, quick).result()
+
+
+def run(name: str, quick: bool) -> list[Result]:
+    """Measure the workload; raises WrongAnswer if the engine and DuckDB disagree at its end."""
+    _engine_part(build(name, quick=True))
+    workload = build(name, quick)
+    phases, answers = _engine_part(workload)
+    recomputed = _duckdb_part(build(name, quick), answers)
+    return [
+        Result(
+            name,
+            workload.title,
+            rows(workload),
+            phase.batch,
+            phase.changes,
+            phase.timing,
+            phase.peak,
+            seconds,
+        )
+        for phase, seconds in zip(phases, recomputed, strict=True)
+    ]
+
+
+def _engine_part(workload: Workload) -> tuple[list[_Phase], dict[str, np.ndarray]]:
+    measure.settle()
+    baseline = measure.resident()
+    subject = Subject(workload)
+    measure.reset_peak()
+    took = subject.advance(load(workload, subject.epoch))
+    phases = [_Phase(LOAD, rows(workload), Timing.of([took]), measure.peak() - baseline)]
+    for phase in workload.phases:
+        measure.reset_peak()
+        timing, changes = _rounds(subject, workload, phase)
+        phases.append(_Phase(phase.batch, changes, timing, measure.peak() - baseline))
+    return phases, {view.name: subject.rows(view.name) for view in workload.views}
+
+
+def _rounds(subject: Subject, workload: Workload, phase: Phase) -> tuple[Timing, int]:
+    took = []
+    changes = 0
+    for _ in range(phase.rounds):
+        deltas = workload.change(phase.batch, subject.epoch)
+        changes += sum(delta.shape[1] for delta in deltas.values())
+        took.append(subject.advance(deltas))
+    return Timing.of(took), changes
+
+
+def _duckdb_part(workload: Workload, answers: dict[str, np.ndarray]) -> list[float]:
+    """Replay the workload, query after the load and after the last changes of each phase, compare the end."""
+    duck = Recompute(workload)
+    duck.refresh(set(workload.tables))
+    medians = [Timing.of([duck.query() for _ in range(REPETITIONS)]).median]
+    for phase in workload.phases:
+        took = []
+        stale: set[str] = set()
+        for number in range(phase.rounds):
+            stale |= workload.change(phase.batch, epoch=0).keys()
+            if number >= phase.rounds - REPETITIONS:
+                duck.refresh(stale)
+                stale.clear()
+                took.append(duck.query())
+        medians.append(Timing.of(took).median)
+    for name, answer in answers.items():
+        _compare(f"{workload.title}: {name}", ordered(answer), duck.rows(name))
+    duck.close()
+    return medians
+
+
+def _compare(what: str, engine: np.ndarray, duckdb: np.ndarray) -> None:
+    if engine.shape != duckdb.shape:
+        raise WrongAnswer(f"{what} has {engine.shape[1]} rows, and {duckdb.shape[1]} in DuckDB")
+    if not np.array_equal(engine, duckdb):
+        position = int(np.argmax((engine != duckdb).any(axis=0)))
+        raise WrongAnswer(f"{what} has {engine[:, position]} where DuckDB has {duckdb[:, position]}")

@@ -1,0 +1,49 @@
+"""The engine as a workload drives it: sources that keep no history, views planned from SQL."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+from engine.runtime import Engine
+from planner.catalog import Relation
+
+from bench.workloads.base import Deltas, Workload
+from engine.plan import Source
+from planner import plan_query
+
+
+class Failed(Exception):
+    """The engine quarantines a view."""
+
+
+class Subject:
+    """An engine with the workload's sources and views. `epoch` is the one that the next change belongs to."""
+
+    def __init__(self, workload: Workload) -> None:
+        self._engine = Engine()
+        self.epoch = self._engine.snapshot.upper
+        catalog = {}
+        for name, schema in workload.schemas.items():
+            self._engine.create_source(name, schema, keep=False)
+            catalog[name] = Relation(name, schema, Source(name, schema))
+        for view in workload.views:
+            planned = plan_query(view.sql, catalog)
+            self._engine.create_view(view.name, planned.plan)
+            catalog[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
+
+    def advance(self, deltas: Deltas) -> int:
+        """Apply the deltas as one epoch, visible on return; the nanoseconds it takes. Raises Failed."""
+        start = time.perf_counter_ns()
+        stage = self._engine.stage(deltas, self.epoch + 1)
+        stage.publish()
+        took = time.perf_counter_ns() - start
+        if stage.failed:
+            raise Failed(", ".join(f"{name}: {reason}" for name, reason in stage.failed.items()))
+        self.epoch += 1
+        return took
+
+    def rows(self, view: str) -> np.ndarray:
+        """The view's rows now, int64[columns, rows]; a row comes as often as it counts."""
+        words, counts = self._engine.snapshot.rows(view)
+        return np.repeat(words, counts, axis=1)

@@ -1,0 +1,59 @@
+"""What a workload is: tables, views over them in SQL, a load, and changes that replace rows.
+
+A workload owns the current rows of its tables in numpy, so that a change can pick rows that
+exist; the engine and DuckDB are both fed from there. Two instances of one size make the same
+changes in the same order: a run is replayed by building it again.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from bench.data import insertion
+from engine.schema import BIGINT, Column, Schema
+
+Deltas = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Phase:
+    """`rounds` rounds, each of which replaces `batch` rows in one epoch."""
+
+    batch: int
+    rounds: int
+
+
+@dataclass(frozen=True)
+class View:
+    """A view's name and its SQL, which the planner and DuckDB both understand."""
+
+    name: str
+    sql: str
+
+
+class Workload(Protocol):
+    title: str
+    schemas: dict[str, Schema]
+    views: tuple[View, ...]
+    phases: tuple[Phase, ...]
+    tables: dict[str, np.ndarray]
+
+    def change(self, batch: int, epoch: int) -> Deltas:
+        """Replace `batch` random rows of the tables and return what changed."""
+
+
+def integers(*names: str) -> Schema:
+    """A schema of BIGINT columns without NULLs."""
+    return Schema(tuple(Column(name, BIGINT, nullable=False) for name in names))
+
+
+def load(workload: Workload, epoch: int) -> Deltas:
+    """The insertion of every row that the tables hold now."""
+    return {name: insertion(words, epoch) for name, words in workload.tables.items()}
+
+
+def rows(workload: Workload) -> int:
+    return sum(words.shape[1] for words in workload.tables.values())

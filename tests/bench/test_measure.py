@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from bench import measure
+from bench.measure import Timing
+
+MEGABYTE = 1 << 20
+
+
+def test_timing_takes_the_nearest_rank() -> None:
+    timing = Timing.of([number * 1_000_000 for number in range(1, 1_001)])
+    assert timing.median == pytest.approx(0.5005)
+    assert timing.p99 == pytest.approx(0.990)
+    assert timing.total == pytest.approx(500.5)
+    assert timing.count == 1_000
+
+
+def test_of_few_durations_the_99th_percentile_is_the_greatest() -> None:
+    assert Timing.of([3_000_000_000, 1_000_000_000, 2_000_000_000]).p99 == 3.0
+
+
+def test_the_peak_remembers_what_was_freed_until_it_is_reset() -> None:
+    measure.settle()
+    before = measure.resident()
+    block = np.ones(64 * MEGABYTE, np.uint8)
+    del block
+    assert measure.peak() - before > 60 * MEGABYTE
+    assert measure.resident() - before < 32 * MEGABYTE
+    measure.reset_peak()
+    assert measure.peak() - before < 32 * MEGABYTE
+
+
+def test_an_unknown_process_is_an_error() -> None:
+    with pytest.raises(OSError):
+        measure.resident(2**22 + 1)
+
+
+def test_clock_runs_the_action() -> None:
+    done: list[int] = []
+    assert measure.clock(lambda: done.append(1)) >= 0
+    assert done == [1]
