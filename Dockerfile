@@ -1,0 +1,32 @@
+# The service in an image: docker build -t freshet . && docker run -p 8000:8000 -v freshet:/data freshet
+
+FROM python:3.11-slim AS build
+WORKDIR /source
+COPY pyproject.toml README.md LICENSE ./
+COPY engine engine
+COPY planner planner
+COPY service service
+COPY migrations migrations
+RUN python -m venv /opt/freshet \
+ && /opt/freshet/bin/pip install --no-cache-dir . \
+ && /opt/freshet/bin/pip uninstall --yes pip setuptools \
+ && rm -rf /opt/freshet/lib/python3.11/site-packages/pyarrow/include \
+ && find /opt/freshet -type d -name tests -prune -exec rm -rf {} +
+
+FROM python:3.11-slim
+RUN useradd --system --uid 10001 --home-dir /data freshet \
+ && install -d -o freshet -g freshet /data /var/cache/freshet
+COPY --from=build /opt/freshet /opt/freshet
+ENV PATH=/opt/freshet/bin:$PATH \
+    PYTHONUNBUFFERED=1 \
+    FRESHET_HOST=0.0.0.0 \
+    FRESHET_PORT=8000 \
+    FRESHET_DATA=/data \
+    NUMBA_CACHE_DIR=/var/cache/freshet
+USER freshet
+# The kernels, compiled for this kind of processor, so that the first start need not; on another kind it does.
+RUN python -m engine.kernels
+VOLUME /data
+EXPOSE 8000
+HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]
+CMD ["python", "-m", "service"]

@@ -1,0 +1,67 @@
+# The front door. It needs Python 3.11 or later and make; all else goes into .venv.
+
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
+
+.DEFAULT_GOAL := help
+.PHONY: help demo serve stop test check soak bench format clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while read -r name text; do \
+		printf '  make %-8s %s\n' "$$name" "$$text"; done
+
+demo: $(VENV)/.runtime ## start the service, load the packages of Debian 12 and show the main job, step by step
+	@$(RUN) -m examples.debian.demo
+
+serve: $(VENV)/.runtime ## the service in the foreground; its settings are read from the environment
+	@exec $(RUN) -m service
+
+stop: ## end the service that `make demo` left running
+	@test ! -x $(RUN) || $(RUN) -m examples.debian.background
+
+test: $(VENV)/.development ## all tests
+	$(RUN) -m pytest
+
+check: $(VENV)/.development ## format, lint, types, import rules, then all tests
+	$(RUN) -m ruff format --check .
+	$(RUN) -m ruff check .
+	$(RUN) -m mypy
+	$(VENV)/bin/lint-imports
+	$(RUN) -m pytest
+
+soak: $(VENV)/.development ## the long runs: many random histories, and 50 rounds of kill -9
+	FRESHET_KILLS=50 HYPOTHESIS_PROFILE=soak $(RUN) -m pytest
+
+bench: $(VENV)/.development ## the benchmarks
+	$(RUN) -m bench
+
+format: $(VENV)/.development ## put the code into its form
+	$(RUN) -m ruff format .
+	$(RUN) -m ruff check --fix .
+
+clean: stop ## remove what the targets above made, but no data directory that you named
+	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# The stamps: a virtual environment with what runs the service, the same with what tests it. Each ends by
+# compiling the kernels, so that the first start need not.
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "Freshet needs Python 3.11 or later, and $(PYTHON) is not: $$($(PYTHON) --version 2>&1)." >&2; \
+		echo "Name another one: make PYTHON=python3.11 ..." >&2; exit 1; }
+	@echo "Setting up $(VENV); this takes a minute or two the first time." >&2
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); \
+		echo "$(PYTHON) cannot make a virtual environment; on Debian: apt-get install python3-venv" >&2; exit 1; }
+
+$(VENV)/.runtime: pyproject.toml | $(RUN)
+	@$(PIP) --editable .
+	@$(RUN) -m engine.kernels
+	@touch $@
+
+$(VENV)/.development: pyproject.toml | $(RUN)
+	@$(PIP) --editable '.[dev]'
+	@$(RUN) -m engine.kernels
+	@touch $@ $(VENV)/.runtime

@@ -1,0 +1,174 @@
+"""`make demo`: the main job over the packages of Debian 12, step by step, with the curl commands that do it.
+
+Every command that is printed is sent, as printed, and its answer follows, shortened.
+The service stays in the background. Running it again keeps the data directory: tables
+that are there stay, bodies that were taken are not taken twice (Idempotency-Key), and
+the views and the advisory of the earlier run make room for the new ones.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from examples.debian import background
+from examples.debian.client import Answer, Call
+
+HERE = Path(__file__).resolve().parent
+TABLES = ("packages", "depends", "advisories")
+ADVISORY = {"id": "DSA-5497-1", "package": "libwebp7", "severity": "high"}
+STATEMENT = re.compile(r"^CREATE (TABLE|VIEW) (\w+)(?: AS)?\s+(.*?);$", re.DOTALL | re.MULTILINE)
+
+
+class StepFailed(Exception):
+    """A call was refused."""
+
+
+@dataclass(frozen=True)
+class Demo:
+    """The story. `base` is the service's URL."""
+
+    base: str
+
+    def tell(self) -> None:
+        self._make_room()
+        self._load()
+        self._register(
+            "affected", "Register a view: what an advisory reaches through any chain of dependencies"
+        )
+        before = self._publish()
+        self._retract(before)
+        self._views_over_views()
+        self._cycles()
+
+    def _load(self) -> None:
+        headline("Make three tables and load the packages of Debian 12: a file, a request, an epoch")
+        there = {table["name"] for table in self._ask("/v1/tables").json["tables"]}
+        for name, statement in statements("tables.sql").items():
+            if name not in there:
+                self._post("/v1/sql", {"sql": statement})
+        for name in ("packages", "depends"):
+            headers = {"Content-Type": "application/vnd.apache.parquet", "Idempotency-Key": f"debian-{name}"}
+            path = Path(os.path.relpath(HERE / f"{name}.parquet"))
+            self._show(Call("POST", f"{self.base}/v1/tables/{name}/deltas", path, headers))
+
+    def _register(self, name: str, title: str) -> None:
+        headline(title)
+        self._post("/v1/views", {"name": name, "sql": statements("views.sql")[name]})
+
+    def _publish(self) -> int:
+        """Posts the advisory; the epoch at which it is there."""
+        headline(
+            f"An advisory for {ADVISORY['package']} comes in; the view is up to date when the call returns"
+        )
+        epoch = self._post("/v1/tables/advisories/deltas", [{"insert": ADVISORY}]).json["epoch"]
+        headline("Read the packages that it reaches")
+        self._get("/v1/views/affected/rows", {"limit": "5"})
+        self._post("/v1/sql", {"sql": "SELECT count(*) AS affected FROM affected"})
+        return epoch
+
+    def _retract(self, before: int) -> None:
+        headline("Retract the advisory, and read again")
+        deletion = [{"delete": {"id": ADVISORY["id"]}}]
+        after = self._post("/v1/tables/advisories/deltas", deletion).json["epoch"]
+        self._get("/v1/views/affected/rows", {"limit": "5"})
+        headline("Read the epoch before, and what has changed since")
+        self._get("/v1/views/affected/rows", {"as_of": str(before), "limit": "5"})
+        self._get("/v1/views/affected/changes", {"since": str(before), "until": str(after)})
+
+    def _views_over_views(self) -> None:
+        self._register("reinstall", "A view over the view: what every section would have to reinstall")
+        self._post("/v1/views", {"name": "edges", "sql": statements("views.sql")["edges"]})
+        self._register("distance", "A recursion with min: the shortest way from a package to an advisory")
+        headline("The advisory is back; both know")
+        self._post("/v1/tables/advisories/deltas", [{"insert": ADVISORY}])
+        self._get("/v1/views/reinstall/rows", {"order_by": "kib DESC", "limit": "5"})
+        self._get("/v1/views/distance/rows", {"where": "package = 'gimp' OR package = 'libreoffice-writer'"})
+
+    def _cycles(self) -> None:
+        headline("The packages that need themselves: recursions inside a recursion")
+        for name in ("entangled", "knots", "cycles"):
+            self._post("/v1/views", {"name": name, "sql": statements("views.sql")[name]})
+        self._get("/v1/views/cycles/rows", {"where": "component = 'libc6'"})
+
+    def _make_room(self) -> None:
+        """Drops the views of an earlier run, the ones that read others first, and takes its advisory back."""
+        there = {view["name"] for view in self._ask("/v1/views").json["views"]}
+        for name in reversed(statements("views.sql")):
+            if name in there:
+                self._ask(f"/v1/views/{name}", "DELETE")
+        if "advisories" in {table["name"] for table in self._ask("/v1/tables").json["tables"]}:
+            self._ask("/v1/sql", "POST", {"sql": f"DELETE FROM advisories WHERE id = '{ADVISORY['id']}'"})
+
+    def _get(self, path: str, query: Mapping[str, str]) -> Answer:
+        return self._show(Call("GET", self.base + path, query=query))
+
+    def _post(self, path: str, body: object) -> Answer:
+        return self._show(Call("POST", self.base + path, body))
+
+    def _show(self, call: Call) -> Answer:
+        print(f"\n$ {call.command}", flush=True)
+        begun = time.perf_counter()
+        answer = call.send()
+        elapsed = (time.perf_counter() - begun) * 1000
+        print(f"{answer.excerpt()}\n# {answer.status}, {elapsed:,.0f} ms", flush=True)
+        return accepted(call, answer)
+
+    def _ask(self, path: str, method: str = "GET", body: object = None) -> Answer:
+        """A call that is not part of the story."""
+        call = Call(method, self.base + path, body)
+        return accepted(call, call.send())
+
+
+def accepted(call: Call, answer: Answer) -> Answer:
+    if not answer.ok:
+        raise StepFailed(f"{call.method} {call.url} was answered {answer.status}: {answer.text}")
+    return answer
+
+
+def headline(text: str) -> None:
+    print(f"\n== {text}", flush=True)
+
+
+def statements(file: str) -> dict[str, str]:
+    """An SQL file's statements by the name they create, on one line: a table's whole, a view's query."""
+    text = re.sub(r"^--.*\n", "", (HERE / file).read_text(), flags=re.MULTILINE)
+    found = {}
+    for match in STATEMENT.finditer(text):
+        kind, name, rest = match.groups()
+        found[name] = " ".join((match.group(0).rstrip(";") if kind == "TABLE" else rest).split())
+    return found
+
+
+def main() -> int:
+    host = os.environ.get("FRESHET_HOST", "127.0.0.1")
+    port = int(os.environ.get("FRESHET_PORT", "8000"))
+    data = os.environ.get("FRESHET_DATA", str(background.RUN_DIRECTORY / "data"))
+    base = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"
+    if (pid := background.stop()) is not None:
+        print(f"Stopped the service of an earlier run, pid {pid}.")
+    print(f"Starting Freshet at {base}, data in {data} ...", flush=True)
+    environment = os.environ | {"FRESHET_HOST": host, "FRESHET_PORT": str(port), "FRESHET_DATA": data}
+    try:
+        pid = background.start(host, port, environment)
+    except background.CannotStart as error:
+        print(f"make demo: {error}", file=sys.stderr)
+        return 1
+    try:
+        Demo(base).tell()
+    except StepFailed as error:
+        print(f"make demo: {error}\nThe log is {background.LOG_FILE}.", file=sys.stderr)
+        return 1
+    finally:
+        print(f"\nFreshet goes on at {base} (its API at {base}/docs), pid {pid}, log {background.LOG_FILE}.")
+        print("make stop  ends it.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
