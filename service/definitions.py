@@ -1,0 +1,179 @@
+"""The definitions of tables and views: created, dropped and looked up by name.
+
+`Definitions` belongs to the writer's thread, which alone changes it; `all` is an
+immutable mapping, replaced as a whole, that any thread may read. The catalog database
+is changed first inside a transaction that commits only when the engine has followed,
+so that both have a relation or neither has.
+
+A view whose plan the engine can no longer run when the service starts stays defined,
+with the reason in `failure`; dropping it works as ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from engine.errors import EngineError, NameInUse
+from engine.plan import Source
+from engine.runtime import Engine
+from engine.schema import Schema
+from planner import PlannedQuery, PlannerError, plan_query
+from planner.catalog import Relation
+from service.catalog import Catalog, Record
+from service.errors import Conflict, Invalid, NotFound
+from service.names import check_columns, check_name
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A table or a view. `created` is the newest epoch at its creation; `sql`, `dialect` and `planned` are a view's.
+
+    `id` is never used again, so that what the log says of a dropped table is not taken for its namesake's.
+    """
+
+    id: int
+    relation: Relation
+    created: int
+    sql: str = ""
+    dialect: str = ""
+    planned: PlannedQuery | None = None
+    failure: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.relation.name
+
+    @property
+    def schema(self) -> Schema:
+        return self.relation.schema
+
+    @property
+    def is_view(self) -> bool:
+        return self.relation.is_view
+
+
+class Definitions:
+    def __init__(self, engine: Engine, catalog: Catalog) -> None:
+        self._engine = engine
+        self._catalog = catalog
+        self.all: Mapping[str, Definition] = MappingProxyType({})
+        self.relations: Mapping[str, Relation] = MappingProxyType({})
+
+    def get(self, name: str, *, view: bool | None = None) -> Definition:
+        """The definition called `name`; NotFound if there is none, or it is no view (or a view) against the wish."""
+        found = self.all.get(name)
+        if found is None or (view is not None and found.is_view != view):
+            what = {None: "table or view", True: "view", False: "table"}[view]
+            hint = "" if found is None else f"{name} is a {'view' if found.is_view else 'table'}"
+            raise NotFound(f"there is no {what} called {name}", hint)
+        return found
+
+    def create_table(
+        self, name: str, schema: Schema, key: tuple[int, ...] | None, exists_ok: bool = False
+    ) -> Definition:
+        check_name(name)
+        check_columns(schema.names)
+        if name in self.all and exists_ok and not self.all[name].is_view:
+            return self.all[name]
+        self._must_be_new(name)
+        schema = _with_key(schema, key)
+        relation = Relation(name, schema, Source(name, schema), key)
+        created = self._engine.snapshot.upper - 1
+        with self._catalog.changing() as changing:
+            id = changing.add(Record(0, name, schema, key, "", "", created))
+            self._engine.create_source(name, schema, key)
+        return self._put(Definition(id, relation, created))
+
+    def create_view(self, name: str, sql: str, dialect: str, or_replace: bool = False) -> Definition:
+        check_name(name)
+        replaced = self.all.get(name) if or_replace else None
+        if replaced is None or not replaced.is_view:
+            self._must_be_new(name)
+            replaced = None
+        planned = plan_query(sql, {n: r for n, r in self.relations.items() if n != name}, dialect)
+        check_columns(planned.schema.names)
+        if replaced is not None:
+            self.drop(name, view=True)
+        created = self._engine.snapshot.upper - 1
+        try:
+            with self._catalog.changing() as changing:
+                id = changing.add(Record(0, name, None, None, sql, dialect, created))
+                self._engine.create_view(name, planned.plan)
+        except Exception:
+            if replaced is not None:
+                self.create_view(name, replaced.sql, replaced.dialect)
+            raise
+        relation = Relation(name, planned.schema, planned.plan, None, True)
+        return self._put(Definition(id, relation, created, sql, dialect, planned))
+
+    def drop(self, name: str, *, view: bool, missing_ok: bool = False) -> Definition | None:
+        """Drops a view or a table; Conflict while a view reads it."""
+        if missing_ok and name not in self.all:
+            return None
+        definition = self.get(name, view=view)
+        readers = sorted(d.name for d in self.all.values() if d.planned is not None and name in d.planned.reads)
+        if readers:
+            kind = "view" if view else "table"
+            raise Conflict(
+                f"{kind} {name} is read by {', '.join(readers)}", f"drop {readers[0]} first", code="in_use"
+            )
+        with self._catalog.changing() as changing:
+            changing.remove(definition.id)
+            if definition.failure is None:
+                (self._engine.drop_view if view else self._engine.drop_source)(name)
+        self._replace({n: d for n, d in self.all.items() if n != name})
+        return definition
+
+    def restore_tables(self) -> None:
+        """Takes the tables of the catalog into a new engine."""
+        for record in self._catalog.records():
+            if record.schema is not None:
+                self._engine.create_source(record.name, record.schema, record.key)
+                source = Source(record.name, record.schema)
+                relation = Relation(record.name, record.schema, source, record.key)
+                self._put(Definition(record.id, relation, record.created))
+
+    def restore_views(self) -> None:
+        """Takes the views of the catalog into an engine that has its tables' history."""
+        for record in self._catalog.records():
+            if record.schema is None:
+                self._put(self._restore_view(record))
+
+    def _restore_view(self, record: Record) -> Definition:
+        try:
+            planned = plan_query(record.sql, self.relations, record.dialect)
+        except PlannerError as error:
+            nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
+            return Definition(record.id, nothing, record.created, record.sql, record.dialect, None, error.message)
+        relation = Relation(record.name, planned.schema, planned.plan, None, True)
+        definition = Definition(record.id, relation, record.created, record.sql, record.dialect, planned)
+        try:
+            self._engine.create_view(record.name, planned.plan)
+        except EngineError as error:
+            return replace(definition, failure=error.message)
+        return definition
+
+    def _must_be_new(self, name: str) -> None:
+        if name in self.all:
+            kind = "view" if self.all[name].is_view else "table"
+            raise NameInUse(f"there is a {kind} called {name} already")
+
+    def _put(self, definition: Definition) -> Definition:
+        self._replace({**self.all, definition.name: definition})
+        return definition
+
+    def _replace(self, definitions: dict[str, Definition]) -> None:
+        self.relations = MappingProxyType({n: d.relation for n, d in definitions.items()})
+        self.all = MappingProxyType(definitions)
+
+
+def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:
+    """The schema with the columns of its primary key NOT NULL."""
+    if key is None:
+        return schema
+    if not key or len(set(key)) != len(key):
+        raise Invalid("a primary key names each of its columns once, and at least one")
+    columns = tuple(replace(c, nullable=False) if i in key else c for i, c in enumerate(schema.columns))
+    return Schema(columns)

@@ -1,0 +1,111 @@
+"""What the service raises, and the one table from exceptions to HTTP statuses.
+
+ServiceError
+├── BadRequest          400  cannot be parsed
+├── NotFound            404  no such name
+├── Conflict            409  the state forbids it
+├── HistoryGone         410  the epoch is no longer kept
+├── TooLarge            413  more bytes than the limit
+├── UnsupportedFormat   415  a content type or encoding that nobody reads here
+├── Invalid             422  understood, but not valid
+├── Overloaded          429  too much waits already
+└── Unavailable         503  not ready, or the log cannot be written
+
+Every error has a stable snake_case `code`, a `message` (a lowercase fact), a `hint`
+that may be empty and, for SQL, a position. `problem_of` turns any exception, of the
+engine and the planner too, into a `Problem`: what a client is told.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.errors import EngineError, EpochError, InvalidValue, LimitExceeded, NameInUse, PlanError, UnknownName
+
+
+class ServiceError(Exception):
+    status = 500
+    code = "internal_error"
+
+    def __init__(self, message: str, hint: str = "", *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.code = code or type(self).code
+
+
+class BadRequest(ServiceError):
+    status = 400
+    code = "bad_request"
+
+
+class NotFound(ServiceError):
+    status = 404
+    code = "unknown_name"
+
+
+class Conflict(ServiceError):
+    status = 409
+    code = "conflict"
+
+
+class HistoryGone(ServiceError):
+    status = 410
+    code = "history_gone"
+
+
+class TooLarge(ServiceError):
+    status = 413
+    code = "too_large"
+
+
+class UnsupportedFormat(ServiceError):
+    status = 415
+    code = "unsupported_format"
+
+
+class Invalid(ServiceError):
+    status = 422
+    code = "invalid"
+
+
+class Overloaded(ServiceError):
+    status = 429
+    code = "overloaded"
+
+
+class Unavailable(ServiceError):
+    status = 503
+    code = "not_ready"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An RFC 9457 problem: the members of the answer's body."""
+
+    status: int
+    code: str
+    detail: str
+    hint: str = ""
+    line: int | None = None
+    column: int | None = None
+
+
+_ENGINE_STATUSES: tuple[tuple[type[EngineError], int], ...] = (
+    (InvalidValue, 422),
+    (UnknownName, 404),
+    (NameInUse, 409),
+    (EpochError, 410),
+    (LimitExceeded, 422),
+    (PlanError, 422),
+)
+
+
+def problem_of(error: BaseException) -> Problem | None:
+    """What a client is told of `error`; None for one that is nobody's mistake but ours."""
+    if isinstance(error, ServiceError):
+        return Problem(error.status, error.code, error.message, error.hint)
+    for kind, status in _ENGINE_STATUSES:
+        if isinstance(error, kind):
+            return Problem(status, error.code, error.message, error.hint)
+    return None

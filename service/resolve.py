@@ -1,0 +1,202 @@
+"""Whether changes can be made, and what they come to: existence, judged for many requests at once.
+
+Changes of one table, from several requests in order, are resolved over a base state.
+A key's changes form a chain: what a change meets is what the change before it in the
+chain has left, or the base. So one stable sort by key answers for all of them, with no
+loop over rows. What a request comes to is, by key, the row before it withdrawn and the
+row after it added; where both are the same, nothing.
+
+A request that conflicts is to be left out, and that may change what later requests
+meet. So only the first conflict is certain: `TableBatch.conflict` gives that one, and
+is asked again with the request left out.
+
+Rows are words [W, n]. Nothing here knows epochs, the log or the engine beyond `Lookup`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.changes import Op, TableChanges
+from service.errors import Conflict
+
+Rows = tuple[np.ndarray, np.ndarray]
+"""Words int64[W, n] and counts int64[n]."""
+Lookup = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
+"""Keys [K, m] → words [W, j], counts [j] and the position [j] in keys that each answers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Net:
+    """What requests come to: rows `words` [W, m], the request [m] that each is of, and diffs [m], none 0."""
+
+    words: np.ndarray
+    request: np.ndarray
+    diffs: np.ndarray
+
+
+class TableBatch:
+    """Changes of one table by requests 0, 1, ...; `request` int64[n], ascending, says which change is whose.
+
+    `alive` bool[R], where it is an argument, says which requests still count.
+    """
+
+    def __init__(
+        self, changes: TableChanges, request: np.ndarray, key: tuple[int, ...] | None, lookup: Lookup
+    ) -> None:
+        self._changes = changes
+        self._request = request
+        self._keyed = key is not None
+        self._inserts_only = not changes.ops.any()
+        if not self._keyed and self._inserts_only:
+            return
+        keys = changes.words if key is None else np.ascontiguousarray(changes.words[list(key)])
+        self._order, self._group, firsts = _chains(keys)
+        found, counts, positions = lookup(np.ascontiguousarray(keys[:, firsts]))
+        self._base_words = found
+        self._base_count = np.zeros(len(firsts), np.int64)
+        self._base_count[positions] = counts
+        self._base_row = np.zeros(len(firsts), np.int64)
+        self._base_row[positions] = np.arange(len(positions))
+
+    def conflict(self, alive: np.ndarray) -> tuple[int, int, Op] | None:
+        """The first change that cannot be made: its request, its place among all changes, its operation."""
+        if not self._keyed and self._inserts_only:
+            return None
+        chain = self._chain(alive)
+        ops = self._changes.ops[chain.order]
+        exists = self._exists(chain, ops) if self._keyed else self._counts(chain, ops) > 0
+        bad = (ops == Op.DELETE) & ~exists
+        if self._keyed:
+            bad |= (ops == Op.INSERT) & exists
+        if not bad.any():
+            return None
+        first = int(chain.order[bad].min())
+        return int(self._request[first]), first, Op(self._changes.ops[first])
+
+    def net(self, alive: np.ndarray) -> Net:
+        """What the requests come to; there must be no conflict."""
+        if self._keyed:
+            return self._net_rows(alive)
+        return self._net_counts(alive)
+
+    def _chain(self, alive: np.ndarray) -> _Chain:
+        if alive.all():
+            return _Chain(self._order, self._group, self._request[self._order])
+        kept = alive[self._request[self._order]]
+        order = self._order[kept]
+        return _Chain(order, self._group[kept], self._request[order])
+
+    def _exists(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
+        """Whether the key of each change has a row just before it."""
+        exists = np.empty(len(ops), np.bool_)
+        exists[1:] = ops[:-1] != Op.DELETE
+        starts = chain.starts
+        exists[starts] = self._base_count[chain.group[starts]] > 0
+        return exists
+
+    def _counts(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
+        """How often the row of each change is there just before it."""
+        signs = _signs(ops)
+        before = np.cumsum(signs) - signs
+        starts = chain.starts
+        lengths = np.diff(np.append(starts, len(ops)))
+        return before + np.repeat(self._base_count[chain.group[starts]] - before[starts], lengths)
+
+    def _net_rows(self, alive: np.ndarray) -> Net:
+        chain = self._chain(alive)
+        ops, words = self._changes.ops[chain.order], self._changes.words
+        first, last = chain.spans()
+        # Where a span begins its chain, the row before it is the base's; elsewhere the last change's before it.
+        begins = np.zeros(len(ops), np.bool_)
+        begins[chain.starts] = True
+        begins = begins[first]
+        groups = chain.group[first]
+        had = np.where(begins, self._base_count[groups] > 0, ops[first - 1] != Op.DELETE)
+        has = ops[last] != Op.DELETE
+        before = words[:, chain.order[first - 1]]
+        from_base = begins & had
+        before[:, from_base] = self._base_words[:, self._base_row[groups[from_base]]]
+        after = words[:, chain.order[last]]
+        same = had & has & (before == after).all(axis=0)
+        had &= ~same
+        has &= ~same
+        requests = chain.request[first]
+        return Net(
+            np.concatenate((before[:, had], after[:, has]), axis=1),
+            np.concatenate((requests[had], requests[has])),
+            np.repeat(np.array([-1, 1], np.int64), [had.sum(), has.sum()]),
+        )
+
+    def _net_counts(self, alive: np.ndarray) -> Net:
+        if self._inserts_only:
+            kept = slice(None) if alive.all() else alive[self._request]
+            request = self._request[kept]
+            return Net(self._changes.words[:, kept], request, np.ones(len(request), np.int64))
+        chain = self._chain(alive)
+        if not len(chain.order):
+            return Net(self._changes.words[:, :0], self._request[:0], np.zeros(0, np.int64))
+        first, _ = chain.spans()
+        diffs = np.add.reduceat(_signs(self._changes.ops[chain.order]), first)
+        some = diffs != 0
+        return Net(self._changes.words[:, chain.order[first[some]]], chain.request[first[some]], diffs[some])
+
+
+@dataclass(frozen=True, eq=False)
+class _Chain:
+    """Places of changes sorted by key and then by time; `group` numbers the keys, `request` says whose it is."""
+
+    order: np.ndarray
+    group: np.ndarray
+    request: np.ndarray
+
+    @property
+    def starts(self) -> np.ndarray:
+        """Where the chains of the keys begin."""
+        return np.flatnonzero(np.diff(self.group, prepend=-1))
+
+    def spans(self) -> tuple[np.ndarray, np.ndarray]:
+        """The first and the last place of each span of one key and one request."""
+        new = (np.diff(self.group, prepend=-1) != 0) | (np.diff(self.request, prepend=-1) != 0)
+        first = np.flatnonzero(new)
+        return first, np.append(first[1:], len(self.order))[: len(first)] - 1
+
+
+def _chains(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A stable order of keys [K, n], the number of each one's distinct key, and a place of each distinct key."""
+    order = np.lexsort(keys[::-1])
+    ordered = keys[:, order]
+    new = np.ones(keys.shape[1], np.bool_)
+    new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    return order, np.cumsum(new) - 1, order[new]
+
+
+def _signs(ops: np.ndarray) -> np.ndarray:
+    return np.where(ops == Op.DELETE, -1, 1)
+
+
+def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
+    """Equal rows as one, with their counts' sum; rows whose sum is 0 left out. Sorted."""
+    if not words.shape[1]:
+        return words, counts
+    order, group, firsts = _chains(words)
+    sums = np.zeros(len(firsts), np.int64)
+    np.add.at(sums, group, counts[order])
+    some = sums != 0
+    return np.ascontiguousarray(words[:, firsts[some]]), sums[some]
+
+
+def conflict_of(table: str, op: Op, place: int) -> Conflict:
+    """What the author of the change is told; `place` counts the changes of that request and table."""
+    if op is Op.DELETE:
+        return Conflict(
+            f"change {place} deletes a row that table {table} does not have", code="row_not_found"
+        )
+    return Conflict(
+        f"change {place} inserts a key that table {table} has already",
+        "upsert replaces the row",
+        code="key_exists",
+    )
