@@ -1,0 +1,205 @@
+"""Arrow tables to words and back, a column at a time.
+
+Out, a column is typed as its schema says and shares the words' memory where Arrow lays
+the kind out the same way. In, columns count by position; a column may have another
+type of its family (a number is a number, a moment a moment), and text is read as any
+kind, which CSV needs. A value that does not fit exactly is an InvalidValue that names
+the column; only floats are rounded, to floats.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.codec.schemas import per_schema
+from engine.codec.values import MAX_DIGITS
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.kernels.floats import floats_of, words_of
+from engine.schema import NULL, Column, Kind, Schema, Type
+
+_ARROW = {
+    Kind.BOOLEAN: pa.bool_(),
+    Kind.SMALLINT: pa.int16(),
+    Kind.INTEGER: pa.int32(),
+    Kind.BIGINT: pa.int64(),
+    Kind.REAL: pa.float32(),
+    Kind.DOUBLE: pa.float64(),
+    Kind.TEXT: pa.large_string(),
+    Kind.DATE: pa.date32(),
+    Kind.TIMESTAMP: pa.timestamp("us"),
+}
+_WIDEST = 38  # digits of a decimal128
+
+
+def arrow_type(type: Type) -> pa.DataType:
+    """How Arrow holds the values of `type`."""
+    if type.kind is Kind.NUMERIC:
+        return pa.decimal128(type.precision, type.scale)
+    return _ARROW[type.kind]
+
+
+_arrow_schema = per_schema(
+    lambda schema: pa.schema([pa.field(c.name, arrow_type(c.type), c.nullable) for c in schema.columns])
+)
+
+
+def decode_arrow(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> pa.Table:
+    """The rows of `words` int64[W, n] as a table of the schema's columns; KeyError for an unknown text."""
+    arrays = [decode_column(words[i], type, dictionary) for i, type in enumerate(schema.types)]
+    return pa.Table.from_arrays(arrays, schema=_arrow_schema(schema))
+
+
+def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Array:
+    """One column int64[n] of words as an array of `arrow_type(type)`."""
+    if type.kind is Kind.TEXT:
+        return dictionary.array(words)
+    null = words == NULL
+    validity = pa.array(~null).buffers()[1] if null.any() else None
+    values = _values(words, type)
+    return pa.Array.from_buffers(arrow_type(type), words.size, [validity, values])
+
+
+def _values(words: np.ndarray, type: Type) -> pa.Buffer:
+    match type.kind:
+        case Kind.BOOLEAN:
+            return pa.array(words == 1).buffers()[1]
+        case Kind.SMALLINT:
+            return pa.py_buffer(words.astype(np.int16))
+        case Kind.INTEGER | Kind.DATE:
+            return pa.py_buffer(words.astype(np.int32))
+        case Kind.REAL:
+            return pa.py_buffer(floats_of(words).astype(np.float32))
+        case Kind.DOUBLE:
+            return pa.py_buffer(floats_of(words))
+        case Kind.NUMERIC:
+            return pa.py_buffer(np.stack((words, words >> 63), axis=1))
+        case _:
+            return pa.py_buffer(np.ascontiguousarray(words))
+
+
+def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
+    """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column."""
+    if table.num_columns != len(schema):
+        raise InvalidValue(f"a table has {table.num_columns} columns for {len(schema)}")
+    words = np.empty((len(schema), table.num_rows), np.int64)
+    for position, column in enumerate(schema.columns):
+        try:
+            words[position] = encode_column(table.column(position), column, dictionary)
+        except InvalidValue as error:
+            raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise InvalidValue(f"column {column.name}: {error}") from None
+    return words
+
+
+def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary: Dictionary) -> np.ndarray:
+    """The words int64[n] of one column; pyarrow's errors or InvalidValue, without the column's name."""
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    if array.null_count and not column.nullable:
+        raise InvalidValue("NULL in a column that is NOT NULL")
+    if not _fits(array.type, column.type):
+        raise InvalidValue(f"an Arrow {array.type} is no {column.type}")
+    if column.type.kind is Kind.TEXT:
+        array.validate(full=True)  # the bytes come from outside and must be UTF-8
+        return dictionary.intern(array)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    words = _encode(array, column.type)
+    if array.null_count:
+        words[array.is_null().to_numpy(zero_copy_only=False)] = NULL
+    return words
+
+
+def _is_text(type: pa.DataType) -> bool:
+    if pa.types.is_dictionary(type):
+        return _is_text(type.value_type)
+    return pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type)
+
+
+def _fits(source: pa.DataType, target: Type) -> bool:
+    """Whether an Arrow type is of the family of a type."""
+    if _is_text(source) or pa.types.is_null(source):
+        return True
+    if pa.types.is_dictionary(source):
+        source = source.value_type
+    match target.kind:
+        case Kind.TEXT:
+            return False
+        case Kind.BOOLEAN:
+            return pa.types.is_boolean(source)
+        case Kind.DATE | Kind.TIMESTAMP:
+            return pa.types.is_date(source) or (pa.types.is_timestamp(source) and source.tz in (None, "UTC"))
+        case _:
+            return pa.types.is_integer(source) or pa.types.is_floating(source) or pa.types.is_decimal(source)
+
+
+def _encode(array: pa.Array, type: Type) -> np.ndarray:
+    """The words of an array of the type's family; what stands where it is null is not said."""
+    match type.kind:
+        case Kind.BOOLEAN:
+            return array.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
+        case Kind.REAL | Kind.DOUBLE:
+            return _encode_floats(array, type)
+        case Kind.NUMERIC:
+            return _encode_decimals(array, type)
+        case Kind.DATE:
+            return _encode_dates(array)
+        case Kind.TIMESTAMP:
+            return _encode_integers(array.cast(pa.timestamp("us")).view(pa.int64()), type)
+        case _:
+            return _encode_integers(array.cast(arrow_type(type)), type)
+
+
+def _encode_dates(array: pa.Array) -> np.ndarray:
+    days = array.cast(pa.date32())
+    if pa.types.is_timestamp(array.type):
+        # Arrow drops the time of day in silence.
+        same = pc.equal(days.cast(array.type), array)
+        if not pc.all(same).as_py():
+            raise InvalidValue(f"{array.filter(pc.invert(same))[0]} is no DATE: it has a time of day")
+    return days.view(pa.int32()).fill_null(0).to_numpy().astype(np.int64)
+
+
+def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:
+    words = array.fill_null(0).to_numpy().astype(np.int64)
+    if array.type == pa.int64() and (words == NULL).any():
+        raise InvalidValue(f"{NULL} is no {type}: out of range")
+    return words
+
+
+def _encode_floats(array: pa.Array, type: Type) -> np.ndarray:
+    if pa.types.is_integer(array.type):
+        floats = array.fill_null(0).to_numpy().astype(np.float64)
+    else:
+        floats = array.cast(pa.float64()).fill_null(0).to_numpy()
+    if type.kind is Kind.REAL:
+        with np.errstate(over="ignore"):
+            narrow = floats.astype(np.float32).astype(np.float64)
+        lost = np.isinf(narrow) & np.isfinite(floats)
+        if lost.any():
+            raise InvalidValue(f"{floats[lost][0]} is no REAL: out of range")
+        floats = narrow
+    return words_of(floats)
+
+
+def _encode_decimals(array: pa.Array, type: Type) -> np.ndarray:
+    if len(array) == 0 or array.null_count == len(array):
+        return np.zeros(len(array), np.int64)
+    decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
+    if pa.types.is_floating(array.type):
+        # Arrow rounds floats to decimals: what does not come back had more decimals.
+        same = pc.equal(decimals.cast(pa.float64()), array.cast(pa.float64()))
+        if not pc.all(same).as_py():
+            raise InvalidValue(f"{array.filter(pc.invert(same))[0]} is no {type}: too many decimals")
+    halves = np.frombuffer(decimals.buffers()[1], np.int64).reshape(-1, 2)[decimals.offset :][: len(decimals)]
+    words = halves[:, 0].copy()
+    limit = 10 ** min(type.precision or 0, MAX_DIGITS)
+    wide = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
+    wide &= decimals.is_valid().to_numpy(zero_copy_only=False)
+    if wide.any():
+        raise InvalidValue(f"{decimals[int(np.flatnonzero(wide)[0])]} is no {type}: out of range")
+    return words

@@ -1,0 +1,185 @@
+"""Rows of JSON values to words and back, by the table of values of the REST contract.
+
+A handful of rows goes value by value, more go column by column. Both refuse the same
+values with the same words. What comes out is ready for any JSON writer: no value is a
+float that JSON has no number for. Parsing and writing JSON itself is not done here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+
+import numpy as np
+
+from engine.codec.schemas import per_schema
+from engine.codec.values import (
+    EPOCH,
+    EPOCH_DAY,
+    INFINITE_DAY,
+    INFINITE_INSTANT,
+    Encoder,
+    encoder,
+    invalid,
+)
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.kernels.floats import floats_of
+from engine.schema import INTEGER_RANGES, NULL, Column, Kind, Schema, Type
+
+_FEW = 8  # up to so many rows, value by value beats column by column
+
+_encoders = per_schema(lambda schema: tuple((column, encoder(column.type)) for column in schema.columns))
+
+
+def encode_rows(rows: Sequence[Sequence[object]], schema: Schema, dictionary: Dictionary) -> np.ndarray:
+    """The words int64[W, n] of rows of JSON or Python values; InvalidValue names column and value."""
+    columns = _encoders(schema)
+    for row in rows:
+        if len(row) != len(columns):
+            raise InvalidValue(f"a row has {len(row)} values for {len(columns)} columns")
+    words = np.empty((len(columns), len(rows)), np.int64)
+    for position, (column, encode) in enumerate(columns):
+        values = [row[position] for row in rows]
+        try:
+            words[position] = _encode_column(values, column, encode, dictionary)
+        except InvalidValue as error:
+            raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
+    return words
+
+
+def _encode_column(
+    values: list[object], column: Column, encode: Encoder, dictionary: Dictionary
+) -> np.ndarray | list[int]:
+    if not column.nullable and None in values:
+        raise InvalidValue("NULL in a column that is NOT NULL")
+    if len(values) > _FEW:
+        classes = set(map(type, values))
+        if column.type.kind is Kind.TEXT and classes <= {str, type(None)}:
+            return dictionary.intern(values)  # type: ignore[arg-type]
+        if column.type.is_integer and classes == {int}:
+            return _integers(values, column.type)
+    return [encode(value, dictionary) for value in values]
+
+
+def _integers(values: list[object], type: Type) -> np.ndarray:
+    low, high = INTEGER_RANGES[type.kind]
+    try:
+        words = np.array(values, np.int64)
+    except OverflowError:
+        words = None
+    if words is None or words.min() < low or words.max() > high:
+        raise invalid(next(v for v in values if not low <= v <= high), type, "out of range")  # type: ignore[operator]
+    return words
+
+
+Decoder = Callable[[np.ndarray, Dictionary], list]
+
+
+def decode_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[tuple]:
+    """The rows of `words` int64[W, n] as tuples of JSON-ready values; KeyError for a text that is unknown."""
+    columns = [decode(words[i], dictionary) for i, decode in enumerate(_decoders(schema))]
+    return list(zip(*columns, strict=True)) if columns else [()] * words.shape[1]
+
+
+def _decode_integers(words: np.ndarray, dictionary: Dictionary) -> list:
+    values = words.tolist()
+    if NULL in values:
+        return [None if word == NULL else word for word in values]
+    return values
+
+
+def _decode_booleans(words: np.ndarray, dictionary: Dictionary) -> list:
+    return [None if word == NULL else word == 1 for word in words.tolist()]
+
+
+def _decode_texts(words: np.ndarray, dictionary: Dictionary) -> list:
+    return dictionary.texts(words)
+
+
+def _decode_doubles(words: np.ndarray, dictionary: Dictionary) -> list:
+    floats = floats_of(words)
+    return _named(words, floats, floats.tolist())
+
+
+def _decode_reals(words: np.ndarray, dictionary: Dictionary) -> list:
+    """The doubles that print as the float32 values do: 0.1 and not 0.10000000149011612."""
+    floats = floats_of(words)
+    return _named(words, floats, [float(text) for text in floats.astype(np.float32).astype("U")])
+
+
+def _named(words: np.ndarray, floats: np.ndarray, values: list) -> list:
+    """`values` with NULL and the floats that JSON has no numbers for put right."""
+    for i in np.flatnonzero(~np.isfinite(floats)).tolist():
+        if words[i] == NULL:
+            values[i] = None
+        else:
+            values[i] = "NaN" if np.isnan(floats[i]) else "Infinity" if floats[i] > 0 else "-Infinity"
+    return values
+
+
+def _numeric_decoder(scale: int) -> Decoder:
+    def decimal(word: int) -> str:
+        digits = str(abs(word)).rjust(scale + 1, "0")
+        return f"{'-' if word < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
+
+    form = decimal if scale else str
+
+    def decode(words: np.ndarray, dictionary: Dictionary) -> list:
+        return [None if word == NULL else form(word) for word in words.tolist()]
+
+    return decode
+
+
+def _decode_dates(words: np.ndarray, dictionary: Dictionary) -> list:
+    return [None if word == NULL else _iso_date(word) for word in words.tolist()]
+
+
+def _iso_date(days: int) -> str:
+    try:
+        return date.fromordinal(days + EPOCH_DAY).isoformat()
+    except (ValueError, OverflowError):
+        return _special(days, INFINITE_DAY) or _far_date(days)
+
+
+def _decode_timestamps(words: np.ndarray, dictionary: Dictionary) -> list:
+    return [None if word == NULL else _iso_timestamp(word) for word in words.tolist()]
+
+
+def _iso_timestamp(instant: int) -> str:
+    try:
+        return (EPOCH + timedelta(microseconds=instant)).isoformat()
+    except OverflowError:
+        days, time = divmod(instant, 86_400_000_000)
+        far = _far_date(days) + (EPOCH + timedelta(microseconds=time)).isoformat()[10:]
+        return _special(instant, INFINITE_INSTANT) or far
+
+
+def _special(word: int, infinite: int) -> str:
+    return {infinite: "infinity", -infinite: "-infinity"}.get(word, "")
+
+
+def _far_date(days: int) -> str:
+    """A date in ISO's expanded form, with a sign before the year."""
+    year, rest = str(np.datetime64(days, "D")).removeprefix("-").split("-", 1)
+    return f"{'-' if days < 0 else '+'}{year:0>4}-{rest}"
+
+
+_DECODERS: dict[Kind, Decoder] = {
+    Kind.BOOLEAN: _decode_booleans,
+    Kind.SMALLINT: _decode_integers,
+    Kind.INTEGER: _decode_integers,
+    Kind.BIGINT: _decode_integers,
+    Kind.REAL: _decode_reals,
+    Kind.DOUBLE: _decode_doubles,
+    Kind.TEXT: _decode_texts,
+    Kind.DATE: _decode_dates,
+    Kind.TIMESTAMP: _decode_timestamps,
+}
+
+
+def _decoder(type: Type) -> Decoder:
+    return _numeric_decoder(type.scale or 0) if type.kind is Kind.NUMERIC else _DECODERS[type.kind]
+
+
+_decoders = per_schema(lambda schema: tuple(_decoder(type) for type in schema.types))

@@ -1,0 +1,265 @@
+"""One value at a time: JSON or Python values to words, with the strictness of the REST contract.
+
+`encoder` gives a function `(value, dictionary) -> word`. It raises InvalidValue that
+names the value and the type, not the column. Text is no number, true is no number,
+1.0 is no integer; numbers may come as strings for NUMERIC alone. The `_word` functions
+take no None: whether NULL may stand in a column is the caller's business.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import struct
+from collections.abc import Callable
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+import numpy as np
+import orjson
+
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.kernels.floats import NAN_WORD
+from engine.schema import INTEGER_RANGES, NULL, Kind, Type
+
+Encoder = Callable[[object, Dictionary], int]
+
+EPOCH_DAY = date(1970, 1, 1).toordinal()
+EPOCH = datetime(1970, 1, 1)
+MICROSECOND = timedelta(microseconds=1)
+INFINITE_DAY = 2**31 - 1  # DuckDB's DATE 'infinity'
+INFINITE_INSTANT = 2**63 - 1  # DuckDB's TIMESTAMP 'infinity'
+MAX_DIGITS = 18  # of a NUMERIC's word
+
+_SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
+_NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)?")
+_FAR_DATE = re.compile(r"\+?(-?[0-9]{4,}-[0-9]{2}-[0-9]{2})(T[0-9:.]+)?Z?")
+_FINER = re.compile(r"\.[0-9]{6}[0-9]*[1-9]")
+_MAX_FLOAT32 = float(np.finfo(np.float32).max)
+
+
+def encoder(type: Type) -> Encoder:
+    """The function from a JSON or Python value, None for NULL, to the word of `type`."""
+    if type.kind in INTEGER_RANGES:
+        return _integer(type)
+    if type.kind is Kind.NUMERIC:
+        return _numeric(type)
+    return _ENCODERS[type.kind]
+
+
+def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
+    name = type.value if isinstance(type, Kind) else str(type)
+    return InvalidValue(f"{shown(value)} is no {name}" + (f": {why}" if why else ""))
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: JSON where it has one, cut to 80 characters."""
+    if isinstance(value, int) and value.bit_length() > 256:
+        return "an immense number"
+    try:
+        text = orjson.dumps(value).decode()
+    except TypeError:
+        text = str(value) if isinstance(value, (Decimal, int)) else repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _integer(type: Type) -> Encoder:
+    low, high = INTEGER_RANGES[type.kind]
+
+    def encode(value: object, dictionary: Dictionary) -> int:
+        if value.__class__ is int and low <= value <= high:  # type: ignore[operator]
+            return value  # type: ignore[return-value]
+        if value is None:
+            return NULL
+        raise invalid(value, type, "out of range" if value.__class__ is int else "")
+
+    return encode
+
+
+def _numeric(type: Type) -> Encoder:
+    scale = type.scale or 0
+    limit = 10 ** min(type.precision or 0, MAX_DIGITS)
+    factor = 10**scale
+
+    def encode(value: object, dictionary: Dictionary) -> int:
+        if value is None:
+            return NULL
+        if value.__class__ is int:
+            word = value * factor  # type: ignore[operator]
+        elif value.__class__ is str:
+            word = _decimal(value, type)  # type: ignore[arg-type]
+        else:
+            word = _exact(value, type)
+        if not -limit < word < limit:
+            raise invalid(value, type, "out of range")
+        return word
+
+    return encode
+
+
+def _decimal(text: str, type: Type) -> int:
+    """The word of a number in decimal digits."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        raise invalid(text, type)
+    sign, whole, fraction, exponent = match.groups()
+    if exponent:
+        return _exact(Decimal(text), type)
+    scale = type.scale or 0
+    if len(whole) > MAX_DIGITS:
+        raise invalid(text, type, "out of range")
+    if fraction[scale:].strip("0"):
+        raise invalid(text, type, "too many decimals")
+    return int(f"{sign}{whole}{fraction[:scale]:0<{scale}}" if whole or scale else "0")
+
+
+def _exact(value: object, type: Type) -> int:
+    """The word of a Decimal, or of a float as it prints."""
+    if value.__class__ is float:
+        number = Decimal(repr(value))
+    elif value.__class__ is Decimal:
+        number = value  # type: ignore[assignment]
+    else:
+        raise invalid(value, type)
+    if not number.is_finite():
+        raise invalid(value, type)
+    if not number:
+        return 0
+    sign, digits, exponent = number.as_tuple()
+    shift = exponent + (type.scale or 0)  # type: ignore[operator]
+    if shift + len(digits) > 2 * MAX_DIGITS:
+        raise invalid(value, type, "out of range")
+    word = int("".join(map(str, digits)))
+    if shift >= 0:
+        word *= 10**shift
+    else:
+        word, rest = divmod(word, 10 ** min(-shift, len(digits) + 1))
+        if rest:
+            raise invalid(value, type, "too many decimals")
+    return -word if sign else word
+
+
+def _boolean(value: object, dictionary: Dictionary) -> int:
+    if value is True:
+        return 1
+    if value is False:
+        return 0
+    if value is None:
+        return NULL
+    raise invalid(value, Kind.BOOLEAN)
+
+
+def float_word(value: float) -> int:
+    """The word of a float, of the scalar kind of `engine.kernels.floats`."""
+    if value != value:
+        return NAN_WORD
+    (bits,) = struct.unpack("<q", struct.pack("<d", value + 0.0))
+    return bits if bits >= 0 else bits ^ 0x7FFFFFFFFFFFFFFF
+
+
+def _float(value: object, kind: Kind) -> float:
+    if value.__class__ is float:
+        return value  # type: ignore[return-value]
+    try:
+        if value.__class__ in (int, Decimal):
+            return float(value)  # type: ignore[arg-type]
+        if value.__class__ is str:
+            return _SPECIAL_FLOATS[value]  # type: ignore[index]
+    except (KeyError, OverflowError):
+        pass
+    raise invalid(value, kind, "out of range" if value.__class__ is int else "")
+
+
+def _double(value: object, dictionary: Dictionary) -> int:
+    return NULL if value is None else float_word(_float(value, Kind.DOUBLE))
+
+
+def _real(value: object, dictionary: Dictionary) -> int:
+    if value is None:
+        return NULL
+    number = _float(value, Kind.REAL)
+    try:
+        (number,) = struct.unpack("<f", struct.pack("<f", number))
+    except OverflowError:
+        raise invalid(value, Kind.REAL, "out of range") from None
+    return float_word(number)
+
+
+def _text(value: object, dictionary: Dictionary) -> int:
+    if value.__class__ is str:
+        return dictionary.word(value)  # type: ignore[arg-type]
+    if value is None:
+        return NULL
+    raise invalid(value, Kind.TEXT)
+
+
+def _date(value: object, dictionary: Dictionary) -> int:
+    if value is None:
+        return NULL
+    if value.__class__ is date:
+        return value.toordinal() - EPOCH_DAY  # type: ignore[attr-defined]
+    if value.__class__ is not str:
+        raise invalid(value, Kind.DATE)
+    try:
+        return date.fromisoformat(value).toordinal() - EPOCH_DAY  # type: ignore[arg-type]
+    except ValueError:
+        pass
+    if value in ("infinity", "-infinity"):
+        return INFINITE_DAY if value == "infinity" else -INFINITE_DAY
+    match = _FAR_DATE.fullmatch(value)  # type: ignore[arg-type]
+    try:
+        if match and match[2] is None:
+            days = int(np.datetime64(match[1], "D").astype(np.int64))
+            if -INFINITE_DAY < days < INFINITE_DAY:
+                return days
+    except ValueError:
+        pass
+    raise invalid(value, Kind.DATE)
+
+
+def _timestamp(value: object, dictionary: Dictionary) -> int:
+    if value is None:
+        return NULL
+    moment = value
+    if value.__class__ is str:
+        try:
+            moment = datetime.fromisoformat(value)  # type: ignore[arg-type]
+        except ValueError:
+            return _far_timestamp(value)  # type: ignore[arg-type]
+        if len(value) > 26 and _FINER.search(value):  # type: ignore[arg-type]
+            raise invalid(value, Kind.TIMESTAMP, "finer than microseconds")
+    if not isinstance(moment, datetime):
+        raise invalid(value, Kind.TIMESTAMP)
+    if moment.tzinfo is not None:
+        if moment.utcoffset():
+            raise invalid(value, Kind.TIMESTAMP, "its offset is not UTC")
+        moment = moment.replace(tzinfo=None)
+    return (moment - EPOCH) // MICROSECOND
+
+
+def _far_timestamp(value: str) -> int:
+    """Infinities and years beyond 1 to 9999."""
+    if value in ("infinity", "-infinity"):
+        return INFINITE_INSTANT if value == "infinity" else -INFINITE_INSTANT
+    match = _FAR_DATE.fullmatch(value)
+    try:
+        if match and match[2] is not None:
+            days = int(np.datetime64(match[1], "D").astype(np.int64))
+            time = datetime.fromisoformat("1970-01-01" + match[2]) - EPOCH
+            instant = days * 86_400_000_000 + time // MICROSECOND
+            if -INFINITE_INSTANT < instant < INFINITE_INSTANT:
+                return instant
+    except ValueError:
+        pass
+    raise invalid(value, Kind.TIMESTAMP)
+
+
+_ENCODERS: dict[Kind, Encoder] = {
+    Kind.BOOLEAN: _boolean,
+    Kind.REAL: _real,
+    Kind.DOUBLE: _double,
+    Kind.TEXT: _text,
+    Kind.DATE: _date,
+    Kind.TIMESTAMP: _timestamp,
+}

@@ -1,0 +1,49 @@
+"""Floats as words that sort as signed integers, and back.
+
+The word is the IEEE bits, of negative numbers all but the sign inverted; -0 is +0 and
+there is one NaN, the positive quiet one, whose word is greater than every other. No
+float has the word NULL: its bits would be those of a negative NaN.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from engine.kernels.texts import WORDS
+
+_ALL_BUT_SIGN = 0x7FFFFFFFFFFFFFFF
+NAN_WORD = 0x7FF8000000000000
+
+FLOATS = types.Array(types.float64, 1, "C", readonly=True)
+
+
+@njit(types.int64(types.float64), cache=True, nogil=True, inline="always")
+def to_word(value):
+    if value != value:
+        return NAN_WORD
+    bits = np.float64(value + 0.0).view(np.int64)  # the sum turns -0 into +0
+    return bits ^ ((bits >> 63) & _ALL_BUT_SIGN)
+
+
+@njit(types.float64(types.int64), cache=True, nogil=True, inline="always")
+def to_float(word):
+    return np.int64(word ^ ((word >> 63) & _ALL_BUT_SIGN)).view(np.float64)
+
+
+@njit(types.int64[::1](FLOATS), cache=True, nogil=True)
+def words_of(floats):
+    """The words int64[n] of `floats` float64[n]."""
+    words = np.empty(floats.size, np.int64)
+    for i in range(floats.size):
+        words[i] = to_word(floats[i])
+    return words
+
+
+@njit(types.float64[::1](WORDS), cache=True, nogil=True)
+def floats_of(words):
+    """The floats float64[n] of `words` int64[n]; NaN for NULL."""
+    floats = np.empty(words.size, np.float64)
+    for i in range(words.size):
+        floats[i] = to_float(words[i])
+    return floats
