@@ -17,7 +17,6 @@ It does not count references: a text stays until the dictionary goes.
 
 from __future__ import annotations
 
-import itertools
 import threading
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -104,7 +103,7 @@ class Dictionary:
             lost = words == NULL
             if valid is not None:
                 lost &= valid
-            for row in np.flatnonzero(lost):
+            for row in np.flatnonzero(lost).tolist():
                 words[row] = self._exception(_slice(offsets, data, row))
         return words
 
@@ -141,11 +140,9 @@ class Dictionary:
         if word is not None:
             return word
         offsets, data = _encode(text)
-        for round in itertools.count():
-            hashes = self._hash(offsets, data, round)
-            word = int(self._append(hashes, offsets, data)[0])
-            if word != NULL:
-                break
+        round = 0
+        while (word := int(self._append(self._hash(offsets, data, round), offsets, data)[0])) == NULL:
+            round += 1
         if round:
             self._except(text, word)
         return word
@@ -248,11 +245,11 @@ class Dictionary:
         offsets, data = _buffers(texts if isinstance(texts, pa.Array) else _arrow(texts))
         hashes = self._hash(offsets, data, 0)
         with self._lock:
-            for row in np.flatnonzero((words != hashes) | np.isin(hashes, self._suspects)):
+            for row in np.flatnonzero((words != hashes) | np.isin(hashes, self._suspects)).tolist():
                 self._absorb_exception(_slice(offsets, data, row), int(words[row]), int(hashes[row]))
             got = self._append(np.ascontiguousarray(words), offsets, data)
-        wrong = np.flatnonzero(got != words)
-        if wrong.size:
+        wrong = np.flatnonzero(got != words).tolist()
+        if wrong:
             raise _conflict(_slice(offsets, data, wrong[0]), int(words[wrong[0]]))
 
     def _absorb_exception(self, text: str, word: int, hash: int) -> None:
@@ -301,15 +298,13 @@ def _arrow(texts: Sequence[str | None]) -> pa.LargeStringArray:
 
 def _buffers(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:
     """Arrow's offsets, as int64[n + 1], and bytes."""
-    if pa.types.is_string(texts.type):
-        width = np.int32
-    else:
+    width = np.dtype(np.int32 if pa.types.is_string(texts.type) else np.int64)
+    if width == np.int64:
         texts = texts.cast(pa.large_string())
-        width = np.int64
     _, offsets, data = texts.buffers()
     if len(texts) == 0:
         return np.zeros(1, np.int64), _NOTHING
-    bounds = np.frombuffer(offsets, width, len(texts) + 1, texts.offset * np.dtype(width).itemsize)
+    bounds = np.frombuffer(offsets, width, len(texts) + 1, texts.offset * width.itemsize)
     return bounds.astype(np.int64, copy=False), _NOTHING if data is None else np.frombuffer(data, np.uint8)
 
 
