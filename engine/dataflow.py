@@ -1,0 +1,108 @@
+"""A running dataflow: operators in order, found again by what they compute.
+
+Operators are keyed by the frozen plan they stand for, so that equal subplans of all
+views are one operator. New views are hydrated in a dataflow of their own, which sees the
+whole kept history; `graft` then joins it to the running one, whose operators take the
+place of equal new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+import numpy as np
+
+from engine.operators.operator import Operator, Stateful, Step
+
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+class OperatorFailed(Exception):
+    """An operator raised: which, and why."""
+
+    def __init__(self, operator: Operator, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.operator = operator
+        self.cause = cause
+
+
+class Dataflow:
+    """The outermost scope."""
+
+    def __init__(self) -> None:
+        self.operators: dict[Hashable, Operator] = {}
+        self._changed: list[Stateful] = []
+
+    def schedule(self, rounds: tuple[int, ...]) -> None:
+        """The outermost scope has no rounds: it is run once an advance."""
+
+    def operator(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
+        """The operator known as `key`, made and put last if there is none."""
+        operator = self.operators.get(key)
+        if operator is None:
+            operator = self.operators[key] = make()
+        return operator
+
+    def run(self) -> None:
+        """One step of everything, changes staged. Raises OperatorFailed; then `abort`."""
+        step = Step((), _NO_ROUNDS, self, self._changed)
+        for operator in self.operators.values():
+            try:
+                operator.step(step)
+            except Exception as error:
+                raise OperatorFailed(operator, error) from error
+
+    def publish(self, upper: int) -> list[Stateful]:
+        """Make the staged changes part of the state; returns what has changed."""
+        changed = self._changed
+        for state in changed:
+            state.publish(upper)
+        self._changed = []
+        self._clear()
+        return changed
+
+    def abort(self) -> None:
+        """Leave everything as it was before `run`."""
+        for state in self._changed:
+            state.abort()
+        self._changed = []
+        self._clear()
+        for operator in self.operators.values():
+            for part in operator.parts():
+                part.abandon()
+
+    def graft(self, other: Dataflow) -> dict[Operator, Operator]:
+        """Take over the operators of `other` that are not here yet.
+
+        Returns which operator here stands for each of the other's that was not taken over.
+        """
+        mapping: dict[Operator, Operator] = {}
+        for key, operator in other.operators.items():
+            known = self.operators.get(key)
+            if known is not None:
+                mapping[operator] = known
+            else:
+                operator.rewire(mapping)
+                self.operators[key] = operator
+        return mapping
+
+    def keep(self, outputs: Iterable[Operator]) -> None:
+        """Drop all operators that none of `outputs` reads."""
+        live = reachable(outputs)
+        self.operators = {key: op for key, op in self.operators.items() if op in live}
+
+    def _clear(self) -> None:
+        for operator in self.operators.values():
+            operator.clear()
+
+
+def reachable(outputs: Iterable[Operator]) -> set[Operator]:
+    """The operators that `outputs` read, directly or not, and themselves."""
+    found: set[Operator] = set()
+    stack = list(outputs)
+    while stack:
+        operator = stack.pop()
+        if operator not in found:
+            found.add(operator)
+            stack.extend(operator.inputs)
+    return found

@@ -1,0 +1,119 @@
+"""Differences into batches: sorted by words and epoch, consolidated, zeros gone."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.layers import compare
+from engine.kernels.sort import sort_rows
+from engine.schema import NULL
+
+# What a slot adds up, a row: 1, 1 unless the column is NULL, and the high and low halves of
+# the column. Halves keep a sum exact to 95 bits, and need no carry: all of it is linear.
+SLOT_ROWS = 0
+SLOT_NOT_NULL = 1
+SLOT_HIGH = 2
+SLOT_LOW = 3
+
+
+@njit(inline="always")
+def _contribution(kind, word):
+    """What one row adds to a slot."""
+    if kind == SLOT_ROWS:
+        return 1
+    if word == NULL:
+        return 0
+    if kind == SLOT_NOT_NULL:
+        return 1
+    if kind == SLOT_HIGH:
+        return word >> 32
+    return word & 0xFFFFFFFF
+
+
+@njit
+def _pack(delta, order, rounds, columns):
+    """The delta row by row: the words that `order` names, the rounds, the epoch, and room for diffs."""
+    n = delta.shape[1]
+    width = order.shape[0] - 1
+    depth = rounds.shape[0]
+    rows = np.empty((n, columns), np.int64)
+    for i in range(n):
+        for w in range(width):
+            rows[i, w] = delta[order[w], i]
+        for d in range(depth):
+            rows[i, width + d] = rounds[d]
+        rows[i, width + depth] = delta[order[width], i]
+    return rows
+
+
+@njit
+def _consolidate(rows, lead):
+    """Sort by the first `lead` columns, sum the others, leave out rows whose sums are all zero; in place."""
+    sort_rows(rows, lead)
+    n, columns = rows.shape
+    m = 0
+    i = 0
+    while i < n:
+        if i > m:
+            for c in range(columns):
+                rows[m, c] = rows[i, c]
+        i += 1
+        while i < n and compare(rows, i, rows, m, lead) == 0:
+            for c in range(lead, columns):
+                rows[m, c] += rows[i, c]
+            i += 1
+        for c in range(lead, columns):
+            if rows[m, c] != 0:
+                m += 1
+                break
+    if 2 * m < n:
+        return rows[:m].copy()
+    return rows[:m]
+
+
+@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def arrange(delta, order, rounds):
+    """A batch [m, P + d + 2] of a delta [W + 2, n].
+
+    `order` (P + 1) names the P words to keep, the key first, and then the epoch's row;
+    `rounds` (d) is the step at which the delta happens. Rows that are equal in words and
+    epoch become one, and rows whose diffs cancel none.
+    """
+    lead = order.shape[0] + rounds.shape[0]
+    rows = _pack(delta, order, rounds, lead + 1)
+    diffs = delta[delta.shape[0] - 1]
+    for i in range(rows.shape[0]):
+        rows[i, lead] = diffs[i]
+    return _consolidate(rows, lead)
+
+
+@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64[:,::1])", cache=True, nogil=True)
+def arrange_sums(delta, order, rounds, slots):
+    """A batch [m, P + d + 1 + K]: the delta's rows by key, with what they add to K slots as diffs.
+
+    `slots` (K, 2) holds a line a slot: its kind and the delta's row of its argument.
+    """
+    lead = order.shape[0] + rounds.shape[0]
+    count = slots.shape[0]
+    rows = _pack(delta, order, rounds, lead + count)
+    diffs = delta[delta.shape[0] - 1]
+    for s in range(count):
+        kind = slots[s, 0]
+        words = delta[slots[s, 1]]
+        for i in range(rows.shape[0]):
+            rows[i, lead + s] = diffs[i] * _contribution(kind, words[i])
+    return _consolidate(rows, lead)
+
+
+@njit("int64[:,::1](int64[:,::1], int64)", cache=True, nogil=True)
+def distinct_keys(batch, width):
+    """The distinct keys of a sorted batch: its first `width` words, [m, width]."""
+    n = batch.shape[0]
+    out = np.empty((n, width), np.int64)
+    m = 0
+    for i in range(n):
+        if i == 0 or compare(batch, i, batch, i - 1, width) != 0:
+            out[m] = batch[i, :width]
+            m += 1
+    return out[:m]

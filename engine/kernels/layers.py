@@ -1,0 +1,128 @@
+"""How kernels see matrices: comparing rows, and reading many batches in one call.
+
+A delta on its way is columnar, int64[W + 2, n], as expressions want it. A batch at
+rest is row by row, int64[n, W + d + 1 + K]: words, rounds, epoch and diffs of a row lie
+in one cache line where a seek finds them, and a merge that comes out shorter than its
+inputs is a prefix of its buffer.
+
+A trace hands its batches to a kernel as a *table*: int64[L, 3], a line a batch, of
+address, number of rows, number of columns. The caller keeps the arrays alive.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import carray, njit, types
+from numba.extending import intrinsic
+
+COLUMNS = 3
+
+
+@intrinsic
+def _as_pointer(typing_context, address):
+    signature = types.CPointer(types.int64)(types.int64)
+
+    def codegen(context, builder, signature, arguments):
+        return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
+
+    return signature, codegen
+
+
+@njit(inline="always")
+def layer(table, index):
+    """Batch `index` of a table, as a matrix."""
+    return carray(_as_pointer(table[index, 0]), (table[index, 1], table[index, 2]))
+
+
+@njit("void(int64[:,::1], int64, int64[:,::1])", cache=True, nogil=True)
+def register(table, index, batch):
+    """Write `batch` into line `index` of a table."""
+    table[index, 0] = batch.ctypes.data
+    table[index, 1] = batch.shape[0]
+    table[index, 2] = batch.shape[1]
+
+
+@njit(inline="always")
+def compare(a, i, b, j, width):
+    """-1, 0 or 1: the first `width` words of row i of `a` against those of row j of `b`."""
+    for w in range(width):
+        x = a[i, w]
+        y = b[j, w]
+        if x != y:
+            return -1 if x < y else 1
+    return 0
+
+
+@njit
+def seek(a, start, b, j, width):
+    """The first row of sorted `a`, from `start` on, that is not below row j of `b` by its first `width` words.
+
+    Gallops: its cost is the logarithm of the distance travelled.
+    """
+    n = a.shape[0]
+    if start >= n or compare(a, start, b, j, width) >= 0:
+        return start
+    low = start
+    step = 1
+    while low + step < n and compare(a, low + step, b, j, width) < 0:
+        low += step
+        step <<= 1
+    high = min(low + step, n)
+    low += 1
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(a, middle, b, j, width) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit
+def seek_past(a, start, b, j, width):
+    """The first row of sorted `a`, from `start` on, that is above row j of `b`; gallops too."""
+    n = a.shape[0]
+    if start >= n or compare(a, start, b, j, width) > 0:
+        return start
+    low = start
+    step = 1
+    while low + step < n and compare(a, low + step, b, j, width) <= 0:
+        low += step
+        step <<= 1
+    high = min(low + step, n)
+    low += 1
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(a, middle, b, j, width) <= 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])", cache=True, nogil=True)
+def find_ranges(table, keys):
+    """For every batch l and every line m of sorted, distinct `keys` [m, P], where the rows of that key lie.
+
+    Returns lows[l, m] and highs[l, m]; one forward sweep a batch.
+    """
+    size, width = keys.shape
+    lows = np.empty((table.shape[0], size), np.int64)
+    highs = np.empty((table.shape[0], size), np.int64)
+    for index in range(table.shape[0]):
+        batch = layer(table, index)
+        position = 0
+        for m in range(size):
+            position = seek(batch, position, keys, m, width)
+            lows[index, m] = position
+            position = seek_past(batch, position, keys, m, width)
+            highs[index, m] = position
+    return lows, highs
+
+
+def table_of(batches: list[np.ndarray]) -> np.ndarray:
+    """A table over `batches`."""
+    table = np.empty((len(batches), COLUMNS), np.int64)
+    for index, batch in enumerate(batches):
+        register(table, index, batch)
+    return table

@@ -1,0 +1,110 @@
+"""Merging two sorted batches into one, a bounded number of rows at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.layers import compare
+
+# Fields of a merge's state.
+LEFT, RIGHT, WRITTEN, FIELDS = 0, 1, 2, 3
+
+
+@njit(inline="always")
+def _append(out, k, batch, i, width, since):
+    """Add a row to the k rows of `out`; its epoch counts as `since` at least. Returns the new k.
+
+    `width` counts words and rounds. The row joins the last one where they are equal, and
+    a last row that has come to nothing is overwritten.
+    """
+    columns = out.shape[1]
+    epoch = max(batch[i, width], since)
+    if k > 0:
+        last = k - 1
+        if out[last, width] == epoch and compare(out, last, batch, i, width) == 0:
+            for c in range(width + 1, columns):
+                out[last, c] += batch[i, c]
+            return k
+        if _is_zero(out, last, width + 1):
+            k = last
+    for c in range(columns):
+        out[k, c] = batch[i, c]
+    out[k, width] = epoch
+    return k + 1
+
+
+@njit(inline="always")
+def _is_zero(out, k, first):
+    for c in range(first, out.shape[1]):
+        if out[k, c] != 0:
+            return False
+    return True
+
+
+@njit
+def _step(a, b, out, state, width, since, fuel):
+    i = state[LEFT]
+    j = state[RIGHT]
+    k = state[WRITTEN]
+    n = a.shape[0]
+    m = b.shape[0]
+    while fuel > 0 and (i < n or j < m):
+        fuel -= 1
+        if j >= m:
+            left = True
+        elif i >= n:
+            left = False
+        else:
+            order = compare(a, i, b, j, width)
+            left = order < 0 or (order == 0 and a[i, width] <= b[j, width])
+        if left:
+            k = _append(out, k, a, i, width, since)
+            i += 1
+        else:
+            k = _append(out, k, b, j, width, since)
+            j += 1
+    done = i == n and j == m
+    if done and k > 0 and _is_zero(out, k - 1, width + 1):
+        k -= 1
+    state[LEFT] = i
+    state[RIGHT] = j
+    state[WRITTEN] = k
+    return done
+
+
+@njit(
+    "boolean(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64)",
+    cache=True,
+    nogil=True,
+)
+def merge_step(a, b, out, state, width, since, fuel):
+    """Go on with a merge of `a` and `b` into `out` for `fuel` rows; true when it is done.
+
+    `width` counts words and rounds: the columns before the epoch. `state` (FIELDS) starts
+    as zeros; `out` has room for all rows of both.
+    """
+    return _step(a, b, out, state, width, since, fuel)
+
+
+@njit("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)", cache=True, nogil=True)
+def merge(a, b, width, since):
+    """The batch of all rows of `a` and `b`, their epochs advanced to `since`."""
+    n = a.shape[0] + b.shape[0]
+    out = np.empty((n, a.shape[1]), np.int64)
+    state = np.zeros(FIELDS, np.int64)
+    _step(a, b, out, state, width, since, n)
+    return out[: state[WRITTEN]]
+
+
+@njit("int64[:,::1](int64[:,::1], int64, int64)", cache=True, nogil=True)
+def compact(a, width, since):
+    """The batch `a` with its epochs advanced to `since`."""
+    n = a.shape[0]
+    out = np.empty_like(a)
+    k = 0
+    for i in range(n):
+        k = _append(out, k, a, i, width, since)
+    if k > 0 and _is_zero(out, k - 1, width + 1):
+        k -= 1
+    return out[:k]

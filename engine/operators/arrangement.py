@@ -1,0 +1,186 @@
+"""Arrangements: a collection sorted by a key, kept as a trace, and shared by all who read it.
+
+During an advance an arrangement is its published batches, then the new ones of earlier
+steps, then the current step's. Readers see this as a table (`engine.kernels.layers`):
+`before()` leaves the current step's batch out, `after()` has it, so that two sides of a
+join do not count the meeting of two changes twice.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from engine.kernels.arrange import arrange, arrange_sums
+from engine.kernels.layers import COLUMNS, register
+from engine.kernels.merge import merge
+from engine.operators.operator import Operator, Step
+from engine.trace import Trace
+
+
+class Arranged(Protocol):
+    """What a reader of an arrangement uses, whichever scope the arrangement is of."""
+
+    width: int
+    depth: int
+    batch: np.ndarray | None
+    published: int
+
+    def before(self) -> np.ndarray: ...
+
+    def after(self) -> np.ndarray: ...
+
+
+class Arrangement(Operator):
+    """The input's columns in the order `columns`, the key first: batches `[words | rounds | epoch | diff]`."""
+
+    def __init__(
+        self, source: Operator, columns: tuple[int, ...], width: int, depth: int, diffs: int = 1
+    ) -> None:
+        """`width` is the number of words of the input, which says where its epochs are."""
+        super().__init__([source])
+        self.order = np.array([*columns, width], np.int64)
+        self.width = len(columns)
+        self.depth = depth
+        self.trace = Trace(self.width + depth, diffs)
+        self.touched = False
+        self.batch: np.ndarray | None = None
+        self._fresh: list[np.ndarray] = []
+        self._settled = 0
+
+    @property
+    def published(self) -> int:
+        """How many lines of a table are published batches."""
+        return self.trace.count
+
+    def step(self, step: Step) -> None:
+        if self.batch is not None:
+            self._settle()
+        delta = self.inputs[0].delta()
+        if delta is None:
+            return
+        batch = self._arrange(delta, step)
+        if batch.shape[0]:
+            self.batch = batch
+            self._register(self._settled, batch)
+            step.touch(self)
+
+    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        return arrange(delta, self.order, step.array)
+
+    def before(self) -> np.ndarray:
+        """The table without the current step's batch."""
+        return self.trace.table[: self._settled]
+
+    def after(self) -> np.ndarray:
+        """The table with the current step's batch."""
+        return self.trace.table[: self._settled + (self.batch is not None)]
+
+    def batches(self) -> list[np.ndarray]:
+        """The batches of `after()`, in the table's order."""
+        current = [] if self.batch is None else [self.batch]
+        return [*self.trace.batches(), *self._fresh, *current]
+
+    def publish(self, upper: int) -> None:
+        if self.batch is not None:
+            self._settle()
+        self.trace.since = upper
+        fresh = self._fresh
+        while len(fresh) > 1:
+            last = fresh.pop()
+            fresh[-1] = merge(fresh[-1], last, self.trace.width, upper)
+        batch = fresh.pop() if fresh else None
+        if batch is not None:
+            self.trace.insert(batch)
+        self._reset()
+
+    def abort(self) -> None:
+        self._fresh.clear()
+        self._reset()
+
+    def clear(self) -> None:
+        self.out = []
+
+    def _reset(self) -> None:
+        self.batch = None
+        self._settled = self.trace.count
+        self.touched = False
+
+    def _settle(self) -> None:
+        """The current step is over: its batch joins those of earlier steps."""
+        batch = self.batch
+        self.batch = None
+        if batch is None:
+            return
+        fresh = self._fresh
+        while fresh and fresh[-1].shape[0] <= 2 * batch.shape[0]:
+            batch = merge(fresh.pop(), batch, self.trace.width, 0)
+        fresh.append(batch)
+        self._settled = self.trace.count + len(fresh)
+        self._register(self._settled - 1, batch)
+
+    def _register(self, line: int, batch: np.ndarray) -> None:
+        table = self.trace.table
+        if line >= len(table):
+            self.trace.table = np.empty((2 * line, COLUMNS), np.int64)
+            self.trace.table[: len(table)] = table
+        register(self.trace.table, line, batch)
+
+
+class SumsArrangement(Arrangement):
+    """The input's rows by key, with what each adds to the slots of a reduce as diffs."""
+
+    def __init__(
+        self,
+        source: Operator,
+        columns: tuple[int, ...],
+        width: int,
+        depth: int,
+        slots: tuple[tuple[int, int], ...],
+    ) -> None:
+        super().__init__(source, columns, width, depth, len(slots))
+        self.slots = np.array(slots, np.int64).reshape(-1, 2)
+
+    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        return arrange_sums(delta, self.order, step.array, self.slots)
+
+
+class EnteredArrangement(Operator):
+    """An arrangement of the scope outside, read inside a loop without a copy.
+
+    Its changes happen at round 0; at every later round they are simply there.
+    """
+
+    def __init__(self, source: Arrangement | EnteredArrangement) -> None:
+        super().__init__([source])
+        self._entering = False
+
+    @property
+    def _source(self) -> Arrangement | EnteredArrangement:
+        return self.inputs[0]  # type: ignore[return-value]
+
+    @property
+    def width(self) -> int:
+        return self._source.width
+
+    @property
+    def depth(self) -> int:
+        return self._source.depth
+
+    @property
+    def published(self) -> int:
+        return self._source.published
+
+    def step(self, step: Step) -> None:
+        self._entering = step.entering
+
+    @property
+    def batch(self) -> np.ndarray | None:
+        return self._source.batch if self._entering else None
+
+    def before(self) -> np.ndarray:
+        return self._source.before() if self._entering else self._source.after()
+
+    def after(self) -> np.ndarray:
+        return self._source.after()

@@ -1,0 +1,42 @@
+"""Errors as data: the rows that could not be computed, as a collection of messages.
+
+A message appears with the row that causes it and is gone when the row goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.dictionary import Dictionary
+from engine.kernels.arrange import arrange
+from engine.operators.operator import Step
+from engine.trace import Trace
+
+_ORDER = np.array([0, 1], np.int64)
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+class FailureLog:
+    """A trace of message words, with the epochs at which they came and went."""
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.trace = Trace(1)
+        self.touched = False
+        self._dictionary = dictionary
+        self._fresh: list[np.ndarray] = []
+
+    def add(self, messages: Sequence[str], times: np.ndarray, step: Step) -> None:
+        """`times` is int64[2, k], the epoch and the diff of each message's row."""
+        words = np.array([self._dictionary.word(message) for message in messages], np.int64)
+        self._fresh.append(np.vstack((words, times)))
+        step.touch(self)
+
+    def publish(self, upper: int) -> None:
+        self.trace.insert(arrange(np.concatenate(self._fresh, axis=1), _ORDER, _NO_ROUNDS))
+        self.abort()
+
+    def abort(self) -> None:
+        self._fresh.clear()
+        self.touched = False

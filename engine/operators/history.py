@@ -1,0 +1,21 @@
+"""The output of a view, or the rows of a source, with every epoch that may still be read."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.operators.arrangement import Arrangement
+from engine.operators.operator import Operator
+
+
+class History(Arrangement):
+    """An arrangement that keeps epochs apart from `trace.since` on."""
+
+    def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
+        super().__init__(source, columns, width, 0)
+
+    def publish(self, upper: int) -> None:
+        batch: np.ndarray | None = self.batch
+        if batch is not None:
+            self.trace.insert(batch)
+        self._reset()

@@ -1,0 +1,65 @@
+"""Join: two arrangements meet by key.
+
+`Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB`, with B' after the step and A before it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernels.join import join
+from engine.kernels.rounds import group_deltas
+from engine.operators.arrangement import Arranged
+from engine.operators.operator import Deferred, Operator, Scope, Step
+
+
+class Join(Operator):
+    """The pairs of rows with equal keys; each result's words are chosen from both sides."""
+
+    def __init__(
+        self, left: Operator, right: Operator, key: int, columns: tuple[tuple[int, int], ...]
+    ) -> None:
+        """`key` words lead both arrangements; `columns` names each result's side (0, 1) and word there."""
+        super().__init__([left, right])
+        self._key = key
+        self._from_left = np.array([~word if side else word for side, word in columns], np.int64)
+        self._from_right = np.array([word if side else ~word for side, word in columns], np.int64)
+        self._deferred = Deferred()
+
+    def step(self, step: Step) -> None:
+        self.out = self._deferred.take(step.rounds) if step.rounds else []
+        left: Arranged = self.inputs[0]  # type: ignore[assignment]
+        right: Arranged = self.inputs[1]  # type: ignore[assignment]
+        changed = left.batch
+        if changed is not None:
+            self._pair(changed, left, right.after(), right, self._from_left, step)
+        changed = right.batch
+        if changed is not None:
+            self._pair(changed, right, left.before(), left, self._from_right, step)
+
+    def _pair(
+        self,
+        batch: np.ndarray,
+        side: Arranged,
+        table: np.ndarray,
+        other: Arranged,
+        columns: np.ndarray,
+        step: Step,
+    ) -> None:
+        now, later = join(
+            batch, side.width + side.depth, table, self._key, other.width, other.depth, step.array, columns
+        )
+        if now.shape[1]:
+            self.out.append(now)
+        if later.shape[1]:
+            self._defer(later, step.scope, len(columns), len(step.rounds))
+
+    def _defer(self, later: np.ndarray, scope: Scope, words: int, depth: int) -> None:
+        later, starts = group_deltas(later, words, depth)
+        kept = [*range(words), words + depth, words + depth + 1]
+        for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            rounds = tuple(later[words : words + depth, low].tolist())
+            self._deferred.put(rounds, later[kept, low:high], scope)
+
+    def abandon(self) -> None:
+        self._deferred.clear()

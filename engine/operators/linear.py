@@ -1,0 +1,98 @@
+"""Operators that treat every difference on its own: times pass through unchanged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.operators.failures import FailureLog
+from engine.operators.operator import Operator, Step
+from engine.scalar import Program
+
+
+class Input(Operator):
+    """Where the rows of a source, or of a constant, come in; `pending` is taken at the next step."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.pending: np.ndarray | None = None
+
+    def step(self, step: Step) -> None:
+        self.out = [] if self.pending is None or not self.pending.shape[1] else [self.pending]
+        self.pending = None
+
+
+class Enter(Operator):
+    """A collection of the scope outside, at round 0 of a loop."""
+
+    def step(self, step: Step) -> None:
+        self.out = self.inputs[0].out if step.entering else []
+
+
+class Concat(Operator):
+    """The sum of collections."""
+
+    def step(self, step: Step) -> None:
+        self.out = [delta for operator in self.inputs for delta in operator.out]
+
+
+class Negate(Operator):
+    """The collection with every diff's sign turned."""
+
+    def step(self, step: Step) -> None:
+        self.out = []
+        for delta in self.inputs[0].out:
+            negated = delta.copy()
+            np.negative(negated[-1], out=negated[-1])
+            self.out.append(negated)
+
+
+class Select(Operator):
+    """Some columns of the input, in an order."""
+
+    def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
+        super().__init__([source])
+        self._rows = np.array([*columns, width, width + 1], np.int64)
+
+    def step(self, step: Step) -> None:
+        self.out = [delta[self._rows] for delta in self.inputs[0].out]
+
+
+class Map(Operator):
+    """Each row becomes the row of a program's results; a row that fails is an error instead."""
+
+    def __init__(self, source: Operator, program: Program, failures: FailureLog) -> None:
+        super().__init__([source])
+        self._program = program
+        self.failures = failures
+
+    def step(self, step: Step) -> None:
+        self.out = []
+        for delta in self.inputs[0].out:
+            words, failed = self._program(np.ascontiguousarray(delta[:-2]))
+            result = np.concatenate((words, delta[-2:]))
+            if failed is not None:
+                self.failures.add(failed.messages, delta[-2:, failed.rows], step)
+                result = np.delete(result, failed.rows, axis=1)
+            self.out.append(result)
+
+
+class Filter(Operator):
+    """The rows for which a program's one result is true; a row that fails is an error instead."""
+
+    def __init__(self, source: Operator, program: Program, failures: FailureLog) -> None:
+        super().__init__([source])
+        self._program = program
+        self.failures = failures
+
+    def step(self, step: Step) -> None:
+        self.out = []
+        for delta in self.inputs[0].out:
+            words, failed = self._program(np.ascontiguousarray(delta[:-2]))
+            keep = words[0] == 1
+            if failed is not None:
+                self.failures.add(failed.messages, delta[-2:, failed.rows], step)
+                keep[failed.rows] = False
+            if keep.all():
+                self.out.append(delta)
+            elif keep.any():
+                self.out.append(np.ascontiguousarray(delta[:, keep]))

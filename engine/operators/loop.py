@@ -1,0 +1,139 @@
+"""Loops: a scope run round by round until nothing is left to do.
+
+Everything inside a loop has one more coordinate of time, the round. A variable's value
+at round r + 1 is its binding's at round r; at round 0 it is empty. Differences at a round
+hold for all later ones, so a round in which nothing changes costs nothing, and what
+leaves the loop is the sum over all rounds.
+
+Rounds are run in order, those only in which something happens: changes that enter, are
+fed back, or were handed back by an operator for a later round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.errors import LimitExceeded
+from engine.kernels.arrange import arrange
+from engine.operators.operator import Deferred, Operator, Scope, Step
+from engine.plan import OnLimit
+
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+class Variable(Operator):
+    """A binding's value in the round before."""
+
+    def __init__(self) -> None:
+        super().__init__([])
+        self.deferred = Deferred()
+
+    def step(self, step: Step) -> None:
+        self.out = self.deferred.take(step.rounds)
+
+    def abandon(self) -> None:
+        self.deferred.clear()
+
+
+class Leave(Operator):
+    """A binding's fixed point, in the scope outside: its differences of all rounds."""
+
+    def __init__(self, loop: Loop, binding: int) -> None:
+        super().__init__([loop])
+        self._binding = binding
+
+    def step(self, step: Step) -> None:
+        loop: Loop = self.inputs[0]  # type: ignore[assignment]
+        self.out = list(loop.left[self._binding])
+
+
+class Loop(Operator):
+    """The running scope. Its inputs are the operators outside that its body reads."""
+
+    def __init__(self, name: str, limit: int, on_limit: OnLimit) -> None:
+        super().__init__([])
+        self.name = name
+        self.body: list[Operator] = []
+        self.entries: list[Operator] = []
+        self.variables: list[Variable] = []
+        self.values: list[Operator] = []
+        self.left: list[list[np.ndarray]] = []
+        self.rounds_run = 0
+        self._limit = limit
+        self._on_limit = on_limit
+        self._agenda: dict[tuple[int, ...], set[int]] = {}
+        self._outer: Scope | None = None
+
+    def schedule(self, rounds: tuple[int, ...]) -> None:
+        """There is work at `rounds`, which may lie in a later round of the scope outside too."""
+        agenda = self._agenda.get(rounds[:-1])
+        if agenda is None:
+            self._agenda[rounds[:-1]] = {rounds[-1]}
+            if len(rounds) > 1 and self._outer is not None:
+                self._outer.schedule(rounds[:-1])
+        else:
+            agenda.add(rounds[-1])
+
+    def step(self, step: Step) -> None:
+        self.left = [[] for _ in self.values]
+        self._outer = step.scope
+        if any(_enters(operator) for operator in self.inputs):
+            self._agenda.setdefault(step.rounds, set()).add(0)
+        agenda = self._agenda.get(step.rounds)
+        while agenda:
+            current = min(agenda)
+            agenda.remove(current)
+            self._round(current, step)
+            self.rounds_run += 1
+        self._agenda.pop(step.rounds, None)
+
+    def _round(self, current: int, outer: Step) -> None:
+        rounds = (*outer.rounds, current)
+        step = Step(rounds, np.array(rounds, np.int64), self, outer.changed)
+        for operator in self.body:
+            operator.step(step)
+        last = current + 1 >= self._limit
+        following = (*outer.rounds, current + 1)
+        for variable, value, left in zip(self.variables, self.values, self.left, strict=True):
+            delta = value.delta()
+            if delta is None:
+                continue
+            left.append(delta)
+            if not last:
+                variable.deferred.put(following, delta, self)
+            elif self._on_limit is OnLimit.ERROR and _is_change(delta):
+                raise LimitExceeded(
+                    f"the recursion {self.name} still changes after {self._limit} rounds",
+                    "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",
+                )
+
+    def parts(self) -> Iterator[Operator]:
+        yield self
+        for operator in self.body:
+            yield from operator.parts()
+
+    def clear(self) -> None:
+        self.out = []
+        self.left = [[] for _ in self.values]
+        for operator in self.body:
+            operator.clear()
+
+    def abandon(self) -> None:
+        self._agenda.clear()
+
+    def rewire(self, mapping: dict[Operator, Operator]) -> None:
+        super().rewire(mapping)
+        for entry in self.entries:
+            entry.rewire(mapping)
+
+
+def _is_change(delta: np.ndarray) -> bool:
+    """Whether the delta's rows do not cancel."""
+    return len(arrange(delta, np.arange(len(delta) - 1), _NO_ROUNDS)) > 0
+
+
+def _enters(operator: Operator) -> bool:
+    """Whether an operator outside has changes in its current step."""
+    return bool(operator.out) or getattr(operator, "batch", None) is not None

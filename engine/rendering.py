@@ -1,0 +1,399 @@
+"""Plans into running operators.
+
+A node is rendered in the innermost scope whose variables it refers to, once, whoever
+asks; where an inner scope reads it, it enters. Reordering and dropping columns costs
+nothing: a `Collection` names an operator and which of its words are the plan's columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.codec import encode_rows
+from engine.dataflow import Dataflow
+from engine.dictionary import Dictionary
+from engine.errors import PlanError
+from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, columns_of
+from engine.kernels import arrange as slots
+from engine.kernels import reduce as kernels
+from engine.lowering import Method, method, split_reduce
+from engine.operators import linear
+from engine.operators.arrangement import Arrangement, EnteredArrangement, SumsArrangement
+from engine.operators.failures import FailureLog
+from engine.operators.join import Join as JoinOperator
+from engine.operators.loop import Leave, Loop
+from engine.operators.loop import Variable as VariableOperator
+from engine.operators.operator import Operator
+from engine.operators.reduce import Extreme, General, Reducer, Sums
+from engine.operators.reduce import Threshold as ThresholdOperator
+from engine.operators.reducers import average_of_floats, extreme_text, sum_of_floats
+from engine.plan import (
+    Aggregate,
+    Concat,
+    Constant,
+    Filter,
+    Function,
+    Join,
+    Map,
+    Negate,
+    Node,
+    OnLimit,
+    Recursive,
+    Reduce,
+    Source,
+    Threshold,
+    Variable,
+)
+from engine.scalar import Program
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Column c of a plan's node is word `columns[c]` of the operator's `width` words."""
+
+    operator: Operator
+    columns: tuple[int, ...]
+    width: int
+
+    @property
+    def is_plain(self) -> bool:
+        return self.columns == tuple(range(self.width))
+
+
+def _plain(operator: Operator, width: int) -> Collection:
+    return Collection(operator, tuple(range(width)), width)
+
+
+class Scope:
+    """Where operators are put: the outermost scope, or a loop's body."""
+
+    def __init__(self, outer: Scope | None, bound: frozenset[str], depth: int) -> None:
+        self.outer = outer
+        self.bound = bound
+        self.depth = depth
+        self.memo: dict[Hashable, object] = {}
+
+    def put(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
+        raise TypeError("a scope says where it puts operators")
+
+
+class Outermost(Scope):
+    def __init__(self, dataflow: Dataflow) -> None:
+        super().__init__(None, frozenset(), 0)
+        self._dataflow = dataflow
+
+    def put(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
+        return self._dataflow.operator(key, make)
+
+
+class Body(Scope):
+    def __init__(self, outer: Scope, node: Recursive, loop: Loop) -> None:
+        super().__init__(outer, node.bound, outer.depth + 1)
+        self.loop = loop
+        self.variables: dict[str, Collection] = {}
+
+    def put(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
+        operator = self.memo.get(("operator", key))
+        if operator is None:
+            operator = self.memo["operator", key] = make()
+            self.loop.body.append(operator)
+        return operator
+
+    def enter(self, source: Operator) -> Operator:
+        """`source`, an operator of the scope outside, inside."""
+
+        def make() -> Operator:
+            arranged = isinstance(source, Arrangement | EnteredArrangement)
+            entry = EnteredArrangement(source) if arranged else linear.Enter([source])
+            self.loop.entries.append(entry)
+            if source not in self.loop.inputs:
+                self.loop.inputs.append(source)
+            return entry
+
+        return self.put(("enter", id(source)), make)
+
+
+class Renderer:
+    """Renders plans into one dataflow. `inputs` gets an `Input` for every source that is read."""
+
+    def __init__(self, dataflow: Dataflow, dictionary: Dictionary, max_rounds: int) -> None:
+        self.inputs: dict[str, linear.Input] = {}
+        self._dictionary = dictionary
+        self._max_rounds = max_rounds
+        self._outermost = Outermost(dataflow)
+
+    def render(self, node: Node) -> Collection:
+        """The collection of a closed plan."""
+        if node.free:
+            raise PlanError(f"the plan refers to {', '.join(sorted(node.free))}, which no recursion binds")
+        return self._collection(node, self._outermost)
+
+    # Scopes
+
+    def _home(self, node: Node, scope: Scope) -> Scope:
+        while scope.outer is not None and not node.free & scope.bound:
+            scope = scope.outer
+        return scope
+
+    def _bring(self, operator: Operator, home: Scope, scope: Scope) -> Operator:
+        """An operator of `home`, as `scope` inside of it reads it."""
+        if home is scope:
+            return operator
+        if not isinstance(scope, Body) or scope.outer is None:
+            raise PlanError("a collection is read outside of its scope")
+        return scope.enter(self._bring(operator, home, scope.outer))
+
+    def _collection(self, node: Node, scope: Scope) -> Collection:
+        home = self._home(node, scope)
+        found = home.memo.get(node)
+        if found is None:
+            found = home.memo[node] = self._build(node, home)
+        collection: Collection = found  # type: ignore[assignment]
+        return replace(collection, operator=self._bring(collection.operator, home, scope))
+
+    def _arranged(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
+        """The node's columns arranged, `keys` first and then the others in order."""
+        home = self._home(node, scope)
+        collection = self._collection(node, home)
+        columns = _keyed(collection.columns, keys)
+        operator = home.put(
+            ("arrange", node, keys),
+            lambda: Arrangement(collection.operator, columns, collection.width, home.depth),
+        )
+        return self._bring(operator, home, scope)
+
+    # Nodes
+
+    def _build(self, node: Node, scope: Scope) -> Collection:
+        match node:
+            case Source(name=name, schema=schema):
+                operator = scope.put(node, linear.Input)
+                self.inputs[name] = operator  # type: ignore[assignment]
+                return _plain(operator, len(schema))
+            case Constant():
+                return _plain(scope.put(node, lambda: self._constant(node)), len(node.schema))
+            case Variable(name=name) if isinstance(scope, Body):
+                return scope.variables[name]
+            case Map():
+                return self._map(node, scope)
+            case Filter():
+                return self._filter(node, scope)
+            case Concat():
+                return self._concat(node, scope)
+            case Negate(input=input):
+                source = self._collection(input, scope)
+                return replace(source, operator=scope.put(node, lambda: linear.Negate([source.operator])))
+            case Join():
+                return self._join(node, tuple(range(len(node.schema))), scope)
+            case Reduce():
+                return self._reduce(node, scope)
+            case Threshold(input=input, clamp=clamp):
+                width = len(input.schema)
+                source = self._arranged(input, tuple(range(width)), scope)
+                return _plain(
+                    scope.put(node, lambda: ThresholdOperator(source, clamp)),
+                    width,  # type: ignore[arg-type]
+                )
+            case Recursive():
+                return self._recursive(node, scope)
+            case _:
+                raise PlanError(f"{type(node).__name__} is no node of a plan")
+
+    def _constant(self, node: Constant) -> Operator:
+        operator = linear.Input()
+        words = encode_rows(node.rows, node.schema, self._dictionary)
+        times = np.zeros((2, len(node.rows)), np.int64)
+        times[1] = 1
+        operator.pending = np.ascontiguousarray(np.concatenate((words, times)))
+        return operator
+
+    def _map(self, node: Map, scope: Scope) -> Collection:
+        expressions = node.expressions
+        if isinstance(node.input, Join):
+            needed = tuple(sorted(frozenset().union(*map(columns_of, expressions))))
+            source = self._join(node.input, needed, scope)
+            expressions = tuple(_remap(e, {c: i for i, c in enumerate(needed)}) for e in expressions)
+        else:
+            source = self._collection(node.input, scope)
+        words = [source.columns[e.index] for e in expressions if isinstance(e, ColumnRef)]
+        if len(words) == len(expressions):
+            return replace(source, columns=tuple(words))
+        program = self._program(expressions, source)
+        operator = scope.put(node, lambda: linear.Map(source.operator, program, FailureLog(self._dictionary)))
+        return _plain(operator, len(expressions))
+
+    def _filter(self, node: Filter, scope: Scope) -> Collection:
+        source = self._collection(node.input, scope)
+        program = self._program((node.predicate,), source)
+        operator = scope.put(
+            node, lambda: linear.Filter(source.operator, program, FailureLog(self._dictionary))
+        )
+        return replace(source, operator=operator)
+
+    def _program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
+        columns = dict(enumerate(source.columns))
+        return Program(tuple(_remap(e, columns) for e in expressions), self._dictionary)
+
+    def _concat(self, node: Concat, scope: Scope) -> Collection:
+        parts = [self._collection(part, scope) for part in node.parts]
+        operators = [self._select(part, of, scope) for part, of in zip(parts, node.parts, strict=True)]
+        return _plain(scope.put(node, lambda: linear.Concat(operators)), len(node.schema))
+
+    def _select(self, collection: Collection, node: Node, scope: Scope) -> Operator:
+        """An operator whose words are the node's columns in order."""
+        if collection.is_plain:
+            return collection.operator
+        return scope.put(
+            ("select", node),
+            lambda: linear.Select(collection.operator, collection.columns, collection.width),
+        )
+
+    def _join(self, node: Join, needed: tuple[int, ...], scope: Scope) -> Collection:
+        """The given columns of a join."""
+        left = self._arranged(node.left, node.left_keys, scope)
+        right = self._arranged(node.right, node.right_keys, scope)
+        split = len(node.left.schema)
+        left_places = _places(split, node.left_keys)
+        right_places = _places(len(node.right.schema), node.right_keys)
+        columns = tuple((0, left_places[c]) if c < split else (1, right_places[c - split]) for c in needed)
+        operator = scope.put(
+            ("join", node, needed), lambda: JoinOperator(left, right, len(node.left_keys), columns)
+        )
+        return _plain(operator, len(needed))
+
+    # Reduces
+
+    def _reduce(self, node: Reduce, scope: Scope) -> Collection:
+        split = split_reduce(node)
+        if split is not node:
+            return self._collection(split, scope)
+        width = len(node.schema)
+        if not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS:
+            return _plain(self._sums(node, scope), width)
+        aggregate = node.aggregates[0]
+        argument = aggregate.argument or 0
+        source = self._arrangement(node.input, (*node.keys, argument), scope)
+        if method(aggregate, node.input.schema) is Method.EXTREME:
+            largest = aggregate.function is Function.MAX
+            return _plain(scope.put(node, lambda: Extreme(source, largest)), width)
+        reducer = self._reducer(aggregate)
+        return _plain(scope.put(node, lambda: General(source, len(node.keys), reducer, 1)), width)
+
+    def _arrangement(self, node: Node, only: tuple[int, ...], scope: Scope) -> Arrangement:
+        """The columns `only` of a node, arranged in that order in `scope` itself."""
+        collection = self._collection(node, scope)
+        columns = tuple(collection.columns[c] for c in only)
+        return scope.put(  # type: ignore[return-value]
+            ("arrange only", node, only),
+            lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
+        )
+
+    def _reducer(self, aggregate: Aggregate) -> Reducer:
+        match aggregate.function:
+            case Function.MIN | Function.MAX:
+                return extreme_text(self._dictionary, aggregate.function is Function.MAX)
+            case Function.AVG:
+                return average_of_floats
+            case _:
+                return sum_of_floats
+
+    def _sums(self, node: Reduce, scope: Scope) -> Operator:
+        collection = self._collection(node.input, scope)
+        layout = _SlotLayout(node, collection.columns)
+        keys = tuple(collection.columns[k] for k in node.keys)
+        source = scope.put(
+            ("sums", node.input, node.keys, layout.slots),
+            lambda: SumsArrangement(collection.operator, keys, collection.width, scope.depth, layout.slots),
+        )
+        labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
+        return scope.put(
+            node,
+            lambda: Sums(source, layout.finish, labels, FailureLog(self._dictionary)),  # type: ignore[arg-type]
+        )
+
+    # Recursion
+
+    def _recursive(self, node: Recursive, scope: Scope) -> Collection:
+        key = ("loop", node.bindings, node.limit, node.on_limit)
+        loop: Loop = scope.put(key, lambda: self._loop(node, scope))  # type: ignore[assignment]
+        index = next(i for i, binding in enumerate(node.bindings) if binding.name == node.result)
+        return _plain(scope.put(node, lambda: Leave(loop, index)), len(node.schema))
+
+    def _loop(self, node: Recursive, scope: Scope) -> Loop:
+        limit = node.limit if node.limit is not None else self._max_rounds
+        on_limit = node.on_limit if node.limit is not None else OnLimit.ERROR
+        loop = Loop(node.result, limit, on_limit)
+        body = Body(scope, node, loop)
+        for binding in node.bindings:
+            variable = VariableOperator()
+            loop.variables.append(variable)
+            loop.body.append(variable)
+            body.variables[binding.name] = _plain(variable, len(binding.value.schema))
+        for binding in node.bindings:
+            value = self._collection(binding.value, body)
+            loop.values.append(self._select(value, binding.value, body))
+        return loop
+
+
+def _keyed(columns: tuple[int, ...], keys: tuple[int, ...]) -> tuple[int, ...]:
+    """The words of an arrangement: those of the keys, then those of the other columns."""
+    others = (word for c, word in enumerate(columns) if c not in keys)
+    return (*(columns[k] for k in keys), *others)
+
+
+def _places(width: int, keys: tuple[int, ...]) -> dict[int, int]:
+    """Where each of `width` columns is among the words of an arrangement by `keys`."""
+    order = _keyed(tuple(range(width)), keys)
+    return {column: place for place, column in reversed(tuple(enumerate(order)))}
+
+
+def _remap(expression: Expression, columns: dict[int, int]) -> Expression:
+    """The expression over other places of the same columns."""
+
+    def visit(e: Expression) -> Expression:
+        return _remap(e, columns)
+
+    match expression:
+        case ColumnRef(index=index):
+            return replace(expression, index=columns[index])
+        case Call() | Foreign():
+            return replace(expression, args=tuple(map(visit, expression.args)))
+        case Cast(arg=arg):
+            return replace(expression, arg=visit(arg))
+        case Case(branches=branches, otherwise=otherwise):
+            taken = tuple((visit(condition), visit(value)) for condition, value in branches)
+            return replace(expression, branches=taken, otherwise=visit(otherwise))
+        case _:
+            return expression
+
+
+class _SlotLayout:
+    """Which slots a reduce of sums needs, and how its aggregates follow from them."""
+
+    def __init__(self, node: Reduce, columns: tuple[int, ...]) -> None:
+        self._slots: list[tuple[int, int]] = [(slots.SLOT_ROWS, 0)]
+        self.finish = tuple(self._aggregate(a, node, columns) for a in node.aggregates)
+        self.slots = tuple(self._slots)
+
+    def _slot(self, kind: int, word: int) -> int:
+        if (kind, word) not in self._slots:
+            self._slots.append((kind, word))
+        return self._slots.index((kind, word))
+
+    def _aggregate(
+        self, a: Aggregate, node: Reduce, columns: tuple[int, ...]
+    ) -> tuple[int, int, int, int, int]:
+        if a.argument is None:
+            return (kernels.COUNT, 0, 0, 0, 1)
+        column = node.input.schema.columns[a.argument]
+        word = columns[a.argument]
+        counted = self._slot(slots.SLOT_NOT_NULL, word) if column.nullable else 0
+        if a.function is Function.COUNT:
+            return (kernels.COUNT, counted, 0, 0, 1)
+        high = self._slot(slots.SLOT_HIGH, word)
+        low = self._slot(slots.SLOT_LOW, word)
+        kind = kernels.SUM if a.function is Function.SUM else kernels.AVG
+        return (kind, counted, high, low, 10 ** (column.type.scale or 0))

@@ -1,0 +1,319 @@
+"""The engine: sources, views, and advances that are staged and then published whole.
+
+One thread writes; snapshots may be read from any. An advance takes changes at any
+number of epochs at once, and its result does not depend on how they are divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.dataflow import Dataflow, OperatorFailed, reachable
+from engine.dictionary import Dictionary
+from engine.errors import EngineError, EpochError, NameInUse, PlanError, UnknownName
+from engine.operators.failures import FailureLog
+from engine.operators.history import History
+from engine.operators.linear import Input
+from engine.operators.operator import Operator, Stateful
+from engine.plan import Node, Source
+from engine.rendering import Renderer
+from engine.schema import Schema
+from engine.snapshot import RelationSnapshot, Snapshot
+
+FIRST_EPOCH = 1
+
+
+@dataclass(frozen=True)
+class Options:
+    """`max_rounds`: rounds after which a recursion without a limit of its own has failed."""
+
+    max_rounds: int = 100_000
+
+
+@dataclass
+class _Source:
+    node: Source
+    input: Input
+    history: History | None
+
+
+@dataclass
+class _View:
+    plan: Node
+    history: History
+    failures: tuple[FailureLog, ...]
+
+
+class Engine:
+    def __init__(self, options: Options = Options()) -> None:
+        self.dictionary = Dictionary()
+        self._options = options
+        self._dataflow = Dataflow()
+        self._sources: dict[str, _Source] = {}
+        self._views: dict[str, _View] = {}
+        self._staged: Stage | None = None
+        self._snapshot = Snapshot(FIRST_EPOCH, {}, self.dictionary)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._snapshot
+
+    # Sources
+
+    def create_source(
+        self, name: str, schema: Schema, key: tuple[int, ...] | None = None, *, keep: bool = True
+    ) -> None:
+        """A new input. `key` names the primary key's columns; without one it is a bag.
+
+        With `keep` false its rows only pass through: they cannot be read, and views over
+        it must be there before its first row.
+        """
+        self._check_new(name)
+        node = Source(name, schema)
+        input = Input()
+        self._dataflow.operators[node] = input
+        keys = tuple(range(len(schema))) if key is None else key
+        order = (*keys, *(c for c in range(len(schema)) if c not in keys))
+        history = History(input, order, len(schema)) if keep else None
+        if history is not None:
+            self._dataflow.operators["history", name] = history
+            self._set_relation(name, RelationSnapshot(schema, order, len(keys)))
+        self._sources[name] = _Source(node, input, history)
+
+    def drop_source(self, name: str) -> None:
+        """Forget a source and its rows; NameInUse while a view reads it."""
+        source = self._sources.get(name)
+        if source is None:
+            raise UnknownName(f"there is no source {name}")
+        readers = [view for view, it in self._views.items() if source.node in _sources_of(it.plan)]
+        if readers:
+            raise NameInUse(f"{name} is read by {', '.join(readers)}")
+        del self._sources[name]
+        self._collect()
+        self._set_relation(name, None)
+
+    # Views
+
+    def create_view(self, name: str, plan: Node) -> None:
+        """Maintain `plan` as `name`: at once, for all epochs that its sources keep.
+
+        Raises EngineError, and leaves nothing, where the plan does not fit the sources or
+        cannot be computed.
+        """
+        self._check_new(name)
+        for source in _sources_of(plan):
+            known = self._sources.get(source.name)
+            if known is None:
+                raise UnknownName(f"there is no source {source.name}")
+            if known.node != source:
+                raise PlanError(
+                    f"the plan takes {source.name} for {source.schema}, it is {known.node.schema}"
+                )
+        dataflow = Dataflow()
+        renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds)
+        collection = renderer.render(plan)
+        history = History(collection.operator, collection.columns, collection.width)
+        dataflow.operators["history", name] = history
+        history.trace.since = max((self._since(source) for source in renderer.inputs), default=0)
+        for source_name, input in renderer.inputs.items():
+            input.pending = self._history_of(source_name)
+        try:
+            dataflow.run()
+        except OperatorFailed as failed:
+            raise _as_engine_error(failed) from failed
+        dataflow.publish(self._snapshot.upper)
+        history.trace.finish()
+        self._dataflow.graft(dataflow)
+        failures = tuple(
+            part.failures
+            for operator in self._in_order(reachable([history]))
+            for part in operator.parts()
+            if hasattr(part, "failures")
+        )
+        self._views[name] = _View(plan, history, failures)
+        relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))), len(plan.schema))
+        self._set_relation(name, self._refreshed(name, relation))
+
+    def drop_view(self, name: str) -> None:
+        """Forget a view and the operators that no other view needs."""
+        if name not in self._snapshot.relations or name in self._sources:
+            raise UnknownName(f"there is no view {name}")
+        self._views.pop(name, None)
+        self._collect()
+        self._set_relation(name, None)
+
+    # Advances
+
+    def stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
+        """Compute what follows from changes at epochs from `snapshot.upper` up to, not including, `upper`.
+
+        `deltas` has a delta int64[W + 2, n] a source. Nothing is visible until the stage is
+        published. A view that cannot be computed is quarantined by it: see `Stage.failed`.
+        """
+        if self._staged is not None:
+            raise EpochError("the last stage is neither published nor aborted")
+        self._check_deltas(deltas, upper)
+        operators = dict(self._dataflow.operators)
+        failed: dict[str, str] = {}
+        while True:
+            for name, delta in deltas.items():
+                self._sources[name].input.pending = np.ascontiguousarray(delta)
+            try:
+                self._dataflow.run()
+                break
+            except OperatorFailed as failure:
+                self._dataflow.abort()
+                victims = self._readers(failure.operator, failed)
+                if not victims:
+                    self._dataflow.operators = operators
+                    raise _as_engine_error(failure) from failure
+                failed |= dict.fromkeys(victims, _as_engine_error(failure).message)
+                self._collect(without=failed)
+        self._staged = Stage(self, upper, failed, operators)
+        return self._staged
+
+    def _finish(self, stage: Stage, publish: bool) -> None:
+        if self._staged is not stage:
+            raise EpochError("the stage is published or aborted already")
+        self._staged = None
+        if not publish:
+            self._dataflow.abort()
+            self._dataflow.operators = stage.operators
+            return
+        changed = self._dataflow.publish(stage.upper)
+        relations = dict(self._snapshot.relations)
+        for name, reason in stage.failed.items():
+            del self._views[name]
+            relations[name] = replace(relations[name], failure=reason)
+        for name in self._changed_relations(changed):
+            relations[name] = self._refreshed(name, relations[name])
+        self._snapshot = Snapshot(stage.upper, relations, self.dictionary)
+
+    # Inside
+
+    def _check_new(self, name: str) -> None:
+        if self._staged is not None:
+            raise EpochError("a stage is neither published nor aborted")
+        if name in self._sources or name in self._snapshot.relations:
+            raise NameInUse(f"there is a relation {name} already")
+
+    def _check_deltas(self, deltas: Mapping[str, np.ndarray], upper: int) -> None:
+        lower = self._snapshot.upper
+        if upper < lower:
+            raise EpochError(f"epochs are complete up to {lower - 1}, an advance to {upper} goes back")
+        for name, delta in deltas.items():
+            source = self._sources.get(name)
+            if source is None:
+                raise UnknownName(f"there is no source {name}")
+            if delta.ndim != 2 or delta.shape[0] != len(source.node.schema) + 2 or delta.dtype != np.int64:
+                raise PlanError(f"a delta of {name} is {delta.dtype}{list(delta.shape)}")
+            epochs = delta[-2]
+            if len(epochs) and not lower <= epochs.min() <= epochs.max() < upper:
+                raise EpochError(f"a change of {name} is not at an epoch from {lower} to {upper - 1}")
+
+    def _since(self, source: str) -> int:
+        history = self._sources[source].history
+        return history.trace.since if history is not None else self._snapshot.upper - 1
+
+    def _history_of(self, source: str) -> np.ndarray | None:
+        """All kept differences of a source, as a delta."""
+        history = self._sources[source].history
+        if history is None:
+            return None
+        batches = history.trace.batches()
+        if not batches:
+            return None
+        places = self._snapshot.relations[source].places
+        width = len(places)
+        rows = np.concatenate(batches) if len(batches) > 1 else batches[0]
+        return np.ascontiguousarray(rows[:, [*places, width, width + 1]].T)
+
+    def _collect(self, without: Collection[str] = ()) -> None:
+        """Drop the operators that no source and no view (but those of `without`) needs."""
+        outputs: list[Operator] = [source.input for source in self._sources.values()]
+        outputs += [s.history for s in self._sources.values() if s.history is not None]
+        outputs += [view.history for name, view in self._views.items() if name not in without]
+        self._dataflow.keep(outputs)
+
+    def _readers(self, operator: Operator, failed: Mapping[str, str]) -> list[str]:
+        return [
+            name
+            for name, view in self._views.items()
+            if name not in failed and operator in reachable([view.history])
+        ]
+
+    def _in_order(self, operators: set[Operator]) -> list[Operator]:
+        return [operator for operator in self._dataflow.operators.values() if operator in operators]
+
+    def _changed_relations(self, changed: list[Stateful]) -> list[str]:
+        """The relations whose history or errors are among the changed states."""
+        states = set(map(id, changed))
+        names = [name for name, s in self._sources.items() if s.history and id(s.history) in states]
+        for name, view in self._views.items():
+            if id(view.history) in states or any(id(log) in states for log in view.failures):
+                names.append(name)
+        return names
+
+    def _refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
+        """The relation with its history as it is now."""
+        view = self._views.get(name)
+        history = view.history if view else self._sources[name].history
+        if history is None:
+            return relation
+        if view is not None and view.failures:
+            errors = tuple(batch for log in view.failures for batch in log.trace.batches())
+            relation = replace(relation, errors=errors)
+        return relation.with_batches(history.trace.batches(), history.trace.since)
+
+    def _set_relation(self, name: str, relation: RelationSnapshot | None) -> None:
+        relations = dict(self._snapshot.relations)
+        if relation is None:
+            relations.pop(name, None)
+        else:
+            relations[name] = relation
+        self._snapshot = Snapshot(self._snapshot.upper, relations, self.dictionary)
+
+
+class Stage:
+    """A computed advance: `publish` makes all of it visible, `abort` none."""
+
+    def __init__(
+        self, engine: Engine, upper: int, failed: Mapping[str, str], operators: dict[object, Operator]
+    ) -> None:
+        self.upper = upper
+        self.failed = failed
+        self.operators = operators
+        self._engine = engine
+
+    def publish(self) -> None:
+        self._engine._finish(self, publish=True)
+
+    def abort(self) -> None:
+        self._engine._finish(self, publish=False)
+
+
+def _sources_of(plan: Node) -> set[Source]:
+    found: set[Source] = set()
+    seen: set[int] = set()
+    stack = [plan]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Source):
+            found.add(node)
+        stack.extend(node.inputs)
+    return found
+
+
+def _as_engine_error(failed: OperatorFailed) -> EngineError:
+    cause = failed.cause
+    if isinstance(cause, EngineError):
+        return cause
+    if isinstance(cause, MemoryError):
+        return EngineError("the view does not fit into memory")
+    return EngineError(f"the view's {type(failed.operator).__name__} failed: {cause!r}")

@@ -1,0 +1,163 @@
+"""A trace: all differences of a collection, as a spine of immutable sorted batches.
+
+A batch is an int64 matrix of rows `[W words | d rounds | epoch | K diffs]`, sorted by
+words, rounds and epoch, consolidated. Batches lie from the largest to the smallest; a reader
+sees each of them, and a row's value is the sum over all.
+
+Two neighbours of similar size are merged. Small merges happen at once; large ones go on
+by the rows that are inserted meanwhile, so that no single insertion pays for them, and
+are read as their two inputs until they are done.
+
+Epochs below `since` are no longer told apart: a merge advances them to `since`. A trace
+that only serves operators keeps `since` at its frontier and becomes as small as its
+collection. Rounds are kept.
+
+Not thread-safe; what `batches()` returned stays valid for ever.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernels.layers import COLUMNS, register
+from engine.kernels.merge import FIELDS, WRITTEN, merge, merge_step
+
+AT_ONCE = 512
+"""Rows up to which a merge is done at once."""
+QUANTUM = 4096
+"""Rows that a large merge goes on by at a time."""
+EFFORT = 5
+"""Rows that every merge under way is owed for a row inserted."""
+
+
+@dataclass(eq=False)
+class Merge:
+    """A merge under way, and the rows of work it is owed."""
+
+    left: np.ndarray
+    right: np.ndarray
+    out: np.ndarray
+    state: np.ndarray
+    owed: int = 0
+
+    @property
+    def size(self) -> int:
+        return self.out.shape[0]
+
+
+class Trace:
+    """A spine of batches of `width` words and rounds, epoch, and `diffs` diffs."""
+
+    def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
+        self.width = width
+        self.diffs = diffs
+        self.since = since
+        self._layers: list[np.ndarray | Merge] = []
+        self._merges: list[Merge] = []
+        self.table = np.empty((16, COLUMNS), np.int64)
+        self.count = 0
+        self._held: list[np.ndarray] = []
+
+    @property
+    def rows(self) -> int:
+        """Differences held, those of merges under way counted once."""
+        return sum(batch.shape[0] for batch in self._held)
+
+    def batches(self) -> tuple[np.ndarray, ...]:
+        """The batches whose sum the trace is."""
+        return tuple(self._held)
+
+    def insert(self, batch: np.ndarray) -> None:
+        """Add a batch. Costs its own size and a share of the merges that it brings about."""
+        size = batch.shape[0]
+        if size == 0:
+            return
+        layers = self._layers
+        kept = len(layers)
+        while layers:
+            last = layers[-1]
+            if isinstance(last, Merge) or last.shape[0] + batch.shape[0] > AT_ONCE:
+                break
+            batch = merge(last, batch, self.width, self.since)
+            layers.pop()
+        layers.append(batch)
+        if self._balance() or self._work(size):
+            self._retable(0)
+        else:
+            self._retable(min(kept, len(layers) - 1))
+
+    def finish(self) -> None:
+        """Bring all merges to their end and leave one batch."""
+        while self._merges:
+            self._work(QUANTUM * len(self._held))
+        layers = self._layers
+        while len(layers) > 1:
+            right, left = layers.pop(), layers.pop()
+            layers.append(merge(left, right, self.width, self.since))  # type: ignore[arg-type]
+        self._retable(0)
+
+    def _balance(self) -> bool:
+        """Start to merge the newest neighbours of similar size; true if anything has changed."""
+        layers = self._layers
+        changed = False
+        index = len(layers) - 1
+        while index > 0:
+            left, right = layers[index - 1], layers[index]
+            if isinstance(left, Merge) or isinstance(right, Merge) or left.shape[0] > 2 * right.shape[0]:
+                index -= 1
+                continue
+            if left.shape[0] == 0 or right.shape[0] == 0:
+                layers[index - 1 : index + 1] = [left if left.shape[0] else right]
+            else:
+                layers[index - 1 : index + 1] = [self._begin(left, right)]
+            changed = True
+            index -= 1
+        return changed
+
+    def _begin(self, left: np.ndarray, right: np.ndarray) -> np.ndarray | Merge:
+        size = left.shape[0] + right.shape[0]
+        if size <= QUANTUM:
+            return merge(left, right, self.width, self.since)
+        out = np.empty((size, left.shape[1]), np.int64)
+        under_way = Merge(left, right, out, np.zeros(FIELDS, np.int64))
+        self._merges.append(under_way)
+        return under_way
+
+    def _work(self, inserted: int) -> bool:
+        """Pay every merge under way for `inserted` rows; true if one has ended."""
+        ended = False
+        for under_way in tuple(self._merges):
+            under_way.owed += EFFORT * inserted
+            if under_way.owed < QUANTUM:
+                continue
+            m = under_way
+            done = merge_step(m.left, m.right, m.out, m.state, self.width, self.since, m.owed)
+            m.owed = 0
+            if done:
+                self._merges.remove(m)
+                written = int(m.state[WRITTEN])
+                batch = m.out[:written]
+                index = next(i for i, layer in enumerate(self._layers) if layer is m)
+                self._layers[index : index + 1] = [batch] if written else []
+                ended = True
+        return ended and (self._balance() or True)
+
+    def _retable(self, first: int) -> None:
+        """Write the table's lines from layer `first` on."""
+        layers = self._layers
+        start = first + sum(isinstance(layer, Merge) for layer in layers[:first])
+        held = self._held
+        del held[start:]
+        for layer in layers[first:]:
+            if isinstance(layer, Merge):
+                held += (layer.left, layer.right)
+            else:
+                held.append(layer)
+        self.count = len(held)
+        if self.count > len(self.table):
+            self.table = np.empty((2 * self.count, COLUMNS), np.int64)
+            start = 0
+        for index in range(start, self.count):
+            register(self.table, index, held[index])
