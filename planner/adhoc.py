@@ -1,0 +1,154 @@
+"""Ad-hoc queries as DuckDB text over named snapshots.
+
+Every table or view that a query refers to becomes a reference to a snapshot of it: at
+the version or time that the query gives it (`FROM v VERSION AS OF 12`), or the newest.
+CTEs hide relations of their names. What is left are names of snapshots that the text
+alone can mean, so that it reads nothing else; table functions stay, and the connection
+that runs the text must be one that can open no files.
+
+Names are folded as the catalog's are. A query is not checked here beyond its relations:
+DuckDB binds it.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from sqlglot import exp
+
+from planner.errors import InvalidQuery, UnknownTable, Unsupported
+from planner.names import fold, relation_name
+from planner.positions import fail
+
+
+@dataclass(frozen=True)
+class Reference:
+    """`alias` stands in the text for `relation` at an epoch (`version`) or a time (`timestamp`, aware).
+
+    With neither it is the newest state. With a `row` it is each distinct row once, behind
+    a first column of that name that holds the row's place.
+    """
+
+    alias: str
+    relation: str
+    version: int | None = None
+    timestamp: datetime | None = None
+    row: str | None = None
+
+
+@dataclass(frozen=True)
+class AdhocQuery:
+    """`sql` is DuckDB's; `integer_division` says whether its `/` of integers is an integer."""
+
+    sql: str
+    references: tuple[Reference, ...]
+    integer_division: bool
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table node of an UPDATE or DELETE, whose rows are told apart by a column called `row`."""
+
+    node: exp.Table
+    row: str
+
+
+def adhoc_query(
+    query: exp.Expression, relations: Collection[str], target: Target | None = None
+) -> AdhocQuery:
+    """The query over snapshots of `relations`, the names that there are; the tree is changed.
+
+    UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
+    """
+    for identifier in query.find_all(exp.Identifier):
+        identifier.set("this", fold(identifier))
+    references: dict[tuple, Reference] = {}
+    divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
+    for table, ctes in _tables(query):
+        if not isinstance(table.this, exp.Identifier):
+            continue
+        if table.args.get("db") is None and fold(table.this) in ctes:
+            if table.args.get("version") is not None:
+                fail(InvalidQuery(f"{table.name} is a CTE and has no versions"), table)
+            continue
+        _refer(table, relations, ctes, references, target)
+    return AdhocQuery(query.sql("duckdb", comments=False), tuple(references.values()), divides)
+
+
+def _tables(query: exp.Expression) -> list[tuple[exp.Table, frozenset[str]]]:
+    """Every table node in the order of the text, with the names of the CTEs in reach of it."""
+    found: list[tuple[exp.Table, frozenset[str]]] = []
+    waiting: list[tuple[exp.Expression, frozenset[str]]] = [(query, frozenset())]
+    while waiting:
+        node, ctes = waiting.pop()
+        if isinstance(node, exp.Table):
+            found.append((node, ctes))
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            names = [cte.alias for cte in with_.expressions]
+            for i, cte in enumerate(with_.expressions):
+                waiting.append((cte.this, ctes.union(names if with_.recursive else names[:i])))
+            ctes = ctes.union(names)
+        waiting += [(child, ctes) for child in node.iter_expressions() if child is not with_]
+    return sorted(found, key=lambda pair: _start(pair[0]))
+
+
+def _start(table: exp.Table) -> int:
+    return table.this.meta.get("start", 0)
+
+
+def _refer(
+    table: exp.Table,
+    relations: Collection[str],
+    ctes: frozenset[str],
+    references: dict[tuple, Reference],
+    target: Target | None,
+) -> None:
+    """Puts the name of a snapshot in the place of a relation's."""
+    name = relation_name(table)
+    if name not in relations:
+        near = difflib.get_close_matches(name, sorted({*relations, *ctes}), 1)
+        fail(UnknownTable(f'no table or view "{name}"', f"did you mean {near[0]}?" if near else ""), table)
+    version, timestamp = _moment(table)
+    row = target.row if target is not None and table is target.node else None
+    key = (name, version, timestamp, row)
+    if key not in references:
+        references[key] = Reference(f"{name}#{len(references)}", *key)
+    if table.args.get("alias") is None:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    elif table.args["alias"].this is None:
+        table.args["alias"].set("this", exp.to_identifier(name, quoted=True))
+    table.set("this", exp.to_identifier(references[key].alias, quoted=True))
+    table.set("version", None)
+
+
+def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
+    """The version or the time that the query wants of a relation."""
+    version = table.args.get("version")
+    if version is None:
+        return None, None
+    if version.args["kind"] != "AS OF":
+        fail(Unsupported(f"{version.args['kind']} of versions is not supported", "AS OF one of them"), table)
+    value = version.expression
+    text = value.name if isinstance(value, exp.Literal) else None
+    if version.name == "VERSION":
+        if text is None or not text.isdecimal():
+            fail(InvalidQuery(f"{value.sql()} is not an epoch", "VERSION AS OF 12"), table)
+        return int(text), None
+    if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal):
+        text = value.this.name
+    return None, _time(text, value, table)
+
+
+def _time(text: str | None, value: exp.Expression, table: exp.Table) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        fail(
+            InvalidQuery(f"{value.sql()} is not a time", "TIMESTAMP AS OF '2026-01-01T00:00:00Z'"),
+            table,
+        )
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,159 @@
+"""INSERT, UPDATE and DELETE as queries: which rows they touch, and what the new values are.
+
+The table that is changed comes as its distinct rows, told apart by a column of their
+places; everything else that a statement reads comes as any relation does.
+
+| statement | columns of the query |
+|---|---|
+| INSERT | the values, in the order of the columns that it names |
+| UPDATE | the row's place, then the new value of each assigned column |
+| DELETE | the row's place |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.schema import Schema, Type
+from planner.adhoc import AdhocQuery, Target, adhoc_query
+from planner.errors import InvalidQuery, UnknownColumn, Unsupported
+from planner.names import column_name
+from planner.positions import fail
+from planner.statements import Delete, Insert, Update
+from planner.types import duckdb_type
+
+
+@dataclass(frozen=True)
+class Assignments:
+    """`columns` are the positions in the table of what an UPDATE sets, in the order of the query."""
+
+    columns: tuple[int, ...]
+    query: AdhocQuery
+
+
+def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
+    """The positions of the columns that an INSERT names, or of all."""
+    if not insert.columns:
+        return tuple(range(len(schema)))
+    nodes = insert.tree.this.expressions
+    return tuple(
+        _position(name, insert.table, schema, node) for name, node in zip(insert.columns, nodes, strict=True)
+    )
+
+
+def insert_query(insert: Insert, relations: Collection[str]) -> AdhocQuery:
+    """The query of an INSERT ... SELECT."""
+    query = insert.query.copy()
+    outer = insert.tree.args.get("with_")
+    if outer is not None:
+        if query.args.get("with_") is not None:
+            fail(
+                Unsupported("WITH before INSERT and before its query is not supported", "join the two"), query
+            )
+        query.set("with_", outer.copy())
+    return adhoc_query(query, relations)
+
+
+def values_query(values: exp.Values, types: Sequence[Type], relations: Collection[str]) -> AdhocQuery:
+    """The rows of an INSERT ... VALUES, each value cast to the type of its column."""
+    rows = [
+        exp.Tuple(
+            expressions=[_cast(cell.copy(), type) for cell, type in zip(cells(row), types, strict=True)]
+        )
+        for row in values.expressions
+    ]
+    return adhoc_query(exp.Values(expressions=rows), relations)
+
+
+def cells(row: exp.Expression) -> list[exp.Expression]:
+    """The expressions of one row of VALUES."""
+    found = row.expressions if isinstance(row, exp.Tuple) else [row]
+    return [c.expressions[0] if isinstance(c, exp.Tuple) and len(c.expressions) == 1 else c for c in found]
+
+
+def update_query(update: Update, schema: Schema, relations: Collection[str]) -> Assignments:
+    tree = update.tree.copy()
+    pairs = [pair for assignment in tree.expressions for pair in _pairs(assignment)]
+    columns: list[int] = []
+    for node, _ in pairs:
+        position = _position(column_name(node), update.table, schema, node)
+        if position in columns:
+            fail(InvalidQuery(f"column {column_name(node)} is set twice"), node)
+        columns.append(position)
+    source = tree.args.get("from_")
+    query = _touched(
+        tree, [source.this] if source is not None else [], schema, relations, [v for _, v in pairs]
+    )
+    return Assignments(tuple(columns), query)
+
+
+def delete_query(delete: Delete, schema: Schema, relations: Collection[str]) -> AdhocQuery:
+    tree = delete.tree.copy()
+    return _touched(tree, tree.args.get("using") or [], schema, relations, [])
+
+
+def _touched(
+    tree: exp.Expression,
+    sources: Sequence[exp.Expression],
+    schema: Schema,
+    relations: Collection[str],
+    values: Sequence[exp.Expression],
+) -> AdhocQuery:
+    """The target's rows that meet the tree's condition, with `values`; with sources a row may come often."""
+    target = Target(tree.this, _row_column(schema))
+    alias = tree.this.alias or tree.this.name
+    row = exp.column(exp.to_identifier(target.row, quoted=True), table=exp.to_identifier(alias, quoted=True))
+    select = exp.Select(expressions=[row, *(_defaulted(value) for value in values)])
+    if sources or tree.this.args.get("joins"):
+        select.set("distinct", exp.Distinct())
+    select.set("from_", exp.From(this=tree.this))
+    select.set("joins", [exp.Join(this=source) for source in sources])
+    select.set("where", tree.args.get("where"))
+    select.set("with_", tree.args.get("with_"))
+    return adhoc_query(select, relations, target)
+
+
+def _row_column(schema: Schema) -> str:
+    """A name that no column of the table has."""
+    name = "#"
+    while name in schema.names:
+        name += "#"
+    return name
+
+
+def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Expression]]:
+    """Column and value of `a = 1`, or several of `(a, b) = (1, 2)`."""
+    left, right = assignment.this, assignment.expression
+    if not isinstance(left, exp.Tuple):
+        return [(left, right)]
+    if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
+        fail(
+            Unsupported("several columns are set to what are not as many values", "SET (a, b) = (1, 2)"), left
+        )
+    return list(zip(left.expressions, right.expressions, strict=True))
+
+
+def _position(name: str, table: str, schema: Schema, node: exp.Expression) -> int:
+    if name not in schema.names:
+        fail(
+            UnknownColumn(f'table "{table}" has no column "{name}"', f"it has {', '.join(schema.names)}"),
+            node,
+        )
+    return schema.index(name)
+
+
+def _cast(value: exp.Expression, type: Type) -> exp.Expression:
+    return exp.cast(_defaulted(value), exp.DataType.build(duckdb_type(type), dialect="duckdb"))
+
+
+def _defaulted(value: exp.Expression) -> exp.Expression:
+    """The value, or NULL, which is every column's default, for DEFAULT."""
+    name = value.name if isinstance(value, exp.Var) or _bare_column(value) else ""
+    return exp.Null() if name.upper() == "DEFAULT" else value
+
+
+def _bare_column(value: exp.Expression) -> bool:
+    return isinstance(value, exp.Column) and not value.table and not value.this.args.get("quoted")

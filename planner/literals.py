@@ -1,0 +1,70 @@
+"""Rows of plain literals: the VALUES that need no evaluation.
+
+A literal is plain for a column if it has the one form in which the codec takes a value
+of its type and in which SQL would give the same. `'5'` for an INTEGER, `1.005` for a
+NUMERIC(9, 2) or `1 + 1` are not; DuckDB casts or computes those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from engine.schema import Kind, Type
+from planner.dml import cells
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
+_NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
+
+
+class _NotPlain(Exception):
+    """A value needs evaluation."""
+
+
+def plain_rows(values: exp.Values, types: Sequence[Type]) -> list[list[object]] | None:
+    """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain."""
+    try:
+        return [
+            [_plain(cell, type) for cell, type in zip(cells(row), types, strict=True)]
+            for row in values.expressions
+        ]
+    except _NotPlain:
+        return None
+
+
+def _plain(cell: exp.Expression, type: Type) -> object:
+    match cell:
+        case exp.Null():
+            return None
+        case exp.Boolean() if type.kind is Kind.BOOLEAN:
+            return bool(cell.this)
+        case exp.Neg(this=exp.Literal(is_string=False) as literal):
+            return _number("-", literal.name, type)
+        case exp.Literal(is_string=False):
+            return _number("", cell.name, type)
+        case exp.Literal(is_string=True):
+            return _text(cell.name, type)
+    raise _NotPlain
+
+
+def _number(sign: str, digits: str, type: Type) -> object:
+    match = _NUMBER.fullmatch(digits)
+    if match is None:
+        raise _NotPlain
+    if type.is_integer and match[1] is None:
+        return int(sign + digits)
+    if type.is_float:
+        return float(sign + digits)
+    if type.kind is Kind.NUMERIC and len(match[2] or "") <= (type.scale or 0):
+        return sign + digits
+    raise _NotPlain
+
+
+def _text(text: str, type: Type) -> str:
+    form = {Kind.DATE: _DATE, Kind.TIMESTAMP: _TIMESTAMP}.get(type.kind)
+    if type.kind is Kind.TEXT or (form is not None and form.fullmatch(text)):
+        return text
+    raise _NotPlain

@@ -1,0 +1,147 @@
+"""Ad-hoc queries mean the snapshots that they name, and nothing else; DuckDB runs what comes out."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta, timezone
+
+import duckdb
+import pyarrow as pa
+import pytest
+
+from planner.adhoc import AdhocQuery, Reference, adhoc_query
+from planner.errors import PlannerError
+from planner.script import split
+
+RELATIONS = ("orders", "lines", "V")
+
+
+def rewritten(sql: str, dialect: str = "postgres") -> AdhocQuery:
+    (piece,) = split(sql, dialect)
+    return adhoc_query(piece.parse(), RELATIONS)
+
+
+def run(sql: str, **tables: Mapping[str, list]) -> list[tuple]:
+    """The rows of a query over relations of these columns, by DuckDB."""
+    query = rewritten(sql)
+    connection = duckdb.connect(config={"enable_external_access": False})
+    connection.execute(f"SET integer_division = {query.integer_division}")
+    for reference in query.references:
+        connection.register(reference.alias, pa.table(tables[reference.relation]))
+    return connection.execute(query.sql).fetchall()
+
+
+def refusal(sql: str) -> PlannerError:
+    with pytest.raises(PlannerError) as refused:
+        rewritten(sql)
+    return refused.value
+
+
+def test_a_relation_becomes_a_snapshot_of_it():
+    query = rewritten("SELECT o.a FROM Orders o JOIN lines ON o.a = lines.a")
+    assert query.references == (Reference("orders#0", "orders"), Reference("lines#1", "lines"))
+    assert query.sql == ('SELECT o.a FROM "orders#0" AS o JOIN "lines#1" AS "lines" ON o.a = lines.a')
+
+
+def test_every_version_of_a_relation_is_a_snapshot_once():
+    query = rewritten("SELECT * FROM orders a, orders VERSION AS OF 3 b, orders VERSION AS OF 3 c, orders d")
+    assert query.references == (Reference("orders#0", "orders"), Reference("orders#1", "orders", 3))
+
+
+def test_times_are_aware_and_without_an_offset_utc():
+    query = rewritten(
+        "SELECT * FROM orders TIMESTAMP AS OF '2026-01-01T00:00:00+02:00', "
+        "lines FOR TIMESTAMP AS OF TIMESTAMP '2026-01-01 12:00'"
+    )
+    first, second = (reference.timestamp for reference in query.references)
+    assert first == datetime(2026, 1, 1, tzinfo=timezone(timedelta(hours=2)))
+    assert second == datetime(2026, 1, 1, 12, tzinfo=UTC)
+
+
+def test_a_quoted_name_keeps_its_case():
+    assert rewritten('SELECT * FROM "V"').references[0].relation == "V"
+    assert refusal("SELECT * FROM V").code == "unknown_table"
+
+
+def test_the_rewritten_query_runs():
+    orders, lines = {"a": [1, 2]}, {"a": [2, 2], "b": [5, 7]}
+    sql = "SELECT orders.a, (SELECT sum(b) FROM lines l WHERE l.a = orders.a) FROM orders ORDER BY 1"
+    assert run(sql, orders=orders, lines=lines) == [(1, None), (2, 12)]
+
+
+def test_ctes_hide_relations_from_where_they_can_be_seen():
+    lines, orders = "SELECT a + 1 AS a FROM orders", "SELECT a * 10 AS a FROM lines"
+    sql = f"WITH lines AS ({lines}), orders AS ({orders}) TABLE orders"
+    assert run(sql, orders={"a": [1]}) == [(20,)]
+
+
+def test_a_cte_of_the_name_of_what_it_reads():
+    assert run("WITH orders AS (SELECT a + 1 AS a FROM orders) TABLE orders", orders={"a": [1]}) == [(2,)]
+
+
+def test_a_cte_ends_with_its_query():
+    sql = "SELECT (WITH orders AS (SELECT 7 AS a) SELECT a FROM orders), a FROM orders"
+    assert run(sql, orders={"a": [1]}) == [(7, 1)]
+
+
+def test_recursion_runs():
+    sql = """
+        WITH RECURSIVE reach (a) AS (
+            SELECT 1 UNION SELECT lines.b FROM lines JOIN reach ON lines.a = reach.a
+        ) SELECT a FROM reach ORDER BY a
+    """
+    assert run(sql, lines={"a": [1, 2, 3, 8], "b": [2, 3, 1, 9]}) == [(1,), (2,), (3,)]
+
+
+def test_division_is_the_dialects():
+    assert run("SELECT 7 / 2, -7 / 2, 7.0 / 2") == [(3, -3, 3.5)]
+    assert rewritten("SELECT 7 / 2", "postgres").integer_division
+    assert not rewritten("SELECT 7 / 2", "mysql").integer_division
+
+
+def test_names_are_folded_as_the_catalog_folds_them():
+    assert rewritten('SELECT A AS B, "C" FROM orders').sql == 'SELECT a AS b, "C" FROM "orders#0" AS "orders"'
+
+
+def test_table_functions_stay():
+    assert run("SELECT g FROM generate_series(1, 3) AS t(g)") == [(1,), (2,), (3,)]
+
+
+@pytest.mark.parametrize(
+    "function", ["read_csv('/etc/passwd')", "read_text('/etc/passwd')", "parquet_schema('/x')"]
+)
+def test_no_function_reads_a_file(function: str):
+    with pytest.raises(duckdb.Error, match="disabled by configuration"):
+        run(f"SELECT * FROM {function}")
+
+
+def test_a_file_is_no_relation():
+    assert refusal("SELECT * FROM '/etc/passwd'").code in ("unknown_table", "syntax_error")
+    assert refusal('SELECT * FROM "/etc/passwd"').code == "unknown_table"
+
+
+@pytest.mark.parametrize(
+    ("sql", "code", "message", "hint", "column"),
+    [
+        ("SELECT * FROM order", "unknown_table", 'no table or view "order"', "did you mean orders?", 15),
+        ("SELECT * FROM s.orders", "unsupported_sql", "s.orders: names with a schema", "", 15),
+        (
+            "SELECT * FROM orders VERSION AS OF -1",
+            "invalid_query",
+            "-1 is not an epoch",
+            "VERSION AS OF 12",
+            15,
+        ),
+        ("SELECT * FROM orders TIMESTAMP AS OF 'now'", "invalid_query", "'now' is not a time", "", 15),
+        (
+            "SELECT * FROM orders FOR VERSION BETWEEN 1 AND 2",
+            "unsupported_sql",
+            "BETWEEN of versions",
+            "",
+            15,
+        ),
+        ("WITH c AS (SELECT 1) SELECT * FROM c VERSION AS OF 1", "invalid_query", "c is a CTE", "", 36),
+    ],
+)
+def test_what_cannot_be_referred_to(sql: str, code: str, message: str, hint: str, column: int):
+    error = refusal(sql)
+    assert (error.code, error.line, error.column) == (code, 1, column)
+    assert error.message.startswith(message) and hint in error.hint

@@ -1,0 +1,46 @@
+"""Which values need no evaluation."""
+
+import pytest
+
+from engine.schema import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Type, numeric
+from planner.literals import plain_rows
+from planner.statements import Insert, parse_script
+
+
+def rows(values: str, *types: Type) -> list[list[object]] | None:
+    (statement,) = parse_script(f"INSERT INTO t VALUES {values}")
+    assert isinstance(statement, Insert)
+    return plain_rows(statement.query, types)
+
+
+def test_plain_rows():
+    first = "(1, 'x', -2.50, 3, TRUE, '2026-01-02', '2026-01-02 03:04:05.5Z')"
+    second = "(NULL, NULL, 7, 1.5, NULL, NULL, NULL)"
+    types = (INTEGER, TEXT, numeric(5, 2), DOUBLE, BOOLEAN, DATE, TIMESTAMP)
+    assert rows(f"{first}, {second}", *types) == [
+        [1, "x", "-2.50", 3.0, True, "2026-01-02", "2026-01-02 03:04:05.5Z"],
+        [None, None, "7", 1.5, None, None, None],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("value", "type"),
+    [
+        ("'5'", INTEGER),
+        ("1.0", INTEGER),
+        ("1 + 1", INTEGER),
+        ("12345678901234567890", INTEGER),
+        ("1.005", numeric(9, 2)),
+        ("1e3", DOUBLE),
+        ("1", TEXT),
+        ("1", BOOLEAN),
+        ("'t'", BOOLEAN),
+        ("'today'", DATE),
+        ("'2026-1-2'", DATE),
+        ("'2026-01-02T03:04:05+02:00'", TIMESTAMP),
+        ("DEFAULT", INTEGER),
+        ("DATE '2026-01-02'", DATE),
+    ],
+)
+def test_anything_else_is_for_the_database(value: str, type: Type):
+    assert rows(f"({value})", type) is None

@@ -1,0 +1,98 @@
+"""Scripts are cut where the dialect says, and everything keeps its place."""
+
+import pytest
+from sqlglot import exp
+
+from planner.errors import InvalidSyntax
+from planner.script import Excerpt, place_of, split
+
+
+def sources(script: str, dialect: str = "postgres") -> list[str]:
+    return [piece.source for piece in split(script, dialect)]
+
+
+def test_statements_end_at_semicolons_outside_quotes_and_comments():
+    script = "SELECT ';' ; -- a ; b\nSELECT $$;$$; /* ; */ SELECT \";\";;"
+    assert sources(script) == ["SELECT ';'", "SELECT $$;$$", 'SELECT ";"']
+
+
+def test_words_that_swallow_text_are_cut_all_the_same():
+    assert sources("EXPLAIN SELECT ';'; SHOW TABLES; EXPLAIN ANALYZE SELECT 'a;b'") == [
+        "EXPLAIN SELECT ';'",
+        "SHOW TABLES",
+        "EXPLAIN ANALYZE SELECT 'a;b'",
+    ]
+
+
+def test_a_script_may_be_empty():
+    assert split("") == split(" ;; -- nothing\n") == ()
+
+
+def test_dialects_quote_in_their_own_way():
+    assert sources("SELECT `a;b`; SELECT 1", "mysql") == ["SELECT `a;b`", "SELECT 1"]
+    assert sources("SELECT [a;b]; SELECT 1", "tsql") == ["SELECT [a;b]", "SELECT 1"]
+
+
+def test_a_piece_knows_its_number_and_place():
+    pieces = split("SELECT 1;\n\n  SELECT\n 2")
+    assert [(piece.index, *piece.place()) for piece in pieces] == [(0, 1, 1), (1, 3, 3)]
+    assert pieces[1].place(1) == (4, 2)
+
+
+@pytest.mark.parametrize(
+    ("script", "line", "column"),
+    [
+        ("SELECT 1;\nSELECT 'a", 2, 8),
+        ("SELECT 'x', \"y", 1, 13),
+        ("SELECT 'a \" b", 1, 8),
+        ("SELECT 1 /* x", 1, 10),
+    ],
+)
+def test_what_is_never_closed_is_placed(script: str, line: int, column: int):
+    with pytest.raises(InvalidSyntax) as refused:
+        split(script)
+    assert (refused.value.line, refused.value.column) == (line, column)
+
+
+def test_an_unknown_dialect_is_named():
+    with pytest.raises(InvalidSyntax, match="no SQL dialect called klingon"):
+        split("SELECT 1", "klingon")
+
+
+def test_a_syntax_error_is_placed_in_the_script():
+    piece = split("SELECT 1;\n SELECT 1 FROM t WHERE )")[1]
+    with pytest.raises(InvalidSyntax, match=r'at or near "\)"') as refused:
+        piece.parse()
+    assert (refused.value.line, refused.value.column) == (2, 24)
+
+
+def test_an_excerpt_places_what_is_found_in_it():
+    script = "SELECT 1;\n  SELECT a,\n b"
+    excerpt = split(script)[1].excerpt(0)
+    assert excerpt == Excerpt("SELECT a,\n b", 2, 3)
+    assert excerpt.place(1, 8) == place_of(script, script.index("a,"))
+    assert excerpt.place(2, 2) == place_of(script, script.index("b"))
+    error = InvalidSyntax("no", line=1, column=8)
+    excerpt.relocate(error)
+    assert (error.line, error.column) == (2, 10)
+
+
+@pytest.mark.parametrize(
+    "dialect", ["postgres", "duckdb", "spark", "mysql", "snowflake", "tsql", "sqlite", "trino"]
+)
+def test_versions_are_read_in_every_dialect(dialect: str):
+    (piece,) = split(
+        "SELECT * FROM t VERSION AS OF 12 AS x JOIN u TIMESTAMP AS OF '2026-01-01' ON TRUE", dialect
+    )
+    versions = [table.args["version"].sql() for table in piece.parse().find_all(exp.Table)]
+    assert versions == ["FOR VERSION AS OF 12", "FOR TIMESTAMP AS OF '2026-01-01'"]
+
+
+def test_bigquery_puts_the_version_behind_the_alias():
+    (piece,) = split("SELECT * FROM t AS x VERSION AS OF 12", "bigquery")
+    assert piece.parse().find(exp.Table).args["version"].expression.name == "12"
+
+
+def test_a_column_may_be_called_version():
+    (piece,) = split("SELECT version AS of, timestamp AS x FROM t")
+    assert piece.parse().named_selects == ["of", "x"]

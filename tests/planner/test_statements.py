@@ -1,0 +1,309 @@
+"""Every statement that there is, and the refusal of those that there are not."""
+
+import pytest
+from sqlglot import exp
+
+from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema, numeric
+from planner.errors import PlannerError
+from planner.script import Excerpt
+from planner.statements import (
+    Begin,
+    Commit,
+    CreateTable,
+    CreateView,
+    Delete,
+    DropTable,
+    DropView,
+    Explain,
+    Insert,
+    Select,
+    ShowTables,
+    ShowViews,
+    Statement,
+    Update,
+    parse_script,
+)
+
+
+def one(sql: str, dialect: str = "postgres") -> Statement:
+    (statement,) = parse_script(sql, dialect)
+    return statement
+
+
+def refusal(sql: str) -> PlannerError:
+    with pytest.raises(PlannerError) as refused:
+        parse_script(sql)
+    return refused.value
+
+
+def test_a_script_gives_its_statements_in_order_with_their_places():
+    script = "BEGIN; INSERT INTO t VALUES (1);\n  COMMIT"
+    statements = parse_script(script)
+    assert [type(s) for s in statements] == [Begin, Insert, Commit]
+    assert [(s.index, s.line, s.column) for s in statements] == [(0, 1, 1), (1, 1, 8), (2, 2, 3)]
+    assert statements[1].source == "INSERT INTO t VALUES (1)"
+
+
+# CREATE TABLE
+
+
+def test_create_table():
+    statement = one(
+        'CREATE TABLE IF NOT EXISTS T (Id bigint PRIMARY KEY, "B" numeric(10, 2) NOT NULL, c text NULL)'
+    )
+    assert isinstance(statement, CreateTable)
+    assert (statement.name, statement.primary_key, statement.if_not_exists) == ("t", ("id",), True)
+    assert statement.columns == Schema(
+        (Column("id", BIGINT, False), Column("B", numeric(10, 2), False), Column("c", TEXT, True))
+    )
+
+
+@pytest.mark.parametrize("key", ["PRIMARY KEY (a, b)", "CONSTRAINT named PRIMARY KEY (A, b)"])
+def test_a_primary_key_of_several_columns_makes_them_not_null(key: str):
+    statement = one(f"CREATE TABLE t (a int, b varchar(10), c int, {key})")
+    assert isinstance(statement, CreateTable)
+    assert statement.primary_key == ("a", "b")
+    assert [column.nullable for column in statement.columns.columns] == [False, False, True]
+
+
+def test_a_table_may_have_no_key():
+    statement = one("CREATE TABLE t (a int)")
+    assert isinstance(statement, CreateTable)
+    assert (statement.primary_key, statement.if_not_exists) == (None, False)
+    assert statement.columns == Schema((Column("a", INTEGER),))
+
+
+@pytest.mark.parametrize(
+    ("columns", "construct", "column"),
+    [
+        ("a int CHECK (a > 0)", "CHECK on column a", 23),
+        ("a int, b int UNIQUE", "UNIQUE on column b", 30),
+        ("a int REFERENCES u (b)", "REFERENCES on column a", 23),
+        ("a int DEFAULT 3", "DEFAULT on column a", 23),
+        ("a int GENERATED ALWAYS AS IDENTITY", "GENERATED AS IDENTITY on column a", 23),
+        ("a int GENERATED ALWAYS AS (1 + 2) STORED", "GENERATED on column a", 23),
+        ('a text COLLATE "C"', "COLLATE on column a", 24),
+        ("a int, UNIQUE (a)", "UNIQUE on a table", 24),
+        ("a int, FOREIGN KEY (a) REFERENCES u (b)", "FOREIGN KEY on a table", 24),
+        ("a int, CONSTRAINT c CHECK (a > 1)", "CHECK on a table", 37),
+        ("LIKE u", "LIKE on a table", 17),
+        ("a uuid", "type UUID", 17),
+    ],
+)
+def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, construct: str, column: int):
+    error = refusal(f"CREATE TABLE t ({columns})")
+    assert (error.code, error.message) == ("unsupported_sql", f"{construct} is not supported")
+    assert (error.line, error.column) == (1, column)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("CREATE TABLE t AS SELECT 1", "CREATE TABLE with AS SELECT is not supported"),
+        ("CREATE TEMP TABLE t (a int)", "CREATE TABLE with TEMPORARY is not supported"),
+        ("CREATE OR REPLACE TABLE t (a int)", "CREATE TABLE with OR REPLACE is not supported"),
+        (
+            "CREATE TABLE t (a int) PARTITION BY RANGE (a)",
+            "CREATE TABLE with PARTITION BY RANGE(a) is not supported",
+        ),
+        ("CREATE TABLE s.t (a int)", "s.t: names with a schema before them are not supported"),
+        ("CREATE TABLE t", "a table needs at least one column"),
+        ("CREATE TABLE t ()", "a table needs at least one column"),
+        ("CREATE TABLE t (a)", "column a has no type"),
+        ("CREATE TABLE t (a int, A int)", "column a is defined twice"),
+        ("CREATE TABLE t (a int PRIMARY KEY, PRIMARY KEY (a))", "a table has one primary key at most"),
+        (
+            "CREATE TABLE t (a int, PRIMARY KEY (z))",
+            "the primary key names column z, which the table has not",
+        ),
+        ("CREATE TABLE t (a int, PRIMARY KEY (a, a))", "the primary key names column a twice"),
+        ("CREATE INDEX i ON t (a)", "CREATE INDEX is not supported"),
+    ],
+)
+def test_tables_that_cannot_be(sql: str, message: str):
+    assert refusal(sql).message == message
+
+
+# CREATE VIEW
+
+
+def test_a_view_keeps_its_query_as_it_was_written():
+    script = 'SELECT 1;\n CREATE OR REPLACE MATERIALIZED VIEW "V" (A, b) AS\n  SELECT  1,2 -- why'
+    statement = parse_script(script)[1]
+    assert isinstance(statement, CreateView)
+    assert statement.query == Excerpt("SELECT  1,2", 3, 3)
+    assert (statement.name, statement.column_names) == ("V", ("a", "b"))
+    assert (statement.or_replace, statement.materialized, statement.if_not_exists) == (True, True, False)
+
+
+def test_explicit_recursion_is_left_to_the_planner():
+    query = "WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT 9) r (a int) AS (SELECT 1) SELECT * FROM r"
+    statement = one(f"CREATE VIEW v AS {query}")
+    assert isinstance(statement, CreateView)
+    assert statement.query == Excerpt(query, 1, 18)
+    assert statement.column_names == ()
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "column"),
+    [
+        ("CREATE VIEW v", "AS and a query are missing", 13),
+        ("CREATE VIEW v AS", "the view has no query", 15),
+        ("CREATE TEMPORARY VIEW v AS SELECT 1", "CREATE VIEW with TEMPORARY is not supported", 8),
+        ("CREATE RECURSIVE VIEW v (a) AS SELECT 1", "CREATE RECURSIVE VIEW is not supported", 8),
+    ],
+)
+def test_views_that_cannot_be(sql: str, message: str, column: int):
+    error = refusal(sql)
+    assert (error.message, error.line, error.column) == (message, 1, column)
+
+
+# DROP
+
+
+def test_drop():
+    table, view = parse_script("DROP TABLE IF EXISTS T; DROP MATERIALIZED VIEW v")
+    assert isinstance(table, DropTable) and (table.name, table.if_exists) == ("t", True)
+    assert isinstance(view, DropView) and (view.name, view.if_exists) == ("v", False)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "column"),
+    [
+        ("DROP VIEW v CASCADE", "DROP ... CASCADE is not supported", 13),
+        ("DROP TABLE a, b", "DROP of several names at once is not supported", 15),
+        ("DROP INDEX i", "DROP INDEX is not supported", 1),
+    ],
+)
+def test_drops_that_are_refused(sql: str, message: str, column: int):
+    error = refusal(sql)
+    assert (error.code, error.message, error.column) == ("unsupported_sql", message, column)
+
+
+# INSERT, UPDATE, DELETE, SELECT
+
+
+def test_insert():
+    statement = one("INSERT INTO T (B, \"A\") VALUES (1, 'x')")
+    assert isinstance(statement, Insert)
+    assert (statement.table, statement.columns) == ("t", ("b", "A"))
+    assert isinstance(statement.query, exp.Values)
+
+
+@pytest.mark.parametrize(
+    "sql", ["INSERT INTO t SELECT * FROM u", "WITH u AS (SELECT 1) INSERT INTO t SELECT * FROM u"]
+)
+def test_insert_of_a_query(sql: str):
+    statement = one(sql)
+    assert isinstance(statement, Insert)
+    assert (statement.table, statement.columns) == ("t", ())
+    assert statement.query.sql() == "SELECT * FROM u"
+
+
+def test_update_and_delete():
+    update, delete = parse_script('UPDATE T SET a = 1; DELETE FROM "T" WHERE a = 1')
+    assert isinstance(update, Update) and update.table == "t"
+    assert isinstance(delete, Delete) and delete.table == "T"
+
+
+@pytest.mark.parametrize(
+    "sql", ["SELECT 1", "TABLE t", "VALUES (1)", "WITH a AS (SELECT 1) TABLE a", "(SELECT 1) UNION SELECT 2"]
+)
+def test_every_query_is_a_select(sql: str):
+    assert isinstance(one(sql), Select)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "column"),
+    [
+        ("INSERT INTO t DEFAULT VALUES", "INSERT ... DEFAULT VALUES is not supported", 15),
+        ("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "INSERT ... ON CONFLICT is not supported", 26),
+        ("INSERT INTO t VALUES (1) RETURNING a", "INSERT ... RETURNING is not supported", 26),
+        ("UPDATE t SET a = 1 RETURNING a", "UPDATE ... RETURNING is not supported", 20),
+        ("DELETE FROM t RETURNING a", "DELETE ... RETURNING is not supported", 15),
+        ("SELECT a INTO u FROM t", "SELECT ... INTO is not supported", 10),
+        ("SELECT a FROM t FOR UPDATE", "SELECT ... FOR UPDATE is not supported", 17),
+        ("INSERT INTO t (a, A) VALUES (1, 2)", "column a is named twice", 19),
+        (
+            "WITH MUTUALLY RECURSIVE r (a int) AS (SELECT 1) SELECT * FROM r",
+            "WITH MUTUALLY RECURSIVE outside a view is not supported",
+            1,
+        ),
+    ],
+)
+def test_parts_of_statements_that_are_refused(sql: str, message: str, column: int):
+    error = refusal(sql)
+    assert (error.message, error.column) == (message, column)
+
+
+# EXPLAIN, SHOW, BEGIN, COMMIT
+
+
+@pytest.mark.parametrize(
+    ("sql", "stage", "query", "view"),
+    [
+        ("EXPLAIN SELECT ';'", None, Excerpt("SELECT ';'", 1, 9), None),
+        ("EXPLAIN LOGICAL (SELECT 1)", "logical", Excerpt("(SELECT 1)", 1, 17), None),
+        (
+            "explain dataflow with a as (select 1) table a",
+            "dataflow",
+            Excerpt("with a as (select 1) table a", 1, 18),
+            None,
+        ),
+        ("EXPLAIN OPTIMIZED CREATE VIEW v AS SELECT 2", "optimized", Excerpt("SELECT 2", 1, 36), None),
+        ("EXPLAIN VIEW V", None, None, "v"),
+        ('EXPLAIN LOGICAL "V"', "logical", None, "V"),
+    ],
+)
+def test_explain(sql: str, stage: str | None, query: Excerpt | None, view: str | None):
+    statement = one(sql)
+    assert isinstance(statement, Explain)
+    assert (statement.stage, statement.query, statement.view) == (stage, query, view)
+
+
+def test_show():
+    assert [type(s) for s in parse_script("SHOW TABLES; show views")] == [ShowTables, ShowViews]
+
+
+@pytest.mark.parametrize("sql", ["BEGIN", "BEGIN TRANSACTION", "START TRANSACTION", "begin work"])
+def test_begin(sql: str):
+    assert isinstance(one(sql), Begin)
+
+
+@pytest.mark.parametrize("sql", ["COMMIT", "COMMIT WORK", "END", "END TRANSACTION"])
+def test_commit(sql: str):
+    assert isinstance(one(sql), Commit)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("ROLLBACK", "ROLLBACK is not supported"),
+        ("TRUNCATE t", "TRUNCATE is not supported"),
+        ("ALTER TABLE t ADD a int", "ALTER is not supported"),
+        ("MERGE INTO t USING u ON a = b WHEN MATCHED THEN DELETE", "MERGE is not supported"),
+        ("COPY t FROM 'x'", "COPY is not supported"),
+        ("SET a = 1", "SET is not supported"),
+        ("SHOW ALL", "SHOW ALL is not supported"),
+        ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE is not supported"),
+        ("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE is not supported"),
+    ],
+)
+def test_other_statements_are_refused_by_name(sql: str, message: str):
+    error = refusal(sql)
+    assert (error.code, error.message, error.line) == ("unsupported_sql", message, 1)
+
+
+@pytest.mark.parametrize(
+    "dialect", ["mysql", "bigquery", "snowflake", "spark", "duckdb", "tsql", "sqlite", "clickhouse"]
+)
+def test_the_statements_are_the_same_in_every_dialect(dialect: str):
+    script = """
+        CREATE TABLE t (a int, b varchar(10) NOT NULL, PRIMARY KEY (a));
+        BEGIN; INSERT INTO t VALUES (1, 'x'); UPDATE t SET b = 'y'; DELETE FROM t; COMMIT;
+        CREATE MATERIALIZED VIEW v AS SELECT a FROM t;
+        EXPLAIN SELECT ';'; SHOW TABLES; SELECT 1; DROP VIEW v; DROP TABLE t
+    """
+    changing = [CreateTable, Begin, Insert, Update, Delete, Commit, CreateView]
+    kinds = [type(statement) for statement in parse_script(script, dialect)]
+    assert kinds == [*changing, Explain, ShowTables, Select, DropView, DropTable]
