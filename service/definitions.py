@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 from engine.errors import EngineError, NameInUse
@@ -28,7 +29,7 @@ from service.names import check_columns, check_name
 
 @dataclass(frozen=True)
 class Definition:
-    """A table or a view. `created` is the newest epoch at its creation; `sql`, `dialect` and `planned` are a view's.
+    """A table or a view. `created` is the newest epoch at its creation; what is about SQL is a view's.
 
     `id` is never used again, so that what the log says of a dropped table is not taken for its namesake's.
     """
@@ -44,6 +45,11 @@ class Definition:
     @property
     def name(self) -> str:
         return self.relation.name
+
+    @cached_property
+    def loose(self) -> Schema:
+        """The schema with every column nullable: what a change may leave out, until it is checked."""
+        return Schema(tuple(replace(column, nullable=True) for column in self.relation.schema.columns))
 
     @property
     def schema(self) -> Schema:
@@ -62,7 +68,7 @@ class Definitions:
         self.relations: Mapping[str, Relation] = MappingProxyType({})
 
     def get(self, name: str, *, view: bool | None = None) -> Definition:
-        """The definition called `name`; NotFound if there is none, or it is no view (or a view) against the wish."""
+        """The definition called `name`; NotFound if there is none, or none of the kind that `view` says."""
         found = self.all.get(name)
         if found is None or (view is not None and found.is_view != view):
             what = {None: "table or view", True: "view", False: "table"}[view]
@@ -113,7 +119,9 @@ class Definitions:
         if missing_ok and name not in self.all:
             return None
         definition = self.get(name, view=view)
-        readers = sorted(d.name for d in self.all.values() if d.planned is not None and name in d.planned.reads)
+        readers = sorted(
+            d.name for d in self.all.values() if d.planned is not None and name in d.planned.reads
+        )
         if readers:
             kind = "view" if view else "table"
             raise Conflict(
@@ -146,7 +154,9 @@ class Definitions:
             planned = plan_query(record.sql, self.relations, record.dialect)
         except PlannerError as error:
             nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
-            return Definition(record.id, nothing, record.created, record.sql, record.dialect, None, error.message)
+            return Definition(
+                record.id, nothing, record.created, record.sql, record.dialect, None, error.message
+            )
         relation = Relation(record.name, planned.schema, planned.plan, None, True)
         definition = Definition(record.id, relation, record.created, record.sql, record.dialect, planned)
         try:

@@ -3,6 +3,7 @@
 ServiceError
 ├── BadRequest          400  cannot be parsed
 ├── NotFound            404  no such name
+├── NotAcceptable       406  an Accept header that nothing here can meet
 ├── Conflict            409  the state forbids it
 ├── HistoryGone         410  the epoch is no longer kept
 ├── TooLarge            413  more bytes than the limit
@@ -20,7 +21,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.errors import EngineError, EpochError, InvalidValue, LimitExceeded, NameInUse, PlanError, UnknownName
+from engine.errors import (
+    EngineError,
+    EpochError,
+    InvalidValue,
+    LimitExceeded,
+    NameInUse,
+    PlanError,
+    UnknownName,
+)
+from planner.errors import InvalidSyntax, PlannerError
 
 
 class ServiceError(Exception):
@@ -42,6 +52,11 @@ class BadRequest(ServiceError):
 class NotFound(ServiceError):
     status = 404
     code = "unknown_name"
+
+
+class NotAcceptable(ServiceError):
+    status = 406
+    code = "not_acceptable"
 
 
 class Conflict(ServiceError):
@@ -91,13 +106,16 @@ class Problem:
     column: int | None = None
 
 
-_ENGINE_STATUSES: tuple[tuple[type[EngineError], int], ...] = (
+_STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
     (InvalidValue, 422),
     (UnknownName, 404),
     (NameInUse, 409),
     (EpochError, 410),
     (LimitExceeded, 422),
     (PlanError, 422),
+    (EngineError, 422),
+    (InvalidSyntax, 400),
+    (PlannerError, 422),
 )
 
 
@@ -105,7 +123,8 @@ def problem_of(error: BaseException) -> Problem | None:
     """What a client is told of `error`; None for one that is nobody's mistake but ours."""
     if isinstance(error, ServiceError):
         return Problem(error.status, error.code, error.message, error.hint)
-    for kind, status in _ENGINE_STATUSES:
+    for kind, status in _STATUSES:
         if isinstance(error, kind):
-            return Problem(status, error.code, error.message, error.hint)
+            line, column = getattr(error, "line", None), getattr(error, "column", None)
+            return Problem(status, error.code, error.message, error.hint, line, column)
     return None

@@ -110,7 +110,7 @@ class TableBatch:
         chain = self._chain(alive)
         ops, words = self._changes.ops[chain.order], self._changes.words
         first, last = chain.spans()
-        # Where a span begins its chain, the row before it is the base's; elsewhere the last change's before it.
+        # Where a span begins its chain, the row before it is the base's; elsewhere the change's before it.
         begins = np.zeros(len(ops), np.bool_)
         begins[chain.starts] = True
         begins = begins[first]
@@ -147,7 +147,7 @@ class TableBatch:
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Places of changes sorted by key and then by time; `group` numbers the keys, `request` says whose it is."""
+    """Places of changes, by key and then by time; `group` numbers the keys, `request` says whose it is."""
 
     order: np.ndarray
     group: np.ndarray
@@ -166,7 +166,7 @@ class _Chain:
 
 
 def _chains(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A stable order of keys [K, n], the number of each one's distinct key, and a place of each distinct key."""
+    """A stable order of keys [K, n], the number of each in that order, and a place of each distinct key."""
     order = np.lexsort(keys[::-1])
     ordered = keys[:, order]
     new = np.ones(keys.shape[1], np.bool_)
@@ -183,8 +183,7 @@ def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
     if not words.shape[1]:
         return words, counts
     order, group, firsts = _chains(words)
-    sums = np.zeros(len(firsts), np.int64)
-    np.add.at(sums, group, counts[order])
+    sums = np.add.reduceat(counts[order], np.flatnonzero(np.diff(group, prepend=-1)))
     some = sums != 0
     return np.ascontiguousarray(words[:, firsts[some]]), sums[some]
 

@@ -9,8 +9,9 @@ acknowledged. Names are as the catalog has them: a door folds case before it cal
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
@@ -19,55 +20,76 @@ from engine.runtime import Snapshot
 from engine.schema import Schema
 from planner.catalog import Relation
 from service.changes import Applied, Idempotency, TableChanges
-from service.core import Core
+from service.checkpoints import Checkpoints
 from service.definitions import Definition
+from service.epochs import Request
+from service.pulse import Pulse
 from service.settings import Settings
+from service.state import State, recover
 from service.transaction import Transaction
-from service.writer import Writer
+from service.writer import Limits, Writer
 
 T = TypeVar("T")
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Runtime:
-    def __init__(self, core: Core, writer: Writer) -> None:
-        self.settings = core.settings
-        self.metrics = core.metrics
-        self._core = core
-        self._writer = writer
+    """`pulse` beats whenever a new epoch or definition can be read."""
+
+    def __init__(self, state: State) -> None:
+        self.settings = state.settings
+        self.metrics = state.metrics
+        self.pulse = Pulse()
+        self._state = state
+        self._checkpoints = Checkpoints(state)
+        limits = Limits(
+            state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
+        )
+        self._writer = Writer(state.epochs, limits, self._after)
 
     @classmethod
     def open(cls, settings: Settings) -> Runtime:
         """Recovers what the data directory holds and starts the writer. Blocks until all is readable."""
-        core = Core.recover(settings)
-        return cls(core, Writer(core, settings))
+        return cls(recover(settings))
 
     def close(self) -> None:
         """Finishes what waits, writes a checkpoint and lets go of the data directory. Blocks."""
+        self._checkpoints.stop()
         self._writer.close()
-        self._core.close()
+        self._checkpoints.finish()
+        self._state.close()
 
-    # Reading: any thread, nothing awaited but the database.
+    def _after(self) -> None:
+        self.pulse.beat()
+        self._checkpoints.consider(self._writer.call)
+
+    # Reading: any thread.
 
     @property
     def snapshot(self) -> Snapshot:
         """The newest published state: immutable, `snapshot.upper - 1` is its newest epoch."""
-        return self._core.engine.snapshot
+        return self._state.engine.snapshot
 
     @property
     def dictionary(self) -> Dictionary:
-        return self._core.engine.dictionary
+        return self._state.engine.dictionary
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for the writer or are being worked on."""
+        return self._writer.waiting
 
     def catalog(self) -> Mapping[str, Relation]:
         """Every table and view, as the planner takes them. Immutable; replaced by each DDL statement."""
-        return self._core.definitions.relations
+        return self._state.definitions.relations
 
     def definitions(self) -> Mapping[str, Definition]:
         """Every table and view with its id, SQL, plan and the epoch of its creation."""
-        return self._core.definitions.all
+        return self._state.definitions.all
 
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`; NotFound if there is none, or it is not of the kind wished for."""
-        return self._core.definitions.get(name, view=view)
+        return self._state.definitions.get(name, view=view)
 
     def failure(self, name: str) -> str | None:
         """Why the view is quarantined; None for a healthy one, and for a table."""
@@ -78,7 +100,8 @@ class Runtime:
 
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""
-        return await self._writer.reading(partial(self._core.epoch_at, time))
+        microseconds = (time - _1970) // timedelta(microseconds=1)
+        return await asyncio.to_thread(self._state.catalog.epoch_at, microseconds)
 
     # Changing: awaited, on the writer's thread, in the order of the calls.
 
@@ -86,39 +109,38 @@ class Runtime:
         self, name: str, schema: Schema, key: tuple[int, ...] | None, *, exists_ok: bool = False
     ) -> Definition:
         """A new empty table; `key` are the columns of its primary key, None makes it a bag."""
-        return await self._writer.run(
-            partial(self._core.definitions.create_table, name, schema, key, exists_ok=exists_ok)
-        )
+        create = self._state.definitions.create_table
+        return await self._writer.run(partial(create, name, schema, key, exists_ok=exists_ok))
 
     async def drop_table(self, name: str, *, missing_ok: bool = False) -> Definition | None:
         """Conflict while a view reads it. None if there was none and that was fine."""
-        return await self._writer.run(
-            partial(self._core.definitions.drop, name, view=False, missing_ok=missing_ok)
-        )
+        drop = self._state.definitions.drop
+        return await self._writer.run(partial(drop, name, view=False, missing_ok=missing_ok))
 
     async def create_view(
         self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
     ) -> Definition:
-        """A new view of the query `sql`, hydrated from the kept history of its tables: readable at its epochs."""
-        return await self._writer.run(
-            partial(self._core.definitions.create_view, name, sql, dialect, or_replace=or_replace)
-        )
+        """A new view of the query `sql`, hydrated from its tables' kept history, readable at its epochs."""
+        create = self._state.definitions.create_view
+        return await self._writer.run(partial(create, name, sql, dialect, or_replace=or_replace))
 
     async def drop_view(self, name: str, *, missing_ok: bool = False) -> Definition | None:
         """Conflict while another view reads it. None if there was none and that was fine."""
-        return await self._writer.run(
-            partial(self._core.definitions.drop, name, view=True, missing_ok=missing_ok)
-        )
+        drop = self._state.definitions.drop
+        return await self._writer.run(partial(drop, name, view=True, missing_ok=missing_ok))
 
     async def apply(
         self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
     ) -> Applied:
-        """The changes, by table, as one epoch, all or nothing. Conflict, Invalid or NotFound: nothing was applied."""
-        return await self._writer.apply(changes, idempotency)
+        """The changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
+        parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
+        for definition, part in parts:
+            part.check(definition.name, definition.schema, definition.relation.key)
+        return await self._writer.apply(Request(parts, idempotency))
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` on the writer's thread; what it applies becomes one epoch, nothing does if it raises.
 
         Work that applies nothing makes no epoch: `Applied` has the newest one and 0 changes.
         """
-        return await self._writer.run(partial(self._core.transact, work))
+        return await self._writer.run(partial(self._state.epochs.transact, work))

@@ -48,9 +48,7 @@ class Transaction:
         if name not in self._pending:
             return words, counts
         more_words, more_counts = self._pending[name]
-        return sum_rows(
-            np.concatenate((words, more_words), axis=1), np.concatenate((counts, more_counts))
-        )
+        return sum_rows(np.concatenate((words, more_words), axis=1), np.concatenate((counts, more_counts)))
 
     def apply(self, changes: Mapping[str, TableChanges]) -> int:
         """Makes the changes part of the transaction; their number. Conflict or Invalid: none was made."""

@@ -1,0 +1,1 @@
+"""Migrations of the catalog database, run by the service when it starts."""

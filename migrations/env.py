@@ -1,0 +1,6 @@
+"""Alembic's entry: runs the migrations on the connection that the service hands over."""
+
+from alembic import context
+
+context.configure(connection=context.config.attributes["connection"], transaction_per_migration=False)
+context.run_migrations()

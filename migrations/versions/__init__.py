@@ -1,0 +1,1 @@
+"""One module a migration, in a chain by `down_revision`."""

@@ -1,0 +1,307 @@
+"""The catalog database: definitions, the log of epochs, idempotency keys, checkpoint segments.
+
+One SQL database, through SQLAlchemy Core: SQLite in the data directory, or PostgreSQL.
+SQLite runs in WAL mode and syncs on every commit, so that a commit that returned
+survives a crash. The schema is made and changed by `migrations/`, at start.
+
+One connection is the writer's: everything that changes something is called on one
+thread at a time. `epoch_at` may be called from any thread.
+
+A commit of the log holds one or more epochs, `first` to `last`, of one moment; its
+payload lies in parts below the size that databases take for one value. Payloads go
+when a checkpoint has them; commits stay, for `as_of` a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import orjson
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+
+import migrations
+from engine.schema import Column, Kind, Schema, Type
+from service.changes import Applied, Idempotency
+
+PART = 64 << 20
+"""Bytes of one part of a payload at most."""
+
+_metadata = sa.MetaData()
+_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
+
+relations = sa.Table(
+    "relations",
+    _metadata,
+    sa.Column("id", _Number, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("columns", sa.Text),
+    sa.Column("primary_key", sa.Text),
+    sa.Column("sql", sa.Text, nullable=False),
+    sa.Column("dialect", sa.Text, nullable=False),
+    sa.Column("created", _Number, nullable=False),
+    sqlite_autoincrement=True,
+)
+commits = sa.Table(
+    "commits",
+    _metadata,
+    sa.Column("last", _Number, primary_key=True, autoincrement=False),
+    sa.Column("first", _Number, nullable=False),
+    sa.Column("committed_at", sa.BigInteger, nullable=False, index=True),
+)
+payloads = sa.Table(
+    "payloads",
+    _metadata,
+    sa.Column("last", _Number, primary_key=True, autoincrement=False),
+    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("data", sa.LargeBinary, nullable=False),
+)
+idempotency_keys = sa.Table(
+    "idempotency_keys",
+    _metadata,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.Column("epoch", _Number, nullable=False),
+    sa.Column("changes", _Number, nullable=False),
+    sa.Column("used_at", sa.BigInteger, nullable=False, index=True),
+)
+segments = sa.Table(
+    "segments",
+    _metadata,
+    sa.Column("last", _Number, primary_key=True, autoincrement=False),
+    sa.Column("first", _Number, nullable=False),
+    sa.Column("file", sa.Text, nullable=False),
+    sa.Column("size", sa.BigInteger, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A definition as it is kept: a table has a `schema`, a view has its `sql` and `dialect`."""
+
+    id: int
+    name: str
+    schema: Schema | None
+    key: tuple[int, ...] | None
+    sql: str
+    dialect: str
+    created: int
+
+
+@dataclass(frozen=True)
+class Commit:
+    """Epochs `first` to `last`, committed together `at` microseconds since 1970, UTC."""
+
+    first: int
+    last: int
+    at: int
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A checkpoint file with the differences of epochs `first` to `last`; `size` in bytes."""
+
+    first: int
+    last: int
+    file: str
+    size: int
+
+
+class Definer:
+    """Changes of definitions inside one database transaction."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self._connection = connection
+
+    def add(self, record: Record) -> int:
+        """Keeps a new definition; its id."""
+        statement = sa.insert(relations).values(
+            name=record.name,
+            columns=None if record.schema is None else _dump_columns(record.schema),
+            primary_key=None if record.key is None else orjson.dumps(record.key).decode(),
+            sql=record.sql,
+            dialect=record.dialect,
+            created=record.created,
+        )
+        return self._connection.execute(statement).inserted_primary_key[0]
+
+    def remove(self, id: int) -> None:
+        self._connection.execute(sa.delete(relations).where(relations.c.id == id))
+
+
+class Catalog:
+    def __init__(self, url: str) -> None:
+        """Connects and brings the schema up to date."""
+        self._database = sa.create_engine(url)
+        if self._database.dialect.name == "sqlite":
+            sa.event.listen(self._database, "connect", _prepare_sqlite)
+        self._connection = self._database.connect()
+        migrate(self._connection)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._database.dispose()
+
+    # Definitions
+
+    @contextmanager
+    def changing(self) -> Iterator[Definer]:
+        """A transaction that commits when its block ends, and leaves nothing when the block raises."""
+        with self._connection.begin():
+            yield Definer(self._connection)
+
+    def records(self) -> list[Record]:
+        """Every definition, in the order of creation."""
+        with self._connection.begin():
+            rows = self._connection.execute(sa.select(relations).order_by(relations.c.id)).all()
+        return [_record(row) for row in rows]
+
+    # The log
+
+    def append(
+        self, commit: Commit, payload: bytes, keys: Sequence[tuple[Idempotency, Applied]] = ()
+    ) -> None:
+        """Makes a commit durable, with its payload and the idempotency keys of its requests."""
+        with self._connection.begin():
+            self._connection.execute(
+                _INSERT_COMMIT, {"last": commit.last, "first": commit.first, "committed_at": commit.at}
+            )
+            parts = [payload[at : at + PART] for at in range(0, len(payload), PART)]
+            rows = [{"last": commit.last, "part": n, "data": part} for n, part in enumerate(parts)]
+            self._connection.execute(_INSERT_PAYLOAD, rows if len(rows) > 1 else rows[0])
+            if keys:
+                self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
+
+    def newest(self) -> Commit | None:
+        """The last commit of the log."""
+        with self._connection.begin():
+            row = self._connection.execute(_commits().order_by(commits.c.last.desc()).limit(1)).first()
+        return None if row is None else Commit(*row)
+
+    def log(self, after: int) -> Iterator[bytes]:
+        """The payloads of the commits after epoch `after`, in order."""
+        with self._connection.begin():
+            rows = self._connection.execution_options(yield_per=1000).execute(
+                sa.select(payloads.c.last, payloads.c.data)
+                .where(payloads.c.last > after)
+                .order_by(payloads.c.last, payloads.c.part)
+            )
+            last, parts = None, []
+            for row in rows:
+                if row.last != last and parts:
+                    yield b"".join(parts)
+                    parts = []
+                last = row.last
+                parts.append(row.data)
+            if parts:
+                yield b"".join(parts)
+
+    def epoch_at(self, at: int) -> int:
+        """The newest epoch committed at or before `at` (microseconds since 1970, UTC); 0 if there is none."""
+        query = sa.select(sa.func.max(commits.c.last)).where(commits.c.committed_at <= at)
+        with self._database.connect() as connection:
+            return connection.execute(query).scalar() or 0
+
+    # Idempotency keys
+
+    def answered(self, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:
+        """Of the keys that were used, the digest of the request and its answer."""
+        query = sa.select(idempotency_keys).where(idempotency_keys.c.key.in_(keys))
+        with self._connection.begin():
+            rows = self._connection.execute(query).all()
+        return {row.key: (row.digest, Applied(row.epoch, row.changes)) for row in rows}
+
+    # Checkpoints
+
+    def segments(self) -> list[Segment]:
+        """The checkpoint's files, by epoch."""
+        query = sa.select(segments.c.first, segments.c.last, segments.c.file, segments.c.size)
+        with self._connection.begin():
+            rows = self._connection.execute(query.order_by(segments.c.last)).all()
+        return [Segment(*row) for row in rows]
+
+    def checkpoint(self, segment: Segment, keys_before: int) -> None:
+        """Puts a segment in the place of those that it covers and of the log up to it.
+
+        Idempotency keys that were used before `keys_before` (microseconds) go too.
+        """
+        covered = (segments.c.first >= segment.first) & (segments.c.last <= segment.last)
+        with self._connection.begin():
+            self._connection.execute(sa.delete(segments).where(covered))
+            self._connection.execute(
+                sa.insert(segments).values(
+                    first=segment.first, last=segment.last, file=segment.file, size=segment.size
+                )
+            )
+            self._connection.execute(sa.delete(payloads).where(payloads.c.last <= segment.last))
+            self._connection.execute(
+                sa.delete(idempotency_keys).where(idempotency_keys.c.used_at < keys_before)
+            )
+
+
+_INSERT_COMMIT = sa.insert(commits)
+_INSERT_PAYLOAD = sa.insert(payloads)
+_INSERT_KEY = sa.insert(idempotency_keys)
+
+
+def _commits() -> sa.Select:
+    return sa.select(commits.c.first, commits.c.last, commits.c.committed_at)
+
+
+def migrate(connection: sa.Connection) -> None:
+    """Brings the schema up to date."""
+    config = Config()
+    (place,) = migrations.__path__[:1]
+    config.set_main_option("script_location", place.replace("%", "%%"))
+    config.attributes["connection"] = connection
+    with connection.begin():
+        command.upgrade(config, "head")
+
+
+def _prepare_sqlite(connection: object, record: object) -> None:
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA busy_timeout = 10000")
+    cursor.close()
+
+
+def _key_row(commit: Commit, idempotency: Idempotency, applied: Applied) -> dict[str, object]:
+    return {
+        "key": idempotency.key,
+        "digest": idempotency.digest,
+        "epoch": applied.epoch,
+        "changes": applied.changes,
+        "used_at": commit.at,
+    }
+
+
+def _dump_columns(schema: Schema) -> str:
+    columns = [
+        {
+            "name": column.name,
+            "kind": column.type.kind.value,
+            "precision": column.type.precision,
+            "scale": column.type.scale,
+            "nullable": column.nullable,
+        }
+        for column in schema.columns
+    ]
+    return orjson.dumps(columns).decode()
+
+
+def _record(row: sa.Row) -> Record:
+    schema = None
+    if row.columns is not None:
+        columns = orjson.loads(row.columns)
+        schema = Schema(
+            tuple(
+                Column(c["name"], Type(Kind(c["kind"]), c["precision"], c["scale"]), c["nullable"])
+                for c in columns
+            )
+        )
+    key = None if row.primary_key is None else tuple(orjson.loads(row.primary_key))
+    return Record(row.id, row.name, schema, key, row.sql, row.dialect, row.created)

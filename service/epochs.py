@@ -1,0 +1,292 @@
+"""Epochs: what makes changes of tables durable and visible, in this order.
+
+A group of requests is resolved against the newest state, and each that can be made gets
+an epoch of its own; one pass of the engine computes what all of them do to every view;
+one commit of the log makes them durable; publishing makes them visible. A request that
+cannot be made is refused alone. Should the engine fail over a group, its requests go
+one by one, so that the culprit fails alone.
+
+All of it happens on the writer's thread (`service/writer.py`). If a commit fails, it is
+asked for in the log: a database may have kept what it could not confirm. While that
+question has no answer, or the log holds an epoch that was not published, nothing more
+is accepted.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from sqlalchemy.exc import SQLAlchemyError
+
+from engine.runtime import Engine, Stage
+from service.catalog import Catalog, Commit
+from service.changes import Applied, Idempotency, TableChanges
+from service.definitions import Definition, Definitions
+from service.errors import Conflict, Invalid, ServiceError, Unavailable
+from service.metrics import Metrics
+from service.payload import encode
+from service.resolve import Net, TableBatch, conflict_of
+from service.transaction import Transaction
+
+T = TypeVar("T")
+Outcome = Applied | Exception
+Deltas = dict[str, np.ndarray]
+
+_log = logging.getLogger("freshet.epochs")
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Changes, checked, of tables as their author knew them; one epoch or none."""
+
+    parts: tuple[tuple[Definition, TableChanges], ...]
+    idempotency: Idempotency | None = None
+
+    @property
+    def changes(self) -> int:
+        return sum(len(changes) for _, changes in self.parts)
+
+
+class Epochs:
+    def __init__(self, engine: Engine, catalog: Catalog, definitions: Definitions, metrics: Metrics) -> None:
+        self._engine = engine
+        self._catalog = catalog
+        self._definitions = definitions
+        self._metrics = metrics
+        self._newest_at = 0
+        self._doubt: int | None = None
+        self.log_bytes = 0
+        self.log_commits = 0
+
+    def commit(self, requests: Sequence[Request]) -> list[Outcome]:
+        """What becomes of each request: its epoch, or why it was refused."""
+        keys = [r.idempotency.key for r in requests if r.idempotency is not None]
+        if keys:
+            return self._commit_with_keys(requests, keys)
+        return self._commit(requests)
+
+    def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
+        """Calls `work` and makes what it applied one epoch; none if it applied nothing."""
+        snapshot = self._engine.snapshot
+        transaction = Transaction(snapshot, self._definitions)
+        result = work(transaction)
+        if not transaction.changes:
+            return Applied(snapshot.upper - 1, 0), result
+        epoch = snapshot.upper
+        deltas = {
+            table: _delta(words, np.full(len(counts), epoch, np.int64), counts)
+            for table, (words, counts) in transaction.pending.items()
+            if len(counts)
+        }
+        self._install(deltas, epoch, epoch, transaction.changes)
+        return Applied(epoch, transaction.changes), result
+
+    def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
+        answered = self._catalog.answered(keys)
+        outcomes: list[Outcome | None] = [None] * len(requests)
+        fresh: list[int] = []
+        seen: set[str] = set()
+        for place, request in enumerate(requests):
+            idempotency = request.idempotency
+            if idempotency is not None and idempotency.key in answered:
+                outcomes[place] = _repeat(idempotency, *answered[idempotency.key])
+            elif idempotency is not None and idempotency.key in seen:
+                # Its namesake has to be answered first, and with it all that came before.
+                break
+            else:
+                fresh.append(place)
+                if idempotency is not None:
+                    seen.add(idempotency.key)
+        else:
+            place = len(requests)
+        for at, outcome in zip(fresh, self._commit([requests[i] for i in fresh]), strict=True):
+            outcomes[at] = outcome
+        rest = self.commit(requests[place:]) if place < len(requests) else []
+        return [outcome for outcome in outcomes[:place] if outcome is not None] + rest
+
+    def _commit(self, requests: Sequence[Request]) -> list[Outcome]:
+        started = time.perf_counter()
+        alive, refused, nets = self._resolve(requests)
+        self._metrics.resolve_seconds.observe(time.perf_counter() - started)
+        for error in refused.values():
+            self._metrics.refused.add(1, (("code", error.code),))
+        first = self._engine.snapshot.upper
+        epochs = first - 1 + np.cumsum(alive)
+        accepted = int(alive.sum())
+        outcomes: list[Outcome] = [
+            refused[i] if i in refused else Applied(int(epochs[i]), request.changes)
+            for i, request in enumerate(requests)
+        ]
+        if not accepted:
+            return outcomes
+        deltas = {t: _delta(n.words, epochs[n.request], n.diffs) for t, n in nets.items() if len(n.diffs)}
+        keys = [
+            (request.idempotency, outcome)
+            for request, outcome in zip(requests, outcomes, strict=True)
+            if request.idempotency is not None and isinstance(outcome, Applied)
+        ]
+        changes = sum(outcome.changes for outcome in outcomes if isinstance(outcome, Applied))
+        try:
+            self._install(deltas, first, first + accepted - 1, changes, keys)
+        except Unavailable as error:
+            return [error if alive[i] else outcomes[i] for i in range(len(requests))]
+        except Exception as error:
+            if accepted == 1:
+                return [error if alive[i] else outcomes[i] for i in range(len(requests))]
+            _log.warning("a group of %d requests failed; taking them one by one", accepted, exc_info=True)
+            return [outcome for request in requests for outcome in self._commit([request])]
+        return outcomes
+
+    def _resolve(
+        self, requests: Sequence[Request]
+    ) -> tuple[np.ndarray, dict[int, ServiceError], dict[str, Net]]:
+        """Which requests can be made, why the others cannot, and what the former come to by table."""
+        alive = np.ones(len(requests), np.bool_)
+        refused: dict[int, ServiceError] = {}
+        parts: dict[str, list[tuple[int, TableChanges]]] = {}
+        for place, request in enumerate(requests):
+            error = self._changed(request)
+            if error is not None:
+                refused[place] = error
+                alive[place] = False
+                continue
+            for definition, changes in request.parts:
+                if len(changes):
+                    parts.setdefault(definition.name, []).append((place, changes))
+        batches = {table: self._batch(table, named) for table, named in parts.items()}
+        while True:
+            conflicts = [
+                (*found, table)
+                for table, batch in batches.items()
+                if (found := batch.conflict(alive)) is not None
+            ]
+            if not conflicts:
+                return alive, refused, {table: batch.net(alive) for table, batch in batches.items()}
+            place, at, op, table = min(conflicts)
+            start = sum(len(changes) for other, changes in parts[table] if other < place)
+            refused[place] = conflict_of(table, op, at - start)
+            alive[place] = False
+
+    def _changed(self, request: Request) -> ServiceError | None:
+        """Whether a table is no longer the one that the request was made for."""
+        for definition, _ in request.parts:
+            if self._definitions.all.get(definition.name) is not definition:
+                return Conflict(
+                    f"table {definition.name} was dropped or created anew meanwhile", code="table_changed"
+                )
+        return None
+
+    def _batch(self, table: str, parts: list[tuple[int, TableChanges]]) -> TableBatch:
+        snapshot = self._engine.snapshot
+        key = self._definitions.all[table].relation.key
+        request = np.repeat([place for place, _ in parts], [len(changes) for _, changes in parts])
+        changes = TableChanges.concat([changes for _, changes in parts])
+        return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys))
+
+    def _install(
+        self,
+        deltas: Mapping[str, np.ndarray],
+        first: int,
+        last: int,
+        changes: int,
+        keys: Sequence[tuple[Idempotency, Applied]] = (),
+    ) -> None:
+        """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
+        self._settle_doubt()
+        times = [time.perf_counter()]
+        stage = self._engine.stage(deltas, last + 1)
+        times.append(time.perf_counter())
+        try:
+            payload = encode(
+                {
+                    self._definitions.all[t].id: (self._definitions.all[t].schema, d)
+                    for t, d in deltas.items()
+                },
+                self._engine.dictionary,
+            )
+            self._append(Commit(first, last, self._now()), payload, keys)
+        except BaseException:
+            stage.abort()
+            raise
+        times.append(time.perf_counter())
+        self._publish(stage, last)
+        times.append(time.perf_counter())
+        for view, reason in stage.failed.items():
+            _log.error("view %s is quarantined: %s", view, reason)
+        metrics = self._metrics
+        metrics.stage_seconds.observe(times[1] - times[0])
+        metrics.commit_seconds.observe(times[2] - times[1])
+        metrics.publish_seconds.observe(times[3] - times[2])
+        metrics.group.observe(last - first + 1)
+        metrics.epochs.add(last - first + 1)
+        metrics.changes.add(changes)
+        metrics.log_bytes.add(len(payload))
+        self.log_bytes += len(payload)
+        self.log_commits += 1
+
+    def _publish(self, stage: Stage, last: int) -> None:
+        try:
+            stage.publish()
+        except BaseException:
+            self._doubt = last
+            raise
+
+    def _append(self, commit: Commit, payload: bytes, keys: Sequence[tuple[Idempotency, Applied]]) -> None:
+        try:
+            self._catalog.append(commit, payload, keys)
+        except SQLAlchemyError as error:
+            _log.exception("the log did not confirm epochs %d to %d", commit.first, commit.last)
+            self._doubt = commit.last
+            if not self._is_logged(commit.last):
+                self._doubt = None
+                raise Unavailable("the log cannot be written", str(error), code="log_unavailable") from error
+            self._doubt = None
+
+    def _is_logged(self, epoch: int) -> bool:
+        """Whether the log holds the epoch; Unavailable if it cannot be asked."""
+        try:
+            newest = self._catalog.newest()
+        except SQLAlchemyError as error:
+            raise Unavailable("the log cannot be reached", str(error), code="log_unavailable") from error
+        return newest is not None and newest.last >= epoch
+
+    def _settle_doubt(self) -> None:
+        """Unavailable while it is open, or bad, whether the log kept a commit that it did not confirm."""
+        if self._doubt is not None:
+            if self._is_logged(self._doubt):
+                raise Unavailable(
+                    f"the log holds epoch {self._doubt}, which was not published",
+                    "restart",
+                    code="log_unavailable",
+                )
+            self._doubt = None
+
+    def _now(self) -> int:
+        """Microseconds since 1970, UTC, never less than before."""
+        self._newest_at = max(time.time_ns() // 1000, self._newest_at)
+        return self._newest_at
+
+    def resume(self, newest: Commit | None, log_bytes: int, log_commits: int) -> None:
+        """Goes on after what the log holds."""
+        self._newest_at = 0 if newest is None else newest.at
+        self.log_bytes = log_bytes
+        self.log_commits = log_commits
+
+
+def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.vstack((words, epochs, diffs)))
+
+
+def _repeat(idempotency: Idempotency, digest: bytes, applied: Applied) -> Outcome:
+    """The first answer again, if it was the same request."""
+    if digest != idempotency.digest:
+        return Invalid(
+            f"Idempotency-Key {idempotency.key!r} was used with another request",
+            code="idempotency_key_reused",
+        )
+    return applied

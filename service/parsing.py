@@ -1,0 +1,248 @@
+"""Bodies of changes: JSON, NDJSON, CSV, Arrow streams and Parquet to words.
+
+JSON says of every change what it does; of the others every row is an insert, unless a
+column `_op` says `insert`, `delete` or `upsert`. A column that a row leaves out is
+NULL; one that the table does not have is an error. Whether the changes can be made is
+not judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from io import BytesIO
+from operator import itemgetter
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from engine.codec import encode_arrow, encode_rows
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from service.changes import Op, TableChanges
+from service.definitions import Definition
+from service.errors import BadRequest, Invalid, TooLarge, UnsupportedFormat
+from service.names import OPERATION, fold
+
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
+CSV = "text/csv"
+ARROW = "application/vnd.apache.arrow.stream"
+PARQUET = "application/vnd.apache.parquet"
+
+_OPS = {"insert": Op.INSERT, "delete": Op.DELETE, "upsert": Op.UPSERT}
+_FORM = 'a change is {"insert": {...}}, {"delete": {...}} or {"upsert": {...}}'
+
+
+def parse(
+    body: bytes, content_type: str, definition: Definition, dictionary: Dictionary, limit: int
+) -> TableChanges:
+    """The changes of a table that a body says. `limit` bounds the bytes that a compressed format may hold.
+
+    BadRequest where the format is broken, Invalid or InvalidValue where a row does not fit the table.
+    """
+    media_type = content_type.partition(";")[0].strip().lower() or JSON
+    if media_type == JSON:
+        return of_objects(loads(body), definition, dictionary)
+    if media_type in (NDJSON, "application/ndjson", "application/jsonl"):
+        return of_objects(_lines(body), definition, dictionary)
+    reader = _TABULAR.get(media_type)
+    if reader is None:
+        raise UnsupportedFormat(
+            f"content type {media_type} is not supported", f"{JSON}, {NDJSON}, {', '.join(_TABULAR)} are"
+        )
+    try:
+        table = reader(body, limit)
+    except pa.ArrowException as error:
+        raise BadRequest(f"the body is not {media_type}: {error}", code="invalid_body") from None
+    return _of_table(table, definition, dictionary)
+
+
+def loads(body: bytes) -> object:
+    """The JSON value of a body; BadRequest."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"the body is not JSON: {error}", code="invalid_json") from None
+
+
+def _lines(body: bytes) -> list[object]:
+    """The values of NDJSON, all parsed as one array; blank lines are passed over."""
+    lines = [line for line in body.split(b"\n") if line and not line.isspace()]
+    try:
+        values = orjson.loads(b"[" + b",".join(lines) + b"]")
+        if len(values) == len(lines):
+            return values
+    except orjson.JSONDecodeError:
+        pass
+    for number, line in enumerate(body.split(b"\n"), 1):
+        try:
+            if line.strip():
+                orjson.loads(line)
+        except orjson.JSONDecodeError as error:
+            raise BadRequest(f"line {number} is not JSON: {error}", code="invalid_json") from None
+    raise BadRequest("the body is not one JSON value a line", code="invalid_json")
+
+
+def of_objects(changes: object, definition: Definition, dictionary: Dictionary) -> TableChanges:
+    """The changes that an array of JSON objects says."""
+    if not isinstance(changes, list):
+        raise Invalid("the body is not an array of changes", _FORM, code="invalid_change")
+    ops = np.empty(len(changes), np.int8)
+    row_of = _row_reader(definition)
+    rows = []
+    for place, change in enumerate(changes):
+        if not isinstance(change, dict) or len(change) != 1:
+            raise Invalid(f"change {place} is not one", _FORM, code="invalid_change")
+        ((name, row),) = change.items()
+        op = _OPS.get(name)
+        if op is None or not isinstance(row, dict):
+            raise Invalid(f"change {place} is not one", _FORM, code="invalid_change")
+        ops[place] = op
+        rows.append(row_of(row, place))
+    return TableChanges(definition.schema, ops, _encode(rows, definition, dictionary))
+
+
+def _row_reader(definition: Definition) -> Callable[[dict, int], Sequence[object]]:
+    """Takes a JSON object, and its place, apart into the values of the table's columns."""
+    names = definition.schema.names
+    get = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
+
+    def read(row: dict, place: int) -> Sequence[object]:
+        if len(row) == len(names):
+            try:
+                return get(row)
+            except KeyError:
+                pass
+        return _folded(row, place, definition)
+
+    return read
+
+
+def _folded(row: dict, place: int, definition: Definition) -> list[object]:
+    """The values of a row that leaves columns out, or writes their names in another case."""
+    values: list[object] = [None] * len(definition.schema)
+    seen: set[int] = set()
+    for key, value in row.items():
+        index = _column(key, definition, f"change {place}")
+        if index in seen:
+            raise Invalid(f"change {place} has column {key} twice", code="duplicate_column")
+        seen.add(index)
+        values[index] = value
+    return values
+
+
+def _column(name: str, definition: Definition, where: str) -> int:
+    names = definition.schema.names
+    if name in names:
+        return names.index(name)
+    try:
+        return names.index(fold(name))
+    except (ValueError, Invalid):
+        raise Invalid(
+            f"{where} has a column {name}, which table {definition.name} has not",
+            f"its columns are {', '.join(names)}",
+            code="unknown_column",
+        ) from None
+
+
+def _encode(rows: Sequence[Sequence[object]], definition: Definition, dictionary: Dictionary) -> np.ndarray:
+    try:
+        return encode_rows(rows, definition.loose, dictionary)
+    except InvalidValue as error:
+        for place, row in enumerate(rows):
+            try:
+                encode_rows([row], definition.loose, dictionary)
+            except InvalidValue as found:
+                raise InvalidValue(f"change {place}: {found.message}", found.hint) from None
+        raise error
+
+
+# Tables of columns
+
+
+def _of_table(table: pa.Table, definition: Definition, dictionary: Dictionary) -> TableChanges:
+    """The changes that an Arrow table's rows say; columns count by name."""
+    ops = np.zeros(table.num_rows, np.int8)
+    columns: list[pa.ChunkedArray | None] = [None] * len(definition.schema)
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if name == OPERATION:
+            ops = _operations(column)
+            continue
+        index = _column(name, definition, "the body")
+        if columns[index] is not None:
+            raise Invalid(f"the body has column {name} twice", code="duplicate_column")
+        columns[index] = column
+    filled = [pa.nulls(table.num_rows) if column is None else column for column in columns]
+    renamed = pa.Table.from_arrays(filled, names=[str(i) for i in range(len(filled))])
+    return TableChanges(definition.schema, ops, encode_arrow(renamed, definition.loose, dictionary))
+
+
+def _operations(column: pa.ChunkedArray) -> np.ndarray:
+    """The operations that a column `_op` names; where it is NULL, an insert."""
+    try:
+        names = column.cast(pa.string()).fill_null("insert")
+    except pa.ArrowException:
+        raise Invalid(f"column {OPERATION} is not text", code="invalid_change") from None
+    places = pc.index_in(names, pa.array(list(_OPS)))
+    if places.null_count:
+        unknown = names.filter(places.is_null())[0].as_py()
+        raise Invalid(f"{OPERATION} {unknown!r} is no operation", _FORM, code="invalid_change")
+    return np.array(list(_OPS.values()), np.int8)[places.to_numpy()]
+
+
+def _read_csv(body: bytes, limit: int) -> pa.Table:
+    """All columns as text; a field is NULL if it is empty and not quoted."""
+    header = pyarrow.csv.open_csv(
+        BytesIO(body), parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True)
+    ).schema.names
+    if len(set(header)) != len(header):
+        raise Invalid("the header names a column twice", code="duplicate_column")
+    return pyarrow.csv.read_csv(
+        BytesIO(body),
+        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types={name: pa.large_string() for name in header},
+            null_values=[""],
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+        ),
+    )
+
+
+def _read_arrow(body: bytes, limit: int) -> pa.Table:
+    batches = []
+    size = 0
+    with pyarrow.ipc.open_stream(body) as reader:
+        for batch in reader:
+            # Buffers come from outside: offsets are not believed before they are checked.
+            batch.validate(full=True)
+            size += batch.nbytes
+            _check_size(size, limit)
+            batches.append(batch)
+        return pa.Table.from_batches(batches, reader.schema)
+
+
+def _read_parquet(body: bytes, limit: int) -> pa.Table:
+    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body))
+    groups = file.metadata.num_row_groups
+    _check_size(sum(file.metadata.row_group(i).total_byte_size for i in range(groups)), limit)
+    table = file.read()
+    _check_size(table.nbytes, limit)
+    return table
+
+
+def _check_size(size: int, limit: int) -> None:
+    if size > limit:
+        raise TooLarge(f"the body holds more than {limit} bytes", "send it in several requests")
+
+
+_TABULAR: dict[str, Callable[[bytes, int], pa.Table]] = {
+    CSV: _read_csv,
+    ARROW: _read_arrow,
+    PARQUET: _read_parquet,
+}

@@ -1,0 +1,87 @@
+"""Errors as answers: RFC 9457 `application/problem+json`, for whatever a request ends in.
+
+A client is never shown what went wrong inside: that goes to the process's log, and the
+answer is a 500 without details.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import orjson
+from fastapi import FastAPI
+from fastapi.exceptions import RequestValidationError
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+
+from engine.errors import EngineError
+from planner.errors import PlannerError
+from service.errors import Problem, ServiceError, problem_of
+
+MEDIA_TYPE = "application/problem+json"
+_INTERNAL = Problem(500, "internal_error", "something went wrong inside the service; its log says what")
+_HTTP_CODES = {404: "no_such_route", 405: "method_not_allowed"}
+_log = logging.getLogger("freshet.http")
+
+
+def members(problem: Problem) -> dict[str, object]:
+    """The members of a problem document."""
+    document: dict[str, object] = {
+        "type": f"urn:freshet:problem:{problem.code}",
+        "title": problem.code.replace("_", " ").capitalize(),
+        "status": problem.status,
+        "detail": problem.detail,
+        "code": problem.code,
+        "hint": problem.hint,
+    }
+    if problem.line is not None:
+        document["position"] = {"line": problem.line, "column": problem.column}
+    return document
+
+
+def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
+    """The problem as an answer; one that may pass says when to try again."""
+    headers = dict(headers or {})
+    if problem.status in (429, 503):
+        headers["Retry-After"] = "1"
+    return Response(orjson.dumps(members(problem)), problem.status, headers, MEDIA_TYPE)
+
+
+def install(app: FastAPI) -> None:
+    """Makes the app answer every exception with a problem."""
+    for kind in (ServiceError, EngineError, PlannerError, Exception):
+        app.add_exception_handler(kind, _any)
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+
+
+async def _any(request: Request, error: Exception) -> Response:
+    problem = problem_of(error)
+    if problem is None or problem.status == 500:
+        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        problem = _INTERNAL
+    return response(problem)
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    status = getattr(error, "status_code", 500)
+    detail = str(getattr(error, "detail", "")).lower()
+    code = _HTTP_CODES.get(status, "http_error")
+    return response(
+        Problem(status, code, f"{request.method} {request.url.path}: {detail}"),
+        getattr(error, "headers", None),
+    )
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    """What FastAPI found wrong with a body or a parameter: the first of it."""
+    found = error.errors()[0] if isinstance(error, RequestValidationError) else {}
+    place = ".".join(str(part) for part in found.get("loc", ()))
+    if found.get("type") == "json_invalid":
+        return response(
+            Problem(400, "invalid_json", f"the body is not JSON: {found['ctx']['error'].lower()}")
+        )
+    message = str(found.get("msg", "not valid"))
+    return response(Problem(422, "invalid_request", f"{place}: {message[:1].lower()}{message[1:]}"))

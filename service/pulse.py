@@ -1,0 +1,41 @@
+"""A pulse: tells those who wait that something new can be read.
+
+Beaten from the writer's thread, waited for in event loops. While nobody waits, a beat
+costs one look. Waiters that missed beats see one: the newest state is all they need.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+
+class Pulse:
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+
+    def waiter(self) -> asyncio.Event:
+        """An event of the running loop that the next beat sets. Take it before looking at the state."""
+        event = asyncio.Event()
+        with self._lock:
+            self._waiters.append((asyncio.get_running_loop(), event))
+        return event
+
+    def beat(self) -> None:
+        """Sets every event that was taken before. Any thread."""
+        if not self._waiters:
+            return
+        with self._lock:
+            waiters, self._waiters = self._waiters, []
+        loops: dict[asyncio.AbstractEventLoop, list[asyncio.Event]] = {}
+        for loop, event in waiters:
+            loops.setdefault(loop, []).append(event)
+        for loop, events in loops.items():
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(_set, events)
+
+
+def _set(events: list[asyncio.Event]) -> None:
+    for event in events:
+        event.set()

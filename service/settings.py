@@ -1,0 +1,125 @@
+"""Settings, read once from the environment and frozen.
+
+`SETTINGS` lists every one with its variable, default and meaning; the documentation is
+checked against it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+MIB = 1 << 20
+
+
+def _as(variable: str, meaning: str) -> dict[str, str]:
+    return {"variable": variable, "meaning": meaning}
+
+
+@dataclass(frozen=True)
+class Settings:
+    host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
+    port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
+    data: Path = field(
+        default=Path("data"),
+        metadata=_as("FRESHET_DATA", "directory of the database, the checkpoints and the lock"),
+    )
+    database_url: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_DATABASE_URL",
+            "SQLAlchemy URL of the catalog and the epoch log; empty: SQLite in the data directory",
+        ),
+    )
+    log_level: str = field(
+        default="info", metadata=_as("FRESHET_LOG_LEVEL", "critical, error, warning, info or debug")
+    )
+    body_limit: int = field(
+        default=256 * MIB,
+        metadata=_as("FRESHET_BODY_LIMIT", "largest request body in bytes, counted after decompression"),
+    )
+    queue_requests: int = field(
+        default=10_000,
+        metadata=_as("FRESHET_QUEUE_REQUESTS", "requests that may wait for the writer; more get 429"),
+    )
+    queue_changes: int = field(
+        default=5_000_000,
+        metadata=_as("FRESHET_QUEUE_CHANGES", "changes that may wait for the writer; more get 429"),
+    )
+    group_changes: int = field(
+        default=100_000,
+        metadata=_as(
+            "FRESHET_GROUP_CHANGES", "changes that waiting requests may bring into one pass of the writer"
+        ),
+    )
+    checkpoint_bytes: int = field(
+        default=64 * MIB,
+        metadata=_as("FRESHET_CHECKPOINT_BYTES", "bytes of log after which a checkpoint is written"),
+    )
+    checkpoint_commits: int = field(
+        default=20_000,
+        metadata=_as("FRESHET_CHECKPOINT_COMMITS", "commits of the log after which a checkpoint is written"),
+    )
+    idempotency_hours: int = field(
+        default=24,
+        metadata=_as("FRESHET_IDEMPOTENCY_HOURS", "hours for which an Idempotency-Key is remembered"),
+    )
+    page_rows: int = field(
+        default=1_000, metadata=_as("FRESHET_PAGE_ROWS", "rows of a JSON page when the request sets no limit")
+    )
+    page_rows_most: int = field(
+        default=100_000, metadata=_as("FRESHET_PAGE_ROWS_MOST", "largest limit that a JSON page may have")
+    )
+    shutdown_seconds: int = field(
+        default=10,
+        metadata=_as(
+            "FRESHET_SHUTDOWN_SECONDS", "seconds that open requests get to finish when the service ends"
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, int) and value < (0 if item.name in _MAY_BE_ZERO else 1):
+                raise ValueError(f"{item.metadata['variable']} is {value}")
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """The settings that the environment's variables give; ValueError names one that cannot be read."""
+        given = {}
+        for item in fields(cls):
+            text = environment.get(item.metadata["variable"])
+            if text is not None:
+                given[item.name] = _read(item.metadata["variable"], type(item.default), text)
+        return cls(**given)
+
+    @property
+    def url(self) -> str:
+        """The database's URL."""
+        return self.database_url or f"sqlite:///{self.data / 'freshet.db'}"
+
+
+_MAY_BE_ZERO = frozenset({"port", "shutdown_seconds"})
+
+
+@dataclass(frozen=True)
+class Setting:
+    variable: str
+    default: str
+    meaning: str
+
+
+SETTINGS: tuple[Setting, ...] = tuple(
+    Setting(item.metadata["variable"], str(item.default), item.metadata["meaning"])
+    for item in fields(Settings)
+)
+
+
+def _read(variable: str, kind: type, text: str) -> Any:
+    try:
+        return Path(text) if issubclass(kind, Path) else kind(text)
+    except ValueError:
+        raise ValueError(f"{variable} is {text!r}, not a {kind.__name__}") from None
