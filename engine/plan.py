@@ -58,8 +58,6 @@ def _check_expression(what: str, expression: Expression, schema: Schema) -> None
     _check_columns(what, tuple(columns_of(expression)), schema)
 
 
-
-
 @dataclass(frozen=True)
 class Source(Node):
     """The rows of an input that `Engine.create_source` made."""

@@ -64,7 +64,9 @@ class Type:
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.NUMERIC) != (self.precision is not None and self.scale is not None):
-            raise PlanError(f"{self.kind.value} and precision {self.precision}, scale {self.scale} do not fit")
+            raise PlanError(
+                f"{self.kind.value} and precision {self.precision}, scale {self.scale} do not fit"
+            )
 
     def __str__(self) -> str:
         if self.kind is Kind.NUMERIC:

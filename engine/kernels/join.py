@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.layers import layer, seek, seek_past
+from engine.kernels.layers import compare, layer, locate
 
 
 @njit(inline="always")
@@ -18,58 +18,65 @@ def _is_later(batch, j, width, depth, rounds):
 
 
 @njit
+def _runs(delta, key):
+    """Where each run of equal keys begins in the delta, and the end; and how many runs there are."""
+    n = delta.shape[0]
+    starts = np.empty(n + 1, np.int64)
+    count = 0
+    for i in range(n):
+        if i == 0 or compare(delta, i, delta, i - 1, key) != 0:
+            starts[count] = i
+            count += 1
+    starts[count] = n
+    return starts, count
+
+
+@njit
+def _count_pairs(batch, low, high, width, depth, rounds):
+    """Of the batch's rows low to high, how many are met now."""
+    if depth == 0:
+        return high - low
+    now = 0
+    for j in range(low, high):
+        if not _is_later(batch, j, width, depth, rounds):
+            now += 1
+    return now
+
+
+@njit
 def _matches(delta, table, key, width, depth, rounds):
     """Runs of delta rows and the batch rows that meet them: int64[n, 5] of batch, run, range.
 
     Also how many pairs happen now and how many later.
     """
-    capacity = 64
-    found = np.empty((capacity, 5), np.int64)
-    n = delta.shape[0]
-    count = 0
+    starts, count = _runs(delta, key)
+    lows = np.empty(count, np.int64)
+    highs = np.empty(count, np.int64)
+    found = np.empty((64, 5), np.int64)
+    n = 0
     now = 0
     later = 0
     for index in range(table.shape[0]):
         batch = layer(table, index)
-        position = 0
-        size = batch.shape[0]
-        i = 0
-        while i < n and position < size:
-            end = i + 1
-            while end < n and _same_key(delta, i, end, key):
-                end += 1
-            position = seek(batch, position, delta, i, key)
-            low = position
-            position = seek_past(batch, position, delta, i, key)
-            if position > low:
-                after = 0
-                if depth > 0:
-                    for j in range(low, position):
-                        if _is_later(batch, j, width, depth, rounds):
-                            after += 1
-                later += after * (end - i)
-                now += (position - low - after) * (end - i)
-                if count == capacity:
-                    capacity *= 2
-                    grown = np.empty((capacity, 5), np.int64)
-                    grown[:count] = found
-                    found = grown
-                found[count, 0] = index
-                found[count, 1] = i
-                found[count, 2] = end
-                found[count, 3] = low
-                found[count, 4] = position
-                count += 1
-            i = end
-    return found[:count], now, later
-
-
-@njit(inline="always")
-def _same_key(delta, i, j, key):
-    for w in range(key):
-        if delta[i, w] != delta[j, w]:
-            return False
-    return True
+        locate(batch, delta, starts, count, key, lows, highs)
+        for k in range(count):
+            if lows[k] == highs[k]:
+                continue
+            run = starts[k + 1] - starts[k]
+            current = _count_pairs(batch, lows[k], highs[k], width, depth, rounds)
+            now += current * run
+            later += (highs[k] - lows[k] - current) * run
+            if n == found.shape[0]:
+                grown = np.empty((2 * n, 5), np.int64)
+                grown[:n] = found
+                found = grown
+            found[n, 0] = index
+            found[n, 1] = starts[k]
+            found[n, 2] = starts[k + 1]
+            found[n, 3] = lows[k]
+            found[n, 4] = highs[k]
+            n += 1
+    return found[:n], now, later
 
 
 @njit(

@@ -16,6 +16,8 @@ from numba import carray, njit, types
 from numba.extending import intrinsic
 
 COLUMNS = 3
+SPARSE = 32
+"""A batch with more rows than that a key is searched by halving, not by galloping."""
 
 
 @intrinsic
@@ -100,23 +102,56 @@ def seek_past(a, start, b, j, width):
     return low
 
 
+@njit
+def _lower_bounds(batch, keys, rows, count, bounds):
+    """bounds[k]: the first row of `batch` whose first word is not below that of row rows[k] of `keys`.
+
+    All searches halve their ranges together: their memory accesses do not wait for each other.
+    """
+    n = batch.shape[0]
+    bounds[:count] = 0
+    length = n
+    while length > 1:
+        half = length >> 1
+        for k in range(count):
+            bounds[k] += half * (batch[bounds[k] + half - 1, 0] < keys[rows[k], 0])
+        length -= half
+    for k in range(count):
+        bounds[k] += batch[bounds[k], 0] < keys[rows[k], 0]
+
+
+@njit
+def locate(batch, keys, rows, count, width, lows, highs):
+    """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in `batch`.
+
+    Fills lows[k] and highs[k]. Few keys are sought by halving, many by one forward sweep.
+    """
+    n = batch.shape[0]
+    sparse = width > 0 and count > 2 and n > SPARSE * count
+    if sparse:
+        _lower_bounds(batch, keys, rows, count, lows)
+    position = 0
+    for k in range(count):
+        if sparse:
+            position = lows[k]
+        position = seek(batch, position, keys, rows[k], width)
+        lows[k] = position
+        position = seek_past(batch, position, keys, rows[k], width)
+        highs[k] = position
+
+
 @njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])", cache=True, nogil=True)
 def find_ranges(table, keys):
     """For every batch l and every line m of sorted, distinct `keys` [m, P], where the rows of that key lie.
 
-    Returns lows[l, m] and highs[l, m]; one forward sweep a batch.
+    Returns lows[l, m] and highs[l, m].
     """
     size, width = keys.shape
     lows = np.empty((table.shape[0], size), np.int64)
     highs = np.empty((table.shape[0], size), np.int64)
+    rows = np.arange(size)
     for index in range(table.shape[0]):
-        batch = layer(table, index)
-        position = 0
-        for m in range(size):
-            position = seek(batch, position, keys, m, width)
-            lows[index, m] = position
-            position = seek_past(batch, position, keys, m, width)
-            highs[index, m] = position
+        locate(layer(table, index), keys, rows, size, width, lows[index], highs[index])
     return lows, highs
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.layers import find_ranges, layer
-from engine.kernels.reduce import grow, note_later, parity, settle, strictness
+from engine.kernels.reduce import grow, later_visits, most_new_rows, parity, settle, strictness
 from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
@@ -22,30 +22,25 @@ NOTHING, ONLY_NULL, FOUND = 0, 1, 2
 
 
 @njit
-def _note_epochs(table, old, keys, m, width, depth, rounds, lows, highs, epochs, later, count):
+def _note_epochs(table, old, m, width, depth, rounds, lows, highs, epochs):
     """The epochs of a group's new rows at rounds ≤ `rounds`, distinct and ascending, in epochs[:n]."""
     n = 0
-    for index in range(0 if depth > 0 else old, table.shape[0]):
+    for index in range(old, table.shape[0]):
         if lows[index, m] == highs[index, m]:
             continue
         batch = layer(table, index)
         for j in range(lows[index, m], highs[index, m]):
-            if strictness(batch, j, width, depth, rounds) < 0:
-                later, count = note_later(
-                    later, count, keys, m, keys.shape[1], batch, j, width, depth, rounds
-                )
-            elif index >= old:
-                if n == epochs.shape[0]:
-                    epochs = grow(epochs)
+            if strictness(batch, j, width, depth, rounds) >= 0:
                 epochs[n, 0] = batch[j, width + depth]
                 n += 1
-    sort_rows(epochs[:n], 1)
+    if n > 1:
+        sort_rows(epochs[:n], 1)
     distinct = 0
     for i in range(n):
         if i == 0 or epochs[i, 0] != epochs[distinct - 1, 0]:
             epochs[distinct, 0] = epochs[i, 0]
             distinct += 1
-    return distinct, epochs, later, count
+    return distinct
 
 
 @njit
@@ -134,17 +129,14 @@ def reduce_extreme(keys, table, old, depth, rounds, largest):
     layers = table.shape[0]
     lows, highs = find_ranges(table, keys)
     corners = 1 << depth
-    epochs = np.empty((16, 1), np.int64)
+    later = later_visits(table, keys, lows, highs, key + 1, depth, rounds)
+    epochs = np.empty((most_new_rows(lows, highs, old), 1), np.int64)
     cursors = np.empty(layers, np.int64)
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
     # A line: group, epoch, diff, value.
     lines = np.empty((2 * size + 16, 4), np.int64)
     written = 0
     for m in range(size):
-        n, epochs, later, count = _note_epochs(
-            table, old, keys, m, key + 1, depth, rounds, lows, highs, epochs, later, count
-        )
+        n = _note_epochs(table, old, m, key + 1, depth, rounds, lows, highs, epochs)
         if n == 0:
             continue
         published = False
@@ -185,4 +177,4 @@ def reduce_extreme(keys, table, old, depth, rounds, largest):
         out[key, k] = lines[k, 3]
         out[key + 1, k] = lines[k, 1]
         out[key + 2, k] = lines[k, 2]
-    return out, later[:count]
+    return out, later

@@ -35,7 +35,7 @@ CLAMP_POSITIVE = 1
 INT64_HIGH = 2**31
 
 
-@njit
+@njit(inline="always")
 def strictness(batch, j, width, depth, rounds):
     """Of a row at rounds ≤ `rounds`: the bitmask of the coordinates strictly below; else -1."""
     mask = 0
@@ -48,7 +48,7 @@ def strictness(batch, j, width, depth, rounds):
     return mask
 
 
-@njit
+@njit(inline="always")
 def parity(mask):
     """1 for an even number of bits, -1 for an odd one."""
     sign = 1
@@ -66,52 +66,121 @@ def grow(matrix):
 
 
 @njit
-def note_later(later, count, keys, m, key, batch, j, width, depth, rounds):
-    """Append (rounds joined, key) to `later` unless it is its last line; returns lines and count."""
-    if count == later.shape[0]:
-        later = grow(later)
-    for d in range(depth):
-        later[count, d] = max(rounds[d], batch[j, width + d])
-    for w in range(key):
-        later[count, depth + w] = keys[m, w]
-    if count > 0 and compare(later, count - 1, later, count, depth + key) == 0:
-        return later, count
-    return later, count + 1
+def later_visits(table, keys, lows, highs, width, depth, rounds):
+    """Lines (rounds, key) at which groups are interesting again.
+
+    These are the joins of `rounds` with those of the groups' rows that are not at or below
+    them; `width` is the number of words in a row.
+    """
+    key = keys.shape[1]
+    later = np.empty((0, depth + key), np.int64)
+    if depth == 0:
+        return later
+    count = 0
+    for m in range(keys.shape[0]):
+        for index in range(table.shape[0]):
+            batch = layer(table, index)
+            for j in range(lows[index, m], highs[index, m]):
+                if strictness(batch, j, width, depth, rounds) >= 0:
+                    continue
+                if count == later.shape[0]:
+                    later = grow(later)
+                for d in range(depth):
+                    later[count, d] = max(rounds[d], batch[j, width + d])
+                for w in range(key):
+                    later[count, depth + w] = keys[m, w]
+                if count == 0 or compare(later, count - 1, later, count, depth + key) != 0:
+                    count += 1
+    return later[:count]
 
 
 @njit
-def gather(table, old, keys, m, key, width, depth, slots, rounds, lows, highs, base, fresh, later, count):
+def most_new_rows(lows, highs, old):
+    """The largest number of new rows that one group has."""
+    most = 0
+    for m in range(lows.shape[1]):
+        n = 0
+        for index in range(old, lows.shape[0]):
+            n += highs[index, m] - lows[index, m]
+        most = max(most, n)
+    return most
+
+
+@njit
+def gather(table, old, m, width, depth, slots, rounds, lows, highs, base, fresh):
     """Accumulate a group's published rows by corner into `base`; collect its new ones in `fresh`.
 
-    A line of `fresh` is epoch, strictness and the slots. Returns how many there are, and
-    the lists, which may have grown.
+    A line of `fresh` is epoch, strictness and the slots; they are ordered by epoch. Returns
+    how many there are.
     """
     corners = 1 << depth
-    base[:] = 0
+    for s in range(corners):
+        for k in range(slots):
+            base[s, k] = 0
     n = 0
     for index in range(table.shape[0]):
-        if lows[index, m] == highs[index, m]:
+        low = lows[index, m]
+        high = highs[index, m]
+        if low == high:
             continue
         batch = layer(table, index)
-        for j in range(lows[index, m], highs[index, m]):
+        for j in range(low, high):
             mask = strictness(batch, j, width, depth, rounds)
             if mask < 0:
-                later, count = note_later(later, count, keys, m, key, batch, j, width, depth, rounds)
-            elif index < old:
+                continue
+            if index < old:
                 for s in range(corners):
                     if s & mask == s:
                         for k in range(slots):
                             base[s, k] += batch[j, width + depth + 1 + k]
             else:
-                if n == fresh.shape[0]:
-                    fresh = grow(fresh)
                 fresh[n, 0] = batch[j, width + depth]
                 fresh[n, 1] = mask
                 for k in range(slots):
                     fresh[n, 2 + k] = batch[j, width + depth + 1 + k]
                 n += 1
-    sort_rows(fresh[:n], 1)
-    return n, fresh, later, count
+    if n > 1:
+        sort_rows(fresh[:n], 1)
+    return n
+
+
+@njit(inline="always")
+def absorb(fresh, i, n, slots, base):
+    """Add the lines of `fresh` from i on that have one epoch to `base`; returns the next line."""
+    epoch = fresh[i, 0]
+    while i < n and fresh[i, 0] == epoch:
+        for s in range(base.shape[0]):
+            if s & fresh[i, 1] == s:
+                for k in range(slots):
+                    base[s, k] += fresh[i, 2 + k]
+        i += 1
+    return i
+
+
+@njit
+def settle(lines, start, written):
+    """Add line `written` to an equal one from `start` on, or keep it; returns the new number of lines.
+
+    A line is group, epoch, diff and what makes it equal to others of its group and epoch.
+    """
+    for k in range(start, written):
+        if equal_from(lines, 3, k, written):
+            lines[k, 2] += lines[written, 2]
+            if lines[k, 2] == 0:
+                written -= 1
+                for c in range(lines.shape[1]):
+                    lines[k, c] = lines[written, c]
+            return written
+    return written + 1
+
+
+@njit(inline="always")
+def equal_from(lines, first, i, j):
+    """Whether two lines are equal from column `first` on."""
+    for c in range(first, lines.shape[1]):
+        if lines[i, c] != lines[j, c]:
+            return False
+    return True
 
 
 @njit(inline="always")
@@ -132,31 +201,23 @@ def threshold(keys, table, old, depth, rounds, clamp):
     `table` holds the published batches (the first `old`), then the new ones. Returns a
     delta [W + 2, n], and lines (rounds, row) to visit later.
     """
-    key = keys.shape[1]
-    size = keys.shape[0]
+    size, key = keys.shape
     lows, highs = find_ranges(table, keys)
+    later = later_visits(table, keys, lows, highs, key, depth, rounds)
     corners = 1 << depth
     base = np.zeros((corners, 1), np.int64)
-    fresh = np.empty((16, 3), np.int64)
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
+    fresh = np.empty((most_new_rows(lows, highs, old), 3), np.int64)
     lines = np.empty((size + 16, 3), np.int64)
     written = 0
     for m in range(size):
-        n, fresh, later, count = gather(
-            table, old, keys, m, key, key, depth, 1, rounds, lows, highs, base, fresh, later, count
-        )
+        n = gather(table, old, m, key, depth, 1, rounds, lows, highs, base, fresh)
         i = 0
         while i < n:
             epoch = fresh[i, 0]
             change = 0
             for s in range(corners):
                 change -= parity(s) * _clamped(base[s, 0], clamp)
-            while i < n and fresh[i, 0] == epoch:
-                for s in range(corners):
-                    if s & fresh[i, 1] == s:
-                        base[s, 0] += fresh[i, 2]
-                i += 1
+            i = absorb(fresh, i, n, 1, base)
             for s in range(corners):
                 change += parity(s) * _clamped(base[s, 0], clamp)
             if change != 0:
@@ -172,115 +233,48 @@ def threshold(keys, table, old, depth, rounds, clamp):
             out[w, k] = keys[lines[k, 0], w]
         out[key, k] = lines[k, 1]
         out[key + 1, k] = lines[k, 2]
-    return out, later[:count]
+    return out, later
 
 
 @njit
-def _finish(sums, finish, values):
-    """The aggregates of a group's slots; true, or false with an overflow at values[-1]."""
-    for a in range(finish.shape[0]):
+def _result(base, s, finish, m, epoch, sign, lines, start, written):
+    """Settle the row of group m at corner s into `lines`; returns the new number of lines.
+
+    A line is group, epoch, diff, the aggregate that overflows or -1, and the aggregates.
+    """
+    aggregates = finish.shape[0]
+    lines[written, 0] = m
+    lines[written, 1] = epoch
+    lines[written, 2] = sign
+    lines[written, 3] = -1
+    for a in range(aggregates):
         kind = finish[a, 0]
+        counted = base[s, finish[a, 1]]
         if kind == COUNT:
-            values[a] = sums[finish[a, 1]]
+            lines[written, 4 + a] = counted
             continue
-        counted = sums[finish[a, 1]]
         if counted <= 0:
-            values[a] = NULL
+            lines[written, 4 + a] = NULL
             continue
-        high = sums[finish[a, 2]]
-        low = sums[finish[a, 3]]
-        high += low >> 32
+        low = base[s, finish[a, 3]]
+        high = base[s, finish[a, 2]] + (low >> 32)
         low &= 0xFFFFFFFF
         if kind == AVG:
             total = (np.float64(high) * 4294967296.0 + np.float64(low)) / np.float64(finish[a, 4])
-            values[a] = to_word(total / np.float64(counted))
+            lines[written, 4 + a] = to_word(total / np.float64(counted))
         elif -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0):
-            values[a] = (high << 32) | low
+            lines[written, 4 + a] = (high << 32) | low
         else:
-            values[finish.shape[0]] = a
-            return False
-    return True
+            lines[written, 3] = a
+            lines[written, 4:] = 0
+            break
+    return settle(lines, start, written)
 
 
 @njit
-def settle(lines, start, written):
-    """Add line `written` to an equal one from `start` on, or keep it; returns the new number of lines."""
-    for k in range(start, written):
-        same = True
-        for c in range(3, lines.shape[1]):
-            if lines[k, c] != lines[written, c]:
-                same = False
-                break
-        if same:
-            lines[k, 2] += lines[written, 2]
-            if lines[k, 2] == 0:
-                written -= 1
-                lines[k] = lines[written]
-            return written
-    return written + 1
-
-
-@njit(
-    "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
-    "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1], int64[:,::1])",
-    cache=True,
-    nogil=True,
-)
-def reduce_sums(keys, table, old, depth, slots, rounds, finish):
-    """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
-
-    Slot 0 counts rows: a group is there while it is positive. `finish` (A, 5) holds a line
-    an aggregate: kind, slot of the count, of the high and the low half, divisor of AVG.
-    Returns a delta [P + A + 2, n]; failures [3, f] of aggregate, epoch, diff (a sum that
-    leaves int64); and lines (rounds, key) to visit later.
-    """
+def _split_failures(keys, lines, written, aggregates, failed):
+    """The lines as a delta [P + A + 2, n], and those that overflow as [3, f]."""
     key = keys.shape[1]
-    size = keys.shape[0]
-    lows, highs = find_ranges(table, keys)
-    corners = 1 << depth
-    aggregates = finish.shape[0]
-    base = np.zeros((corners, slots), np.int64)
-    fresh = np.empty((16, 2 + slots), np.int64)
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
-    # A line: group, epoch, diff, failed aggregate or -1, values.
-    lines = np.empty((2 * size + 16, 4 + aggregates), np.int64)
-    written = 0
-    failed = 0
-    values = np.empty(aggregates + 1, np.int64)
-    for m in range(size):
-        n, fresh, later, count = gather(
-            table, old, keys, m, key, key, depth, slots, rounds, lows, highs, base, fresh, later, count
-        )
-        i = 0
-        while i < n:
-            epoch = fresh[i, 0]
-            start = written
-            for phase in range(2):
-                if phase == 1:
-                    while i < n and fresh[i, 0] == epoch:
-                        for s in range(corners):
-                            if s & fresh[i, 1] == s:
-                                for k in range(slots):
-                                    base[s, k] += fresh[i, 2 + k]
-                        i += 1
-                for s in range(corners):
-                    if base[s, 0] <= 0:
-                        continue
-                    sign = parity(s) if phase == 1 else -parity(s)
-                    fine = _finish(base[s], finish, values)
-                    if written == lines.shape[0]:
-                        lines = grow(lines)
-                    lines[written, 0] = m
-                    lines[written, 1] = epoch
-                    lines[written, 2] = sign
-                    lines[written, 3] = -1 if fine else values[aggregates]
-                    for a in range(aggregates):
-                        lines[written, 4 + a] = values[a] if fine else 0
-                    written = settle(lines, start, written)
-            for k in range(start, written):
-                if lines[k, 3] >= 0:
-                    failed += 1
     out = np.empty((key + aggregates + 2, written - failed), np.int64)
     failures = np.empty((3, failed), np.int64)
     p = 0
@@ -299,4 +293,50 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
         out[key + aggregates, p] = lines[k, 1]
         out[key + aggregates + 1, p] = lines[k, 2]
         p += 1
-    return out, failures, later[:count]
+    return out, failures
+
+
+@njit(
+    "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
+    "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1], int64[:,::1])",
+    cache=True,
+    nogil=True,
+)
+def reduce_sums(keys, table, old, depth, slots, rounds, finish):
+    """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
+
+    Slot 0 counts rows: a group is there while it is positive. `finish` (A, 5) holds a line
+    an aggregate: kind, slot of the count, of the high and the low half, divisor of AVG.
+    Returns a delta [P + A + 2, n]; failures [3, f] of aggregate, epoch, diff (a sum that
+    leaves int64); and lines (rounds, key) to visit later.
+    """
+    size, key = keys.shape
+    lows, highs = find_ranges(table, keys)
+    later = later_visits(table, keys, lows, highs, key, depth, rounds)
+    corners = 1 << depth
+    aggregates = finish.shape[0]
+    base = np.zeros((corners, slots), np.int64)
+    fresh = np.empty((most_new_rows(lows, highs, old), 2 + slots), np.int64)
+    lines = np.empty((2 * size + 16, 4 + aggregates), np.int64)
+    written = 0
+    failed = 0
+    for m in range(size):
+        n = gather(table, old, m, key, depth, slots, rounds, lows, highs, base, fresh)
+        i = 0
+        while i < n:
+            epoch = fresh[i, 0]
+            start = written
+            while written + 2 * corners > lines.shape[0]:
+                lines = grow(lines)
+            for s in range(corners):
+                if base[s, 0] > 0:
+                    written = _result(base, s, finish, m, epoch, -parity(s), lines, start, written)
+            i = absorb(fresh, i, n, slots, base)
+            for s in range(corners):
+                if base[s, 0] > 0:
+                    written = _result(base, s, finish, m, epoch, parity(s), lines, start, written)
+            for k in range(start, written):
+                if lines[k, 3] >= 0:
+                    failed += 1
+    out, failures = _split_failures(keys, lines, written, aggregates, failed)
+    return out, failures, later
