@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from sqlglot import exp
 
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
-from planner.names import fold, relation_name
+from planner.identifiers import fold, relation_name
 from planner.positions import fail
 
 

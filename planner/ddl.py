@@ -14,7 +14,7 @@ from sqlglot.tokens import TokenType
 
 from engine.schema import Column, Schema
 from planner.errors import InvalidQuery, PlannerError, Unsupported
-from planner.names import column_name, relation_name
+from planner.identifiers import column_name, relation_name
 from planner.positions import fail
 from planner.script import Piece
 from planner.types import data_type

@@ -20,7 +20,7 @@ from sqlglot import exp
 from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery, Target, adhoc_query
 from planner.errors import InvalidQuery, UnknownColumn, Unsupported
-from planner.names import column_name
+from planner.identifiers import column_name
 from planner.positions import fail
 from planner.statements import Delete, Insert, Update
 from planner.types import duckdb_type

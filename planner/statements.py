@@ -18,7 +18,7 @@ from sqlglot.tokens import Token, TokenType
 from engine.schema import Schema
 from planner.ddl import drop_target, table_columns, view_head
 from planner.errors import InvalidQuery, PlannerError
-from planner.names import column_name, relation_name
+from planner.identifiers import column_name, relation_name
 from planner.positions import fail
 from planner.script import Excerpt, Piece, split
 

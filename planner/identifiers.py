@@ -1,0 +1,33 @@
+"""Names as the catalog has them: a quoted one as written, any other in lower case, in every dialect."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.errors import InvalidQuery, Unsupported
+from planner.positions import fail
+
+
+def fold(identifier: exp.Identifier) -> str:
+    return identifier.this if identifier.args.get("quoted") else identifier.this.lower()
+
+
+def relation_name(node: exp.Expression) -> str:
+    """The name of a table or view; Unsupported for one with a schema or a catalog before it."""
+    if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+        fail(InvalidQuery(f"{node.sql()} is not the name of a table or view"), node)
+    if node.args.get("db") is not None:
+        fail(Unsupported(f"{node.sql()}: names with a schema before them are not supported"), node)
+    return fold(node.this)
+
+
+def column_name(node: exp.Expression) -> str:
+    """The name of a column that is written alone, in a list of columns, a key or an assignment."""
+    match node:
+        case exp.Identifier():
+            return fold(node)
+        case exp.Column() if node.args.get("table") is None and isinstance(node.this, exp.Identifier):
+            return fold(node.this)
+        case exp.Ordered() | exp.Paren() if node.this is not None:
+            return column_name(node.this)
+    fail(InvalidQuery(f"{node.sql()} is not the name of a column"), node)

@@ -1,0 +1,145 @@
+"""DuckDB as the evaluator of ad-hoc queries: one database in memory that can open nothing.
+
+A query sees the Arrow tables that it is given under names that only its own cursor
+knows, and no file, no Python variable and no setting. It is interrupted after a time,
+and has a limit of memory. Errors come as the planner's and the engine's, in DuckDB's
+words.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+
+from engine.codec.arrow import decode_arrow
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.schema import Schema
+from planner.adhoc import AdhocQuery
+from planner.errors import Unsupported
+from planner.reference import refusal
+from service.errors import Invalid
+
+_DESCRIBE = "DESCRIBE "
+_OF_VALUES = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Seconds that a query may run, and the memory that all may use together, as DuckDB writes it."""
+
+    seconds: float = 60
+    memory: str = "2GB"
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The rows of a query, with the names and DuckDB types of its columns."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    table: pa.Table
+
+
+class Duck:
+    """Any thread may ask."""
+
+    def __init__(self, limits: Limits = Limits()) -> None:
+        self._limits = limits
+        self._database = duckdb.connect(
+            ":memory:",
+            config={
+                "enable_external_access": False,
+                "python_enable_replacements": False,
+                "memory_limit": limits.memory,
+                "temp_directory": "",
+                "errors_as_json": True,
+            },
+        )
+        self._database.execute("SET GLOBAL TimeZone = 'UTC'")
+
+    def close(self) -> None:
+        self._database.close()
+
+    def run(
+        self,
+        query: AdhocQuery,
+        tables: Mapping[str, pa.Table],
+        carried: Callable[[str], bool] = lambda type: True,
+    ) -> Answer:
+        """The query's answer over `tables`, which has one for each of its references, by alias.
+
+        A column whose DuckDB type is not `carried` comes as text. A PlannerError if the
+        query is wrong, InvalidValue if a row is, Invalid if it passes a limit.
+        """
+        cursor = self._database.cursor()
+        clock = threading.Timer(self._limits.seconds, cursor.interrupt)
+        try:
+            cursor.execute(f"SET integer_division = {query.integer_division}")
+            for alias, table in tables.items():
+                cursor.register(alias, table)
+            clock.start()
+            columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
+            names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
+            targets = tuple(type if carried(type) else "VARCHAR" for type in types)
+            sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
+            return Answer(names, targets, cursor.sql(sql).to_arrow_table())
+        except duckdb.Error as error:
+            raise self._error(error) from None
+        finally:
+            clock.cancel()
+            cursor.close()
+
+    def cast(self, answer: Answer, types: tuple[str, ...]) -> pa.Table:
+        """The answer's columns as DuckDB `types`; InvalidValue for a value that has none."""
+        if answer.types == types:
+            return answer.table
+        names = _names(types)
+        table = answer.table.rename_columns(names)
+        return self.run(AdhocQuery(_cast("rows", types), (), False), {"rows": table}).table
+
+    def _error(self, error: duckdb.Error) -> Exception:
+        found = refusal(error, len(_DESCRIBE)).error
+        match error:
+            case duckdb.InterruptException():
+                seconds = f"{self._limits.seconds:g} seconds"
+                return Invalid(f"the query ran for {seconds} and was stopped", code="query_timeout")
+            case duckdb.OutOfMemoryException():
+                return Invalid(
+                    f"the query needs more memory than {self._limits.memory}",
+                    "create a view of it, or of a part of it",
+                    code="query_too_large",
+                )
+            case duckdb.PermissionException():
+                return Unsupported("a query can read tables and views, and no files", found.message)
+            case _ if isinstance(error, _OF_VALUES):
+                return InvalidValue(found.message, found.hint)
+        return found
+
+
+def _names(types: Sequence[str]) -> list[str]:
+    return [f"c{i}" for i in range(len(types))]
+
+
+def _cast(source: str, types: Sequence[str]) -> str:
+    """A query for the columns of `source` as DuckDB types."""
+    names = _names(types)
+    casts = ", ".join(f"CAST({name} AS {type}) AS {name}" for name, type in zip(names, types, strict=True))
+    return f"SELECT {casts} FROM {source} AS given ({', '.join(names)})"
+
+
+def arrow_table(
+    words: np.ndarray, counts: np.ndarray, schema: Schema, dictionary: Dictionary, row: str | None = None
+) -> pa.Table:
+    """The rows words int64[W, n], each as often as its count; with `row`, once, behind a column of its place."""
+    if row is not None:
+        places = pa.array(np.arange(words.shape[1]))
+        return decode_arrow(words, schema, dictionary).add_column(0, row, places)
+    if len(counts) and counts.max() > 1:
+        words = np.repeat(words, counts, axis=1)
+    return decode_arrow(words, schema, dictionary)
