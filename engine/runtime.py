@@ -14,6 +14,7 @@ import numpy as np
 from engine.dataflow import Dataflow, OperatorFailed, reachable
 from engine.dictionary import Dictionary
 from engine.errors import EngineError, EpochError, NameInUse, PlanError, UnknownName
+from engine.kernels.read import epochs_within
 from engine.operators.failures import FailureLog
 from engine.operators.history import History
 from engine.operators.linear import Input
@@ -77,7 +78,7 @@ class Engine:
         self._dataflow.operators[node] = input
         keys = tuple(range(len(schema))) if key is None else key
         order = (*keys, *(c for c in range(len(schema)) if c not in keys))
-        history = History(input, order, len(schema)) if keep else None
+        history = History(name, input, order, len(schema)) if keep else None
         if history is not None:
             self._dataflow.operators["history", name] = history
             self._set_relation(name, RelationSnapshot(schema, order, len(keys)))
@@ -115,7 +116,7 @@ class Engine:
         dataflow = Dataflow()
         renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds)
         collection = renderer.render(plan)
-        history = History(collection.operator, collection.columns, collection.width)
+        history = History(name, collection.operator, collection.columns, collection.width)
         dataflow.operators["history", name] = history
         history.trace.since = max((self._since(source) for source in renderer.inputs), default=0)
         for source_name, input in renderer.inputs.items():
@@ -133,6 +134,8 @@ class Engine:
             for part in operator.parts()
             if hasattr(part, "failures")
         )
+        for log in failures:
+            log.readers.add(name)
         self._views[name] = _View(plan, history, failures)
         relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))), len(plan.schema))
         self._set_relation(name, self._refreshed(name, relation))
@@ -141,7 +144,9 @@ class Engine:
         """Forget a view and the operators that no other view needs."""
         if name not in self._snapshot.relations or name in self._sources:
             raise UnknownName(f"there is no view {name}")
-        self._views.pop(name, None)
+        view = self._views.pop(name, None)
+        for log in view.failures if view else ():
+            log.readers.discard(name)
         self._collect()
         self._set_relation(name, None)
 
@@ -155,12 +160,13 @@ class Engine:
         """
         if self._staged is not None:
             raise EpochError("the last stage is neither published nor aborted")
+        deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
         self._check_deltas(deltas, upper)
-        operators = dict(self._dataflow.operators)
+        operators = self._dataflow.operators
         failed: dict[str, str] = {}
         while True:
             for name, delta in deltas.items():
-                self._sources[name].input.pending = np.ascontiguousarray(delta)
+                self._sources[name].input.pending = delta
             try:
                 self._dataflow.run()
                 break
@@ -210,8 +216,7 @@ class Engine:
                 raise UnknownName(f"there is no source {name}")
             if delta.ndim != 2 or delta.shape[0] != len(source.node.schema) + 2 or delta.dtype != np.int64:
                 raise PlanError(f"a delta of {name} is {delta.dtype}{list(delta.shape)}")
-            epochs = delta[-2]
-            if len(epochs) and not lower <= epochs.min() <= epochs.max() < upper:
+            if not epochs_within(delta, lower, upper):
                 raise EpochError(f"a change of {name} is not at an epoch from {lower} to {upper - 1}")
 
     def _since(self, source: str) -> int:
@@ -248,14 +253,15 @@ class Engine:
     def _in_order(self, operators: set[Operator]) -> list[Operator]:
         return [operator for operator in self._dataflow.operators.values() if operator in operators]
 
-    def _changed_relations(self, changed: list[Stateful]) -> list[str]:
+    def _changed_relations(self, changed: list[Stateful]) -> set[str]:
         """The relations whose history or errors are among the changed states."""
-        states = set(map(id, changed))
-        names = [name for name, s in self._sources.items() if s.history and id(s.history) in states]
-        for name, view in self._views.items():
-            if id(view.history) in states or any(id(log) in states for log in view.failures):
-                names.append(name)
-        return names
+        names: set[str] = set()
+        for state in changed:
+            if isinstance(state, History):
+                names.add(state.name)
+            elif isinstance(state, FailureLog):
+                names |= state.readers
+        return names & (self._views.keys() | self._sources.keys())
 
     def _refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
         """The relation with its history as it is now."""

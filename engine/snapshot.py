@@ -7,7 +7,7 @@ for as long as anybody holds it.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class RelationSnapshot:
         return found
 
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
-        return replace(self, batches=batches, since=since, _cache={})
+        return RelationSnapshot(self.schema, self.order, self.key, batches, since, self.errors, self.failure)
 
 
 def _accumulate(batches: tuple[np.ndarray, ...], width: int, epoch: int) -> np.ndarray:

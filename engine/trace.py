@@ -44,7 +44,7 @@ class Merge:
 
     @property
     def size(self) -> int:
-        return self.out.shape[0]
+        return len(self.out)
 
 
 class Trace:
@@ -63,7 +63,7 @@ class Trace:
     @property
     def rows(self) -> int:
         """Differences held, those of merges under way counted once."""
-        return sum(batch.shape[0] for batch in self._held)
+        return sum(len(batch) for batch in self._held)
 
     def batches(self) -> tuple[np.ndarray, ...]:
         """The batches whose sum the trace is."""
@@ -71,22 +71,24 @@ class Trace:
 
     def insert(self, batch: np.ndarray) -> None:
         """Add a batch. Costs its own size and a share of the merges that it brings about."""
-        size = batch.shape[0]
+        size = len(batch)
         if size == 0:
             return
         layers = self._layers
-        kept = len(layers)
         while layers:
             last = layers[-1]
-            if isinstance(last, Merge) or last.shape[0] + batch.shape[0] > AT_ONCE:
+            if isinstance(last, Merge) or len(last) + len(batch) > AT_ONCE:
                 break
             batch = merge(last, batch, self.width, self.since)
             layers.pop()
-        layers.append(batch)
-        if self._balance() or self._work(size):
+        if len(batch):
+            layers.append(batch)
+        if not len(batch) or self._is_unbalanced() or (self._merges and self._work(size)):
+            while self._balance():
+                pass
             self._retable(0)
         else:
-            self._retable(min(kept, len(layers) - 1))
+            self._retable(max(len(layers) - 1, 0))
 
     def finish(self) -> None:
         """Bring all merges to their end and leave one batch."""
@@ -98,26 +100,30 @@ class Trace:
             layers.append(merge(left, right, self.width, self.since))  # type: ignore[arg-type]
         self._retable(0)
 
+    def _is_unbalanced(self) -> bool:
+        """Whether the two newest layers are neighbours of similar size."""
+        if len(self._layers) < 2:
+            return False
+        left, right = self._layers[-2:]
+        return not (isinstance(left, Merge) or isinstance(right, Merge)) and len(left) <= 2 * len(right)
+
     def _balance(self) -> bool:
-        """Start to merge the newest neighbours of similar size; true if anything has changed."""
+        """Merge or start to merge neighbours of similar size, newest first; true if anything has changed."""
         layers = self._layers
         changed = False
-        index = len(layers) - 1
-        while index > 0:
-            left, right = layers[index - 1], layers[index]
-            if isinstance(left, Merge) or isinstance(right, Merge) or left.shape[0] > 2 * right.shape[0]:
-                index -= 1
+        for index in range(len(layers) - 1, 0, -1):
+            if index >= len(layers):
                 continue
-            if left.shape[0] == 0 or right.shape[0] == 0:
-                layers[index - 1 : index + 1] = [left if left.shape[0] else right]
-            else:
-                layers[index - 1 : index + 1] = [self._begin(left, right)]
+            left, right = layers[index - 1], layers[index]
+            if isinstance(left, Merge) or isinstance(right, Merge) or len(left) > 2 * len(right):
+                continue
+            merged = self._begin(left, right)
+            layers[index - 1 : index + 1] = [merged] if isinstance(merged, Merge) or len(merged) else []
             changed = True
-            index -= 1
         return changed
 
     def _begin(self, left: np.ndarray, right: np.ndarray) -> np.ndarray | Merge:
-        size = left.shape[0] + right.shape[0]
+        size = len(left) + len(right)
         if size <= QUANTUM:
             return merge(left, right, self.width, self.since)
         out = np.empty((size, left.shape[1]), np.int64)
@@ -142,15 +148,14 @@ class Trace:
                 index = next(i for i, layer in enumerate(self._layers) if layer is m)
                 self._layers[index : index + 1] = [batch] if written else []
                 ended = True
-        return ended and (self._balance() or True)
+        return ended
 
     def _retable(self, first: int) -> None:
-        """Write the table's lines from layer `first` on."""
-        layers = self._layers
-        start = first + sum(isinstance(layer, Merge) for layer in layers[:first])
+        """Write the table's lines from layer `first` on; no merge may be under way after a `first` above 0."""
         held = self._held
+        start = first + len(self._merges) if first else 0
         del held[start:]
-        for layer in layers[first:]:
+        for layer in self._layers[first:]:
             if isinstance(layer, Merge):
                 held += (layer.left, layer.right)
             else:

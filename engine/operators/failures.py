@@ -19,11 +19,15 @@ _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class FailureLog:
-    """A trace of message words, with the epochs at which they came and went."""
+    """A trace of message words, with the epochs at which they came and went.
+
+    `readers` are the views that show these errors.
+    """
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.trace = Trace(1)
         self.touched = False
+        self.readers: set[str] = set()
         self._dictionary = dictionary
         self._fresh: list[np.ndarray] = []
 

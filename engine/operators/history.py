@@ -11,8 +11,10 @@ from engine.operators.operator import Operator
 class History(Arrangement):
     """An arrangement that keeps epochs apart from `trace.since` on."""
 
-    def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
+    def __init__(self, name: str, source: Operator, columns: tuple[int, ...], width: int) -> None:
+        """`name` is the relation's."""
         super().__init__(source, columns, width, 0)
+        self.name = name
 
     def publish(self, upper: int) -> None:
         batch: np.ndarray | None = self.batch
