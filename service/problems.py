@@ -21,8 +21,7 @@ from planner.errors import PlannerError
 from service.errors import Problem, ServiceError, problem_of
 
 MEDIA_TYPE = "application/problem+json"
-_INTERNAL = Problem(500, "internal_error", "something went wrong inside the service; its log says what")
-_HTTP_CODES = {404: "no_such_route", 405: "method_not_allowed"}
+_INTERNAL = Problem(500, ServiceError.code, "something went wrong inside the service; its log says what")
 _log = logging.getLogger("freshet.http")
 
 
@@ -66,22 +65,22 @@ async def _any(request: Request, error: Exception) -> Response:
 
 
 async def _http(request: Request, error: Exception) -> Response:
+    """What Starlette refuses itself: a path or a method that no route has."""
     status = getattr(error, "status_code", 500)
-    detail = str(getattr(error, "detail", "")).lower()
-    code = _HTTP_CODES.get(status, "http_error")
-    return response(
-        Problem(status, code, f"{request.method} {request.url.path}: {detail}"),
-        getattr(error, "headers", None),
-    )
+    detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', '')}".rstrip(": ").lower()
+    problem = Problem(status, code="no_such_route", detail=detail)
+    if status == 405:
+        problem = Problem(status, code="method_not_allowed", detail=detail)
+    return response(problem, getattr(error, "headers", None))
 
 
 async def _validation(request: Request, error: Exception) -> Response:
     """What FastAPI found wrong with a body or a parameter: the first of it."""
     found = error.errors()[0] if isinstance(error, RequestValidationError) else {}
-    place = ".".join(str(part) for part in found.get("loc", ()))
     if found.get("type") == "json_invalid":
-        return response(
-            Problem(400, "invalid_json", f"the body is not JSON: {found['ctx']['error'].lower()}")
-        )
-    message = str(found.get("msg", "not valid"))
-    return response(Problem(422, "invalid_request", f"{place}: {message[:1].lower()}{message[1:]}"))
+        reason = str(found["ctx"]["error"]).lower()
+        return response(Problem(400, code="invalid_json", detail=f"the body is not JSON: {reason}"))
+    place = ".".join(str(part) for part in found.get("loc", ()))
+    reason = str(found.get("msg", "not valid"))
+    detail = f"{place}: {reason[:1].lower()}{reason[1:]}"
+    return response(Problem(422, code="invalid_request", detail=detail))

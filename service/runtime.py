@@ -23,6 +23,7 @@ from service.changes import Applied, Idempotency, TableChanges
 from service.checkpoints import Checkpoints
 from service.definitions import Definition
 from service.epochs import Request
+from service.metrics import Metrics
 from service.pulse import Pulse
 from service.settings import Settings
 from service.state import State, recover
@@ -40,6 +41,7 @@ class Runtime:
         self.settings = state.settings
         self.metrics = state.metrics
         self.pulse = Pulse()
+        self.closing = False
         self._state = state
         self._checkpoints = Checkpoints(state)
         limits = Limits(
@@ -48,12 +50,18 @@ class Runtime:
         self._writer = Writer(state.epochs, limits, self._after)
 
     @classmethod
-    def open(cls, settings: Settings) -> Runtime:
+    def open(cls, settings: Settings, metrics: Metrics) -> Runtime:
         """Recovers what the data directory holds and starts the writer. Blocks until all is readable."""
-        return cls(recover(settings))
+        return cls(recover(settings, metrics))
+
+    def end_feeds(self) -> None:
+        """Tells those who follow the pulse that the service is about to end."""
+        self.closing = True
+        self.pulse.beat()
 
     def close(self) -> None:
         """Finishes what waits, writes a checkpoint and lets go of the data directory. Blocks."""
+        self.end_feeds()
         self._checkpoints.stop()
         self._writer.close()
         self._checkpoints.finish()

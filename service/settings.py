@@ -67,6 +67,12 @@ class Settings:
         default=24,
         metadata=_as("FRESHET_IDEMPOTENCY_HOURS", "hours for which an Idempotency-Key is remembered"),
     )
+    read_cache_bytes: int = field(
+        default=256 * MIB,
+        metadata=_as(
+            "FRESHET_READ_CACHE_BYTES", "bytes of what was read last that are kept for the next page"
+        ),
+    )
     page_rows: int = field(
         default=1_000, metadata=_as("FRESHET_PAGE_ROWS", "rows of a JSON page when the request sets no limit")
     )

@@ -49,7 +49,7 @@ class State:
         os.close(self.lock)
 
 
-def recover(settings: Settings) -> State:
+def recover(settings: Settings, metrics: Metrics) -> State:
     """The state that the data directory holds; an empty one for a new directory.
 
     ServiceError if another process has the directory; DamagedPayload if what it holds is damaged.
@@ -63,7 +63,6 @@ def recover(settings: Settings) -> State:
     files = SegmentFiles(settings.data / "checkpoints")
     segments = catalog.segments()
     files.sweep(segments)
-    metrics = Metrics()
     epochs = Epochs(engine, catalog, definitions, metrics)
     state = State(settings, metrics, engine, catalog, definitions, epochs, files, segments, lock)
     _replay(state)

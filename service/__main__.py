@@ -1,0 +1,72 @@
+"""`python -m service`, or `freshet`: serves until SIGTERM or SIGINT.
+
+One process: the state is in its memory. On a signal it takes no more requests, ends
+changefeeds, lets the others finish, finishes what the writer has, writes a checkpoint
+and closes the database.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from service.app import create_app, end_feeds
+from service.settings import Settings
+
+SWITCH_INTERVAL = 0.0005
+"""Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take
+turns many times an epoch: Python's default of 5 ms would be most of an answer's time."""
+
+
+class _Server(uvicorn.Server):
+    """A server that tells the app of a signal before it waits for open requests, and then ends in peace."""
+
+    app: FastAPI
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        end_feeds(self.app)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def main() -> None:
+    try:
+        settings = Settings.from_environment()
+    except ValueError as error:
+        sys.exit(f"freshet: {error}")
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    failed: list[bool] = []
+
+    def stop() -> None:
+        failed.append(True)
+        server.should_exit = True
+
+    app = create_app(settings, on_failure=stop)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http="httptools",
+        log_config=None,
+        log_level=settings.log_level,
+        access_log=False,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+        backlog=2048,
+    )
+    server = _Server(config)
+    server.app = app
+    server.run()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

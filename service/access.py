@@ -1,0 +1,22 @@
+"""What a route needs of the app that it runs in."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from service.errors import Unavailable
+from service.reads import Reader
+from service.runtime import Runtime
+
+
+def runtime_of(request: Request) -> Runtime:
+    """The runtime; Unavailable until everything is recovered, and once it is closing."""
+    runtime = request.app.state.runtime
+    if runtime is None:
+        raise Unavailable("the service is not ready: it recovers what it has stored", "try again soon")
+    return runtime
+
+
+def reader_of(request: Request) -> Reader:
+    """The reader over the runtime's snapshots. Call `runtime_of` first."""
+    return request.app.state.reader

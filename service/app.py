@@ -1,0 +1,114 @@
+"""The app: routes over a runtime that is opened when the app starts, and closed when it ends.
+
+`create_app` connects to nothing. While the runtime recovers, every route but `/healthz`
+answers 503 `not_ready`. Should it fail to recover, the app says so in the log, calls
+`on_failure` and never becomes ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+from fastapi import FastAPI
+from fastapi.openapi.utils import get_openapi
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service import problems
+from service.metrics import Counter, Metrics
+from service.models import ProblemModel
+from service.reads import Reader
+from service.routes import changes, deltas, operations, rows, tables, views
+from service.runtime import Runtime
+from service.settings import Settings
+
+_log = logging.getLogger("freshet.app")
+
+ROUTERS = (tables.router, views.router, rows.router, changes.router, operations.router)
+
+
+def create_app(settings: Settings, on_failure: Callable[[], None] = lambda: None) -> FastAPI:
+    """The service as an ASGI app."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.loop = asyncio.get_running_loop()
+        opening = asyncio.create_task(_open(app, settings, on_failure))
+        try:
+            yield
+        finally:
+            with contextlib.suppress(Exception):
+                await opening
+            runtime, app.state.runtime = app.state.runtime, None
+            if runtime is not None:
+                await asyncio.to_thread(runtime.close)
+
+    app = FastAPI(
+        title="Freshet",
+        summary="SQL views, recursive ones too, kept up to date.",
+        version=operations.VERSION,
+        lifespan=lifespan,
+        responses={"4XX": {"model": ProblemModel, "description": "A problem (RFC 9457)."}},
+    )
+    app.state.runtime = app.state.loop = None
+    app.state.metrics = Metrics()
+    app.add_middleware(_Counting, counter=app.state.metrics.requests)
+    problems.install(app)
+    app.router.routes.extend(deltas.ROUTES)
+    for router in ROUTERS:
+        app.include_router(router)
+    app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
+    return app
+
+
+def end_feeds(app: FastAPI) -> None:
+    """Lets the app's endless answers end, so that it can. Safe in a signal handler."""
+    if app.state.runtime is not None:
+        app.state.loop.call_soon_threadsafe(app.state.runtime.end_feeds)
+
+
+async def _open(app: FastAPI, settings: Settings, on_failure: Callable[[], None]) -> None:
+    try:
+        runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics)
+    except Exception:
+        _log.critical("the service cannot start", exc_info=True)
+        on_failure()
+        raise
+    app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
+    app.state.runtime = runtime
+    _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
+
+
+class _Counting:
+    """Counts answers by status. A bare ASGI layer: it is on the way of every request."""
+
+    def __init__(self, app: ASGIApp, counter: Counter) -> None:
+        self._app = app
+        self._counter = counter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._counter.add(1, (("status", str(message["status"])),))
+            await send(message)
+
+        await self._app(scope, receive, counted)
+
+
+def _openapi(app: FastAPI) -> dict[str, Any]:
+    """The OpenAPI document, with the routes that describe themselves."""
+    if app.openapi_schema is None:
+        document = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
+        document["paths"].update(deltas.OPENAPI)
+        schemas = document.setdefault("components", {}).setdefault("schemas", {})
+        schemas["Problem"] = ProblemModel.model_json_schema()
+        app.openapi_schema = document
+    return app.openapi_schema

@@ -1,0 +1,127 @@
+"""The JSON shapes of definitions, in requests and answers."""
+
+from __future__ import annotations
+
+import sqlglot
+from pydantic import BaseModel, ConfigDict, Field
+from sqlglot import exp
+
+from engine.schema import Column, Schema, Type
+from planner.types import data_type
+from service.definitions import Definition
+from service.errors import Invalid
+from service.names import fold
+
+
+class ColumnModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    type: str = Field(examples=["BIGINT", "NUMERIC(10, 2)", "TEXT"])
+    nullable: bool = True
+
+
+class NewTable(BaseModel):
+    """Either `sql`, a CREATE TABLE statement, or `name` and `columns`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: str | None = None
+    dialect: str = "postgres"
+    name: str | None = None
+    columns: list[ColumnModel] | None = None
+    primary_key: list[str] | None = None
+
+
+class NewView(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    sql: str
+    dialect: str = "postgres"
+
+
+class TableModel(BaseModel):
+    """`primary_key` is empty for a bag."""
+
+    name: str
+    columns: list[ColumnModel]
+    primary_key: list[str]
+
+
+class CreatedTable(TableModel):
+    epoch: int
+
+
+class Tables(BaseModel):
+    tables: list[TableModel]
+
+
+class ViewModel(BaseModel):
+    """`state` is `ready`, `errors` (rows fail: see `errors`) or `quarantined` (see `reason`)."""
+
+    name: str
+    sql: str
+    dialect: str
+    columns: list[ColumnModel]
+    state: str
+    reason: str | None = None
+
+
+class CreatedView(ViewModel):
+    epoch: int
+
+
+class Views(BaseModel):
+    views: list[ViewModel]
+
+
+class ProblemModel(BaseModel):
+    """An RFC 9457 problem."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str = ""
+    position: dict[str, int] | None = None
+
+
+def column_models(schema: Schema) -> list[ColumnModel]:
+    return [ColumnModel(name=c.name, type=str(c.type), nullable=c.nullable) for c in schema.columns]
+
+
+def table_model(definition: Definition) -> TableModel:
+    key = definition.relation.key or ()
+    names = definition.schema.names
+    return TableModel(
+        name=definition.name,
+        columns=column_models(definition.schema),
+        primary_key=[names[i] for i in key],
+    )
+
+
+def schema_of(columns: list[ColumnModel]) -> Schema:
+    """The schema that columns of a request mean; Invalid or a PlannerError for a bad name or type."""
+    return Schema(tuple(Column(fold(c.name), type_of(c.type), c.nullable) for c in columns))
+
+
+def key_of(names: list[str] | None, schema: Schema) -> tuple[int, ...] | None:
+    """The places of the primary key's columns; None for no key."""
+    if not names:
+        return None
+    folded = [fold(name) for name in names]
+    for name in folded:
+        if name not in schema.names:
+            raise Invalid(f"the primary key names column {name}, which is none", code="unknown_column")
+    return tuple(schema.index(name) for name in folded)
+
+
+def type_of(text: str) -> Type:
+    """The type that SQL calls `text`; Invalid for what is no type, a PlannerError for an unsupported one."""
+    try:
+        parsed = exp.DataType.build(text, dialect="postgres")
+    except (sqlglot.errors.SqlglotError, ValueError):
+        raise Invalid(f"{text!r} is no type", code="invalid_type") from None
+    return data_type(parsed, "postgres")

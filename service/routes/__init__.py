@@ -1,0 +1,1 @@
+"""The REST contract's routes, a module each for what they are about."""

@@ -1,0 +1,78 @@
+"""Whether the service is well: health, readiness, status and metrics."""
+
+from __future__ import annotations
+
+import os
+import time
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse
+
+from service.access import runtime_of
+from service.runtime import Runtime
+
+router = APIRouter(tags=["operations"])
+
+VERSION = version("freshet")
+_STARTED = time.monotonic()
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """200 as long as the process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def readyz(request: Request) -> dict[str, str]:
+    """200 once everything is recovered."""
+    runtime_of(request)
+    return {"status": "ready"}
+
+
+@router.get("/v1/status")
+async def status(request: Request) -> dict[str, object]:
+    """The newest epoch and some numbers."""
+    runtime = runtime_of(request)
+    definitions = runtime.definitions().values()
+    views = [d for d in definitions if d.is_view]
+    snapshot = runtime.snapshot
+    return {
+        "epoch": snapshot.upper - 1,
+        "tables": len(definitions) - len(views),
+        "views": len(views),
+        "quarantined": sorted(d.name for d in views if runtime.failure(d.name)),
+        "waiting": runtime.waiting,
+        "texts": len(runtime.dictionary),
+        "memory_bytes": resident_bytes(),
+        "uptime_seconds": round(time.monotonic() - _STARTED, 3),
+        "version": VERSION,
+    }
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(request: Request) -> PlainTextResponse:
+    """Metrics in Prometheus' exposition format."""
+    runtime = runtime_of(request)
+    refresh(runtime)
+    return PlainTextResponse(runtime.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def refresh(runtime: Runtime) -> None:
+    """Sets the gauges to what is now."""
+    metrics, snapshot = runtime.metrics, runtime.snapshot
+    definitions = runtime.definitions().values()
+    views = [d for d in definitions if d.is_view]
+    bad = sum(1 for d in views if runtime.failure(d.name))
+    metrics.epoch.set(snapshot.upper - 1)
+    metrics.waiting.set(runtime.waiting)
+    metrics.tables.set(len(definitions) - len(views))
+    metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "quarantined"),): bad})
+    metrics.memory.set(resident_bytes())
+
+
+def resident_bytes() -> int:
+    """Resident memory of the process."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
