@@ -30,12 +30,12 @@ from service.changes import Applied, Idempotency
 PART = 64 << 20
 """Bytes of one part of a payload at most."""
 
-_metadata = sa.MetaData()
+metadata = sa.MetaData()
 _Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 relations = sa.Table(
     "relations",
-    _metadata,
+    metadata,
     sa.Column("id", _Number, primary_key=True, autoincrement=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("columns", sa.Text),
@@ -47,21 +47,21 @@ relations = sa.Table(
 )
 commits = sa.Table(
     "commits",
-    _metadata,
+    metadata,
     sa.Column("last", _Number, primary_key=True, autoincrement=False),
     sa.Column("first", _Number, nullable=False),
     sa.Column("committed_at", sa.BigInteger, nullable=False, index=True),
 )
 payloads = sa.Table(
     "payloads",
-    _metadata,
+    metadata,
     sa.Column("last", _Number, primary_key=True, autoincrement=False),
     sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
     sa.Column("data", sa.LargeBinary, nullable=False),
 )
 idempotency_keys = sa.Table(
     "idempotency_keys",
-    _metadata,
+    metadata,
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("digest", sa.LargeBinary, nullable=False),
     sa.Column("epoch", _Number, nullable=False),
@@ -70,7 +70,7 @@ idempotency_keys = sa.Table(
 )
 segments = sa.Table(
     "segments",
-    _metadata,
+    metadata,
     sa.Column("last", _Number, primary_key=True, autoincrement=False),
     sa.Column("first", _Number, nullable=False),
     sa.Column("file", sa.Text, nullable=False),
@@ -114,7 +114,7 @@ class Definer:
     """Changes of definitions inside one database transaction."""
 
     def __init__(self, connection: sa.Connection) -> None:
-        self._connection = connection
+        self.connection = connection
 
     def add(self, record: Record) -> int:
         """Keeps a new definition; its id."""
@@ -126,10 +126,10 @@ class Definer:
             dialect=record.dialect,
             created=record.created,
         )
-        return self._connection.execute(statement).inserted_primary_key[0]
+        return self.connection.execute(statement).inserted_primary_key[0]
 
     def remove(self, id: int) -> None:
-        self._connection.execute(sa.delete(relations).where(relations.c.id == id))
+        self.connection.execute(sa.delete(relations).where(relations.c.id == id))
 
 
 class Catalog:

@@ -1,0 +1,46 @@
+"""Settings from the environment."""
+
+from __future__ import annotations
+
+from dataclasses import FrozenInstanceError, fields
+from pathlib import Path
+
+import pytest
+
+from service.settings import SETTINGS, Settings
+
+
+def test_defaults() -> None:
+    settings = Settings.from_environment({})
+    assert settings == Settings()
+    assert settings.url == "sqlite:///data/freshet.db"
+
+
+def test_variables_are_read_as_their_types() -> None:
+    settings = Settings.from_environment(
+        {"FRESHET_PORT": "9", "FRESHET_DATA": "/tmp/x", "FRESHET_HOST": "::", "OTHER": "1"}
+    )
+    assert (settings.port, settings.data, settings.host) == (9, Path("/tmp/x"), "::")
+    assert settings.url == "sqlite:////tmp/x/freshet.db"
+
+
+def test_database_url_wins_over_the_data_directory() -> None:
+    assert Settings(database_url="postgresql://h/d").url == "postgresql://h/d"
+
+
+@pytest.mark.parametrize(("variable", "text"), [("FRESHET_PORT", "many"), ("FRESHET_PAGE_ROWS", "0")])
+def test_a_bad_value_names_its_variable(variable: str, text: str) -> None:
+    with pytest.raises(ValueError, match=variable):
+        Settings.from_environment({variable: text})
+
+
+def test_settings_are_frozen() -> None:
+    with pytest.raises(FrozenInstanceError):
+        Settings().port = 1  # type: ignore[misc]
+
+
+def test_every_setting_is_listed_once() -> None:
+    variables = [setting.variable for setting in SETTINGS]
+    assert len(set(variables)) == len(variables) == len(fields(Settings))
+    assert all(v.startswith("FRESHET_") for v in variables)
+    assert all(setting.meaning for setting in SETTINGS)
