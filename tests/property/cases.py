@@ -1,0 +1,111 @@
+"""A case: tables, views over them and a history, with the referee's answer at every epoch."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import chain
+
+from tests.property.duck import Answer, Bag, Failure, Invalid, Referee
+from tests.property.fixpoint import Diverges
+from tests.property.histories import History, random_history, states
+from tests.property.schemas import Table, random_tables
+from tests.property.views import View, random_view
+
+# What a view answers at each epoch from 0 (empty tables) on; None where it reads a view that fails.
+Answers = Mapping[str, tuple[Answer | None, ...]]
+
+
+@dataclass(frozen=True)
+class Case:
+    seed: int
+    tables: tuple[Table, ...]
+    views: tuple[View, ...]
+    history: History
+
+
+def random_case(seed: int, candidates: int = 24) -> tuple[Case, Answers]:
+    """Views over one history, and the answers; of the candidates most without any life are left out."""
+    rng = random.Random(seed)
+    tables = random_tables(rng)
+    history = random_history(rng, tables, rng.choice((3, 5, 6, 8, 10)))
+    referee = Referee(tables)
+    try:
+        views: list[View] = []
+        while len(views) < candidates:
+            view = random_view(rng, f"v{len(views)}", tables, tuple(views))
+            if is_valid(referee, view):
+                views.append(view)
+    finally:
+        referee.close()
+    case = Case(seed, tables, tuple(views), history)
+    found = answers(case)
+    chosen = _chosen(rng, [view for view in views if view.name in found], found)
+    return Case(seed, tables, chosen, history), {view.name: found[view.name] for view in chosen}
+
+
+def is_valid(referee: Referee, view: View) -> bool:
+    """Whether DuckDB takes the view, over empty tables; it is left behind there for others to read."""
+    try:
+        if view.recursion is None:
+            referee.types(view.sql("duckdb"))
+        return not isinstance(view.answer(referee), Failure)
+    except (Invalid, Diverges):
+        return False
+
+
+def answers(case: Case) -> Answers:
+    """The referee's answers; a view that it cannot answer at some epoch is missing, with its readers."""
+    referee = Referee(case.tables)
+    found: dict[str, list[Answer | None]] = {view.name: [] for view in case.views}
+    kept = {name for view in case.views for name in view.reads}
+    empty: dict[str, Bag] = {table.name: Bag() for table in case.tables}
+    try:
+        for state in chain((empty,), states(case.tables, case.history)):
+            referee.load(state)
+            for view in case.views:
+                if view.name in found:
+                    _answer(referee, view, found, view.name in kept)
+    finally:
+        referee.close()
+    return {name: tuple(each) for name, each in found.items()}
+
+
+def _answer(referee: Referee, view: View, found: dict[str, list[Answer | None]], keep: bool) -> None:
+    """Append the view's answer at this epoch, or forget the view."""
+    read = view.reads
+    if any(name not in found for name in read):
+        del found[view.name]
+        return
+    if any(not _healthy(found[name][-1]) for name in read):
+        found[view.name].append(None)
+        return
+    try:
+        found[view.name].append(view.answer(referee, keep))
+    except (Invalid, Diverges):
+        del found[view.name]
+
+
+def _healthy(answer: Answer | None) -> bool:
+    return answer is not None and not isinstance(answer, Failure)
+
+
+def _chosen(rng: random.Random, views: list[View], found: Answers) -> tuple[View, ...]:
+    """Some of the views, and what they read: mostly those that have rows and change."""
+    lively = [view for view in views if _is_lively(found[view.name])]
+    dull = [view for view in views if view not in lively]
+    wanted = lively + rng.sample(dull, min(len(dull), 1 + len(lively) // 5))
+    names = {view.name for view in wanted}
+    for view in reversed(views):
+        if view.name in names:
+            names |= view.reads
+    return tuple(view for view in views if view.name in names)
+
+
+def _is_lively(answers: tuple[Answer | None, ...]) -> bool:
+    """Whether the view has rows most of the time, and other ones most of the time."""
+    after = answers[1:]
+    filled = sum(1 for answer in after if answer)
+    moved = sum(1 for old, new in zip(answers, after, strict=False) if old != new)
+    return filled > 0.6 * len(after) and moved > 0.6 * (len(after) - 1)

@@ -1,0 +1,349 @@
+"""Random scalar expressions: a grammar as a table of forms, with the sort of every argument tracked.
+
+Sorts are families of types: "int" is SMALLINT, INTEGER and BIGINT, "float" is REAL and DOUBLE, so that
+implicit coercions happen all the time. Three more keep floating point comparable between two engines:
+
+- "wild": a float that may be NaN or infinite;
+- "rough": a float whose bits are certain, but which must not be summed (the order would show);
+- "approx": the result of such a sum or average; it may be shown and tested for NULL, never compared.
+
+Forms under `RISKY` can fail for a row (a cast, an overflow, a division by zero) and are used where a
+query says so.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from engine.schema import Kind, Type
+from tests.property.schemas import DAYS, MOMENTS, TEXTS
+from tests.property.terms import Term
+
+SORTS = ("int", "float", "numeric", "text", "date", "timestamp", "bool")
+COMPARABLE = ("int", "int", "int", "text", "text", "float", "numeric", "date", "timestamp", "wild", "rough")
+
+
+def sort_of(kind: Type, special: bool = False) -> str:
+    if kind.is_integer:
+        return "int"
+    if kind.is_float:
+        return "wild" if special else "float"
+    return {
+        Kind.NUMERIC: "numeric",
+        Kind.TEXT: "text",
+        Kind.DATE: "date",
+        Kind.TIMESTAMP: "timestamp",
+        Kind.BOOLEAN: "bool",
+    }[kind.kind]
+
+
+@dataclass(frozen=True)
+class Form:
+    """One production: a template, the sorts of its arguments, how often, and DuckDB's spelling."""
+
+    weight: int
+    text: str
+    sorts: tuple[str, ...]
+    duck: str | None = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an expression may refer to: `atoms` of the query itself, `outer` ones of the queries around it."""
+
+    atoms: tuple[Term, ...] = ()
+    outer: tuple[Term, ...] = ()
+
+    def of(self, sort: str) -> list[Term]:
+        return [atom for atom in self.atoms if atom.sort == sort]
+
+
+def _form(weight: int, text: str, *sorts: str, duck: str | None = None) -> Form:
+    return Form(weight, text, sorts, duck)
+
+
+FORMS: dict[str, tuple[Form, ...]] = {
+    "int": (
+        _form(5, "({} + {})", "int", "int"),
+        _form(3, "({} - {})", "int", "int"),
+        _form(2, "({} * {})", "int", "int"),
+        _form(1, "(- {})", "int"),
+        _form(1, "abs({})", "int"),
+        _form(1, "({} % {})", "int", "divisor"),
+        _form(2, "({} / {})", "int", "divisor", duck="({} // {})"),
+        _form(2, "length({})", "text"),
+        _form(1, "strpos({}, {})", "text", "needle"),
+        _form(1, "position({} IN {})", "needle", "text"),
+        _form(2, "extract({} FROM {})", "datefield", "date"),
+        _form(2, "extract({} FROM {})", "timefield", "timestamp"),
+        _form(1, "({} - {})", "date", "date"),
+        _form(1, "CAST({} AS integer)", "bool"),
+        _form(1, "CAST({} AS bigint)", "int"),
+        _form(1, "CAST({} AS integer)", "numeric"),
+        _form(1, "CAST({} AS integer)", "float"),
+        _form(1, "sign({})", "int"),
+        _form(1, "ascii({})", "text"),
+    ),
+    "float": (
+        _form(2, "({} + {})", "float", "float"),
+        _form(2, "({} - {})", "float", "float"),
+        _form(1, "({} * {})", "float", "quarter"),
+        _form(1, "({} + {})", "float", "int"),
+        _form(1, "({} * {})", "int", "float"),
+        _form(1, "(- {})", "float"),
+        _form(1, "abs({})", "float"),
+        _form(2, "CAST({} AS double precision)", "int"),
+        _form(1, "CAST({} AS real)", "float"),
+        _form(1, "floor({})", "float"),
+        _form(1, "ceil({})", "float"),
+        _form(1, "round({})", "float"),
+    ),
+    "wild": (
+        _form(2, "({} + {})", "wild", "float"),
+        _form(1, "({} * {})", "wild", "float"),
+        _form(1, "{}", "float"),
+    ),
+    "rough": (
+        _form(2, "({} / {})", "float", "quarter"),
+        _form(1, "({} / {})", "wild", "float"),
+        _form(1, "sqrt(abs({}))", "float"),
+        _form(1, "CAST({} AS double precision)", "numeric"),
+        _form(1, "({} + {})", "numeric", "float"),
+        _form(1, "({} / {})", "rough", "quarter"),
+    ),
+    "approx": (_form(1, "COALESCE({}, {})", "approx", "float"), _form(1, "{}", "rough")),
+    "numeric": (
+        _form(3, "({} + {})", "numeric", "numeric"),
+        _form(2, "({} - {})", "numeric", "numeric"),
+        _form(1, "({} * {})", "numeric", "int"),
+        _form(1, "({} * {})", "numeric", "cents"),
+        _form(1, "({} + {})", "int", "numeric"),
+        _form(1, "(- {})", "numeric"),
+        _form(1, "abs({})", "numeric"),
+        _form(1, "CAST({} AS numeric(9, 2))", "int"),
+        _form(1, "CAST({} AS numeric(10, 1))", "numeric"),
+        _form(1, "CAST({} AS numeric(8, 3))", "float"),
+        _form(1, "round({}, 1)", "numeric"),
+    ),
+    "text": (
+        _form(3, "upper({})", "text"),
+        _form(2, "lower({})", "text"),
+        _form(3, "({} || {})", "text", "text"),
+        _form(2, "substr({}, {}, {})", "text", "position", "position"),
+        _form(1, "substring({} FROM {})", "text", "position"),
+        _form(1, "left({}, {})", "text", "position"),
+        _form(1, "right({}, {})", "text", "position"),
+        _form(1, "trim({})", "text"),
+        _form(1, "replace({}, {}, {})", "text", "needle", "text"),
+        _form(1, "reverse({})", "text"),
+        _form(1, "concat({}, {})", "text", "text"),
+        _form(2, "CAST({} AS text)", "int"),
+        _form(1, "CAST({} AS text)", "date"),
+        _form(1, "CAST({} AS text)", "timestamp"),
+        _form(1, "CAST({} AS text)", "bool"),
+        _form(1, "CAST({} AS text)", "numeric"),
+        _form(1, "CAST({} AS varchar)", "text"),
+    ),
+    "date": (
+        _form(3, "({} + {})", "date", "position"),
+        _form(2, "({} - {})", "date", "position"),
+        _form(2, "CAST({} AS date)", "timestamp"),
+        _form(1, "CAST(date_trunc({}, {}) AS date)", "dateunit", "date"),
+    ),
+    "timestamp": (
+        _form(2, "date_trunc({}, {})", "timeunit", "timestamp"),
+        _form(2, "({} + {})", "timestamp", "interval"),
+        _form(2, "({} - {})", "timestamp", "interval"),
+        _form(2, "CAST({} AS timestamp)", "date"),
+        _form(1, "({} + {})", "date", "interval"),
+    ),
+    "bool": (
+        _form(4, "({} AND {})", "bool", "bool"),
+        _form(6, "({} OR {})", "bool", "bool"),
+        _form(4, "(NOT {})", "bool"),
+        _form(2, "({} LIKE {})", "text", "pattern"),
+        _form(1, "({} NOT LIKE {})", "text", "pattern"),
+        _form(1, "({} ILIKE {})", "text", "pattern"),
+        _form(1, "({} IS TRUE)", "bool"),
+        _form(1, "({} IS NOT FALSE)", "bool"),
+        _form(1, "({} IS NOT TRUE)", "bool"),
+        _form(1, "({} IS NULL)", "bool"),
+        _form(1, "({} < {})", "int", "numeric"),
+        _form(1, "({} = {})", "numeric", "int"),
+        _form(1, "({} >= {})", "int", "float"),
+        _form(1, "({} <= {})", "date", "timestamp"),
+        _form(1, "({} = {})", "bool", "bool"),
+    ),
+}
+
+# Forms that every sort X in COMPARABLE adds to "bool", and every sort in SORTS to itself.
+TESTS = (
+    (4, "({} = {})", 2),
+    (2, "({} <> {})", 2),
+    (3, "({} < {})", 2),
+    (1, "({} <= {})", 2),
+    (2, "({} > {})", 2),
+    (1, "({} >= {})", 2),
+    (2, "({} IS NULL)", 1),
+    (2, "({} IS NOT NULL)", 1),
+    (1, "({} IS DISTINCT FROM {})", 2),
+    (1, "({} IS NOT DISTINCT FROM {})", 2),
+    (1, "({} BETWEEN {} AND {})", 3),
+    (2, "({} IN ({}, {}))", 3),
+    (1, "({} NOT IN ({}, {}))", 3),
+)
+POLYMORPHIC = (
+    (2, "COALESCE({}, {})", "XX"),
+    (1, "COALESCE({}, {}, {})", "XXX"),
+    (1, "NULLIF({}, {})", "XX"),
+    (2, "CASE WHEN {} THEN {} ELSE {} END", "BXX"),
+    (1, "CASE WHEN {} THEN {} END", "BX"),
+    (1, "CASE WHEN {} THEN {} WHEN {} THEN {} ELSE {} END", "BXBXX"),
+    (1, "CASE {} WHEN {} THEN {} ELSE {} END", "XXXX"),
+    (1, "GREATEST({}, {})", "XX"),
+    (1, "LEAST({}, {})", "XX"),
+)
+
+RISKY: tuple[tuple[str, Form], ...] = (
+    ("int", _form(1, "CAST({} AS integer)", "text")),
+    ("int", _form(1, "CAST({} AS bigint)", "text")),
+    ("int", _form(1, "({} / {})", "int", "int", duck="({} // {})")),
+    ("int", _form(1, "({} % {})", "int", "int")),
+    ("int", _form(1, "CAST({} AS smallint)", "int")),
+    ("int", _form(1, "CAST({} AS integer)", "int")),
+    ("int", _form(1, "CAST({} * 20000 AS smallint)", "int")),
+    ("int", _form(1, "CAST({} AS integer)", "wild")),
+    ("numeric", _form(1, "CAST({} AS numeric(3, 2))", "int")),
+    ("numeric", _form(1, "CAST({} AS numeric(5, 2))", "text")),
+    ("date", _form(1, "CAST({} AS date)", "text")),
+    ("bool", _form(1, "CAST({} AS boolean)", "text")),
+    ("float", _form(1, "sqrt({})", "float")),
+    ("float", _form(1, "CAST({} AS double precision)", "text")),
+)
+
+LITERALS: dict[str, tuple[str, ...]] = {
+    "int": (
+        "0",
+        "1",
+        "2",
+        "3",
+        "4",
+        "(-1)",
+        "CAST(NULL AS integer)",
+        "CAST(2 AS bigint)",
+        "CAST(1 AS smallint)",
+    ),
+    "float": ("CAST(0.5 AS double precision)", "CAST(1 AS real)", "CAST(NULL AS double precision)"),
+    "wild": ("CAST('NaN' AS double precision)", "CAST(1.5 AS double precision)"),
+    "rough": ("CAST(0.1 AS double precision)",),
+    "approx": ("CAST(0.1 AS double precision)",),
+    "numeric": ("1.5", "0.10", "2.0", "(-0.5)", "CAST(NULL AS numeric(9, 2))", "CAST(1.25 AS numeric(9, 2))"),
+    "text": (*(f"'{text}'" for text in TEXTS), "CAST(NULL AS text)"),
+    "date": (*(f"DATE '{day}'" for day in DAYS), "CAST(NULL AS date)"),
+    "timestamp": (*(f"TIMESTAMP '{moment}'" for moment in MOMENTS), "CAST(NULL AS timestamp)"),
+    "bool": ("TRUE", "FALSE", "CAST(NULL AS boolean)"),
+    "divisor": ("2", "3", "(-2)"),
+    "quarter": (
+        "CAST(0.5 AS double precision)",
+        "CAST(2 AS double precision)",
+        "CAST(-0.25 AS double precision)",
+    ),
+    "cents": ("1.5", "0.25", "(-2.0)"),
+    "needle": ("'a'", "'b'", "'B'", "' '", "'é'"),
+    "position": ("1", "2", "3"),
+    "pattern": ("'a%'", "'%b%'", "'_'", "'a_'", "'%'", "''", "'%é%'"),
+    "datefield": ("year", "month", "day", "quarter", "dow", "doy", "week", "isodow"),
+    "timefield": ("year", "month", "day", "hour", "minute"),
+    "dateunit": ("'month'", "'year'", "'quarter'", "'week'", "'day'"),
+    "timeunit": ("'month'", "'year'", "'day'", "'hour'", "'minute'", "'week'"),
+    "interval": ("INTERVAL '1 day'", "INTERVAL '1 month'", "INTERVAL '36 hours'", "INTERVAL '90 minutes'"),
+}
+
+WIDER = {
+    "numeric": ("int",),
+    "float": (),
+    "wild": ("float",),
+    "rough": ("float", "wild"),
+    "approx": ("rough", "float"),
+}
+
+
+class Expressions:
+    """Writes expressions; who writes queries adds subqueries to it by overriding `subquery`."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self.rng = rng
+        self.risky = False
+
+    def expression(self, sort: str, scope: Scope, depth: int) -> Term:
+        """A random expression of the sort, `depth` forms high at most."""
+        if sort not in FORMS:
+            return self.literal(sort)
+        if depth <= 0 or self.rng.random() < 0.3:
+            return self.leaf(sort, scope)
+        if self.rng.random() < (0.16 if sort == "bool" else 0.07):
+            found = self.subquery(sort, scope, depth)
+            if found is not None:
+                return found
+        form = self.form(sort, scope)
+        parts = tuple(self.expression(each, scope, depth - 1) for each in form.sorts)
+        return Term(sort, form.text, parts, form.duck)
+
+    def form(self, sort: str, scope: Scope) -> Form:
+        """A production of the sort; tests prefer what the scope has columns of."""
+        if self.risky and self.rng.random() < 0.4:
+            risky = [form for each, form in RISKY if each == sort]
+            if risky:
+                return self.rng.choice(risky)
+        if sort in SORTS and sort != "bool" and self.rng.random() < 0.3:
+            weight, text, shape = self.rng.choices(POLYMORPHIC, [each[0] for each in POLYMORPHIC])[0]
+            return Form(weight, text, tuple("bool" if s == "B" else sort for s in shape))
+        if sort == "bool" and self.rng.random() < 0.6:
+            weight, text, arity = self.rng.choices(TESTS, [each[0] for each in TESTS])[0]
+            known = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE]
+            chosen = self.rng.choice(known if known and self.rng.random() < 0.85 else COMPARABLE)
+            return Form(weight, text, (chosen,) * arity)
+        present = {atom.sort for atom in scope.atoms} | {"bool"}
+        forms = [form for form in FORMS[sort] if present.issuperset(s for s in form.sorts if s in FORMS)]
+        forms = forms if forms and self.rng.random() < 0.8 else list(FORMS[sort])
+        return self.rng.choices(forms, [form.weight for form in forms])[0]
+
+    def leaf(self, sort: str, scope: Scope) -> Term:
+        """A column of the scope, now and then of an outer one, or a literal."""
+        if scope.outer and self.rng.random() < 0.15:
+            outer = [atom for atom in scope.outer if atom.sort == sort]
+            if outer:
+                return self.rng.choice(outer)
+        atoms = scope.of(sort)
+        for wider in WIDER.get(sort, ()):
+            if not atoms or self.rng.random() < 0.1:
+                atoms = atoms or scope.of(wider)
+        if atoms and self.rng.random() < 0.85:
+            return (
+                Term(sort, "{}", (self.rng.choice(atoms),))
+                if sort != atoms[0].sort
+                else self.rng.choice(atoms)
+            )
+        if sort == "bool":
+            return self.comparison(scope)
+        return self.literal(sort)
+
+    def comparison(self, scope: Scope) -> Term:
+        """An atom against another or a literal: the least test that says something."""
+        atoms = [atom for atom in scope.atoms if atom.sort in SORTS]
+        if not atoms:
+            return self.literal("bool")
+        left = self.rng.choice(atoms)
+        if self.rng.random() < 0.15:
+            return Term("bool", self.rng.choice(("({} IS NULL)", "({} IS NOT NULL)")), (left,))
+        others = [atom for atom in scope.of(left.sort) if atom != left]
+        right = self.rng.choice(others) if others and self.rng.random() < 0.5 else self.literal(left.sort)
+        operator = self.rng.choice(("=", "=", "<>", "<", ">", "<=", ">=", "IS DISTINCT FROM"))
+        return Term("bool", f"({{}} {operator} {{}})", (left, right))
+
+    def literal(self, sort: str) -> Term:
+        return Term(sort, self.rng.choice(LITERALS[sort]))
+
+    def subquery(self, sort: str, scope: Scope, depth: int) -> Term | None:
+        return None

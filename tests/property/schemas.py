@@ -1,0 +1,122 @@
+"""Random tables and random rows for them.
+
+Values come from small domains, so that joins hit and groups fill; NULLs are frequent where a column
+takes them. The first table is always a graph: two INTEGER columns over the same few nodes, and a weight.
+Floats are multiples of a quarter: their sums are exact in any order, so that two engines that add in
+different orders still give the same bits. Some tables hold NaN and the infinities, some extreme numbers.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTEGER_RANGES,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    Column,
+    Kind,
+    Schema,
+    Type,
+    numeric,
+)
+
+Row = tuple[object, ...]
+
+TEXTS = ("", "a", "b", "ab", "B", "aB", "abc", "10", " x ", "a%", "a_b", "é", "Ünï", "你好", "🙂", "zz")
+DAYS = (*(date(2024, 1, 30) + timedelta(days=n) for n in range(6)), date(1969, 12, 31), date(2023, 2, 28))
+MOMENTS = (
+    datetime(2024, 1, 31),
+    datetime(2024, 1, 31, 23, 59, 59, 999999),
+    datetime(2024, 2, 1, 12, 30),
+    datetime(2024, 2, 29, 6, 0, 0, 500000),
+    datetime(1969, 12, 31, 23, 59, 59),
+    datetime(2000, 1, 1),
+)
+SPECIALS = (float("nan"), float("inf"), float("-inf"), -0.0)
+TYPES = (INTEGER, INTEGER, BIGINT, SMALLINT, TEXT, TEXT, BOOLEAN, DOUBLE, REAL, DATE, TIMESTAMP)
+NUMERICS = (numeric(6, 2), numeric(9, 3), numeric(10, 1), numeric(18, 4))
+NAMES = "abcdefghkmpqv"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table and what its values are like. `key` has the positions of the primary key, None: a bag."""
+
+    name: str
+    schema: Schema
+    key: tuple[int, ...] | None = None
+    special: bool = False  # floats may be NaN and infinite
+    extreme: bool = False  # integers may be the greatest and least
+
+    def key_of(self, row: Row) -> Row:
+        return tuple(row[i] for i in self.key) if self.key is not None else row
+
+
+def random_tables(rng: random.Random) -> tuple[Table, ...]:
+    """A graph and one to three other tables."""
+    names = rng.sample(["orders", "items", "people", "log", "stock"], rng.randint(1, 3))
+    return (random_graph(rng), *(random_table(rng, name) for name in names))
+
+
+def random_graph(rng: random.Random) -> Table:
+    nullable = rng.random() < 0.3
+    weight = rng.choice([INTEGER, INTEGER, BIGINT, numeric(6, 2)])
+    columns = [Column("src", INTEGER, nullable), Column("dst", INTEGER, nullable), Column("w", weight, True)]
+    key = rng.choice([None, None, (0, 1)]) if not nullable else None
+    return Table("edges", Schema(tuple(columns)), key)
+
+
+def random_table(rng: random.Random, name: str) -> Table:
+    types = [
+        rng.choice(NUMERICS) if rng.random() < 0.15 else rng.choice(TYPES) for _ in range(rng.randint(1, 5))
+    ]
+    key = tuple(sorted(rng.sample(range(len(types)), min(len(types), rng.choice([1, 1, 2])))))
+    keyed = rng.random() < 0.5 and not any(types[i].is_float or types[i] == BOOLEAN for i in key)
+    names = rng.sample(NAMES, len(types))
+    columns = tuple(
+        Column(column, kind, not (keyed and i in key) and rng.random() < 0.7)
+        for i, (column, kind) in enumerate(zip(names, types, strict=True))
+    )
+    special, extreme = rng.random() < 0.15, rng.random() < 0.04
+    return Table(name, Schema(columns), key if keyed else None, special, extreme)
+
+
+def random_row(rng: random.Random, table: Table) -> Row:
+    return tuple(random_value(rng, column, table) for column in table.schema.columns)
+
+
+def random_value(rng: random.Random, column: Column, table: Table) -> object:
+    if column.nullable and rng.random() < 0.15:
+        return None
+    kind = column.type
+    if kind.is_integer:
+        if table.extreme and rng.random() < 0.2:
+            return rng.choice(INTEGER_RANGES[kind.kind])
+        return rng.choice((-1, 0, 0, 1, 1, 2, 2, 3, 4))
+    if kind.is_float:
+        return rng.choice(SPECIALS) if table.special and rng.random() < 0.3 else rng.randint(-6, 10) / 4
+    if kind.kind is Kind.NUMERIC:
+        return _random_decimal(rng, kind)
+    domains: dict[Kind, tuple[object, ...]] = {
+        Kind.BOOLEAN: (True, False),
+        Kind.TEXT: TEXTS,
+        Kind.DATE: DAYS,
+        Kind.TIMESTAMP: MOMENTS,
+    }
+    return rng.choice(domains[kind.kind])
+
+
+def _random_decimal(rng: random.Random, kind: Type) -> Decimal:
+    step = rng.choice((Decimal("0.5"), Decimal("0.1"), Decimal("1")))
+    return (rng.randint(-4, 8) * step).quantize(Decimal(1).scaleb(-(kind.scale or 0)))

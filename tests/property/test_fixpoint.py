@@ -1,0 +1,73 @@
+"""The Python fixed point against DuckDB's own recursion, where both can answer, and against known answers."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tests.property.duck import Bag, Failure, Referee
+from tests.property.fixpoint import Diverges, iterate
+from tests.property.histories import random_history, states
+from tests.property.mutual import Mutuals
+from tests.property.recursion import WIDEST, Binding, Recursion
+from tests.property.schemas import random_tables
+from tests.property.terms import Term
+from tests.property.views import relation_of
+
+
+def _recursion(limit: int | None, on_limit: str, *bodies: str) -> Recursion:
+    bindings = tuple(
+        Binding(f"r{i}", (("c0", "bigint"),), Term("query(int)", body)) for i, body in enumerate(bodies)
+    )
+    return Recursion(bindings, True, limit, on_limit)
+
+
+@pytest.fixture
+def referee():  # type: ignore[no-untyped-def]
+    made = Referee(())
+    yield made
+    made.close()
+
+
+def test_all_bindings_are_updated_together(referee: Referee) -> None:
+    recursion = _recursion(3, "RETURN", "SELECT 1 UNION ALL SELECT c0 + 1 FROM r1", "SELECT c0 * 10 FROM r0")
+    assert iterate(referee, recursion) is None
+    assert referee.answer("SELECT * FROM r0") == Bag([(1,), (11,)])
+    assert referee.answer("SELECT * FROM r1") == Bag([(10,)])
+
+
+def test_a_limit_that_is_an_error(referee: Referee) -> None:
+    body = "SELECT 1 UNION SELECT c0 + 1 FROM r0 WHERE c0 < 4"
+    assert iterate(referee, _recursion(5, "ERROR", body)) is None
+    assert iterate(referee, _recursion(4, "ERROR", body)) == Failure(
+        "still changes after 4 rounds", limit=True
+    )
+
+
+def test_what_has_no_fixed_point_diverges(referee: Referee) -> None:
+    with pytest.raises(Diverges):
+        iterate(referee, _recursion(None, "RETURN", "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM r0)"))
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_linear_recursion_is_duckdbs(seed: int) -> None:
+    rng = random.Random(seed)
+    tables = random_tables(rng)
+    referee = Referee(tables)
+    writer = Mutuals(rng, tuple(map(relation_of, tables)))
+    term, _ = writer.linear(1)
+    name, operator = (
+        term.text.split("(")[0].split()[-1],
+        " UNION ALL " if "UNION ALL" in term.text else " UNION ",
+    )
+    base, step, final = term.parts
+    sorts = base.sort[6:-1].split(",")
+    body = Term(base.sort, f"({{}}){operator}({{}})", (base, step))
+    columns = tuple((f"c{i}", WIDEST[sort]) for i, sort in enumerate(sorts))
+    for state in states(tables, random_history(rng, tables, 3)):
+        referee.load(state)
+        native = referee.answer(term.sql("duckdb"))
+        assert iterate(referee, Recursion((Binding(name, columns, body),))) is None
+        assert referee.answer(final.sql("duckdb")) == native
+    referee.close()
