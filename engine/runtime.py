@@ -113,21 +113,11 @@ class Engine:
                 raise PlanError(
                     f"the plan takes {source.name} for {source.schema}, it is {known.node.schema}"
                 )
-        dataflow = Dataflow()
-        renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds)
-        collection = renderer.render(plan)
-        history = History(name, collection.operator, collection.columns, collection.width)
-        dataflow.operators["history", name] = history
-        history.trace.since = max((self._since(source) for source in renderer.inputs), default=0)
-        for source_name, input in renderer.inputs.items():
-            input.pending = self._history_of(source_name)
         try:
-            dataflow.run()
-        except OperatorFailed as failed:
-            raise _as_engine_error(failed) from failed
-        dataflow.publish(self._snapshot.upper)
-        history.trace.finish()
-        self._dataflow.graft(dataflow)
+            history = self._hydrate(name, plan, since=0)
+        except EngineError:
+            # An epoch of the past may have had no answer; the present may have one.
+            history = self._hydrate(name, plan, since=self._snapshot.upper - 1)
         failures = tuple(
             part.failures
             for operator in self._in_order(reachable([history]))
@@ -139,6 +129,25 @@ class Engine:
         self._views[name] = _View(plan, history, failures)
         relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))), len(plan.schema))
         self._set_relation(name, self._refreshed(name, relation))
+
+    def _hydrate(self, name: str, plan: Node, since: int) -> History:
+        """Run `plan` over the kept history of its sources, from `since` on, and take its operators over."""
+        dataflow = Dataflow()
+        renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds)
+        collection = renderer.render(plan)
+        history = History(name, collection.operator, collection.columns, collection.width)
+        dataflow.operators["history", name] = history
+        history.trace.since = max(since, *(self._since(source) for source in renderer.inputs), 0)
+        for source, input in renderer.inputs.items():
+            input.pending = self._history_of(source, since)
+        try:
+            dataflow.run()
+        except OperatorFailed as failed:
+            raise _as_engine_error(failed) from failed
+        dataflow.publish(self._snapshot.upper)
+        history.trace.finish()
+        self._dataflow.graft(dataflow)
+        return history
 
     def drop_view(self, name: str) -> None:
         """Forget a view and the operators that no other view needs."""
@@ -223,8 +232,8 @@ class Engine:
         history = self._sources[source].history
         return history.trace.since if history is not None else self._snapshot.upper - 1
 
-    def _history_of(self, source: str) -> np.ndarray | None:
-        """All kept differences of a source, as a delta."""
+    def _history_of(self, source: str, since: int) -> np.ndarray | None:
+        """All kept differences of a source, as a delta; epochs before `since` are taken for it."""
         history = self._sources[source].history
         if history is None:
             return None
@@ -234,7 +243,9 @@ class Engine:
         places = self._snapshot.relations[source].places
         width = len(places)
         rows = np.concatenate(batches) if len(batches) > 1 else batches[0]
-        return np.ascontiguousarray(rows[:, [*places, width, width + 1]].T)
+        delta = np.ascontiguousarray(rows[:, [*places, width, width + 1]].T)
+        np.maximum(delta[width], since, out=delta[width])
+        return delta
 
     def _collect(self, without: Collection[str] = ()) -> None:
         """Drop the operators that no source and no view (but those of `without`) needs."""

@@ -91,8 +91,8 @@ class Snapshot:
             return self.upper - 1
         if not relation.since <= epoch < self.upper:
             raise EpochError(
-                f"{name} cannot be read at epoch {epoch}",
-                f"its history goes from epoch {relation.since} to {self.upper - 1}",
+                f"{name} cannot be read at epoch {epoch}: its history goes from epoch "
+                f"{relation.since} to {self.upper - 1}"
             )
         return epoch
 

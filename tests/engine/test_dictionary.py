@@ -107,7 +107,7 @@ def test_lone_surrogates_are_no_text():
 def test_texts_compare_by_code_point(pairs):
     dictionary = Dictionary()
     left, right = (dictionary.intern([pair[i] for pair in pairs]) for i in (0, 1))
-    expected = [0 if None in (a, b) else (a > b) - (a < b) for a, b in pairs]
+    expected = [NULL if None in (a, b) else (a > b) - (a < b) for a, b in pairs]
     assert dictionary.compare(left, right).tolist() == expected
 
 
