@@ -1,0 +1,33 @@
+"""Binding: sqlglot's tree to the relational IR, every name resolved, every expression typed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from planner.bind.query import bind_query
+from planner.bind.session import Environment, Session
+from planner.catalog import Catalog
+from planner.errors import Unsupported
+from planner.ir import Program
+from planner.positions import fail
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A bound statement: its program, and the relations that it names."""
+
+    program: Program
+    reads: frozenset[str]
+    numbers: int
+
+
+def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
+    """The program of a query; a PlannerError says what is wrong with it and where."""
+    if not isinstance(tree, exp.Query | exp.Values):
+        fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
+    session = Session(catalog, dialect)
+    bound = bind_query(session, tree, Environment())
+    program = Program(tuple(session.definitions), bound.operator, bound.columns)
+    return Binding(program, frozenset(session.reads), session.number())

@@ -1,0 +1,176 @@
+"""Types of expressions brought together: comparisons, arithmetic, alternatives, casts.
+
+DuckDB says which type an operator gives; here the arguments are cast so that the engine's
+rules for its operators hold (`engine.expressions.Op`). Literals take the wanted type at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from decimal import Decimal
+
+from engine.expressions import Call, Cast, ColumnRef, Literal, Op
+from engine.schema import BOOLEAN, INTEGER, INTEGER_RANGES, TEXT, Kind, Type, numeric
+from planner.errors import TypeMismatch
+from planner.ir import Expression
+from planner.reference import Argument, common_type, constant, literal_text, quoted, type_of
+from planner.types import UNTYPED, duckdb_type
+
+
+def argument(expression: Expression) -> Argument:
+    """What to ask DuckDB about: a literal as it is written, else the type."""
+    return literal_text(expression) if isinstance(expression, Literal) else expression.type
+
+
+def coerce(expression: Expression, type: Type) -> Expression:
+    """The expression as `type`; TypeMismatch if it is a literal that has no value there."""
+    if expression.type == type:
+        return expression
+    if isinstance(expression, Literal):
+        return literal_as(expression, type)
+    if expression.type is UNTYPED:
+        return Literal(None, type)
+    return Cast(expression, type)  # type: ignore[arg-type]
+
+
+def literal_as(literal: Literal, type: Type) -> Expression:
+    value = literal.value
+    if value is None:
+        return Literal(None, type)
+    if isinstance(value, bool) or not isinstance(value, int | Decimal | float | str):
+        return Cast(literal, type)
+    known, converted = constant(f"CAST({literal_text(literal)} AS {duckdb_type(type)})")
+    if not known:
+        raise TypeMismatch(f"{literal_text(literal)} is not a value of type {type}")
+    return Literal(converted, type) if storable(converted, type) else Cast(literal, type)
+
+
+def storable(value: object, type: Type) -> bool:
+    """Whether a literal of `type` can hold the value as it is."""
+    match type.kind:
+        case Kind.BOOLEAN:
+            return isinstance(value, bool)
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT:
+            low, high = INTEGER_RANGES[type.kind]
+            return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        case Kind.NUMERIC:
+            return isinstance(value, Decimal) and abs(value.scaleb(type.scale or 0)) < 10**18
+        case Kind.REAL | Kind.DOUBLE:
+            return isinstance(value, float)
+        case Kind.TEXT:
+            return isinstance(value, str)
+        case Kind.TIMESTAMP:
+            return isinstance(value, datetime)
+        case _:
+            return isinstance(value, date) and not isinstance(value, datetime)
+
+
+def settled(expression: Expression) -> Expression:
+    """A bare NULL becomes an INTEGER one, as in DuckDB; anything else stays."""
+    if expression.type is UNTYPED:
+        return Literal(None, INTEGER)
+    return expression
+
+
+def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
+    """Both sides as the one type in which they are compared."""
+    type = _comparison_type(left, right)
+    return coerce(left, type), coerce(right, type)
+
+
+def _comparison_type(left: Expression, right: Expression) -> Type:
+    if left.type == right.type and left.type is not UNTYPED:
+        return left.type
+    if left.type is UNTYPED or right.type is UNTYPED:
+        return settled(left).type if right.type is UNTYPED else settled(right).type
+    if TEXT in (left.type, right.type):
+        return right.type if left.type == TEXT else left.type
+    if isinstance(left, Literal) != isinstance(right, Literal):
+        return common_type(argument(left), argument(right))
+    return common_type(left.type, right.type)
+
+
+def compare(op: Op, left: Expression, right: Expression) -> Expression:
+    return Call(op, comparable(left, right), BOOLEAN)  # type: ignore[arg-type]
+
+
+def condition(expression: Expression, where: str) -> Expression:
+    """The expression as a BOOLEAN; TypeMismatch names `where` it stands."""
+    if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
+        return coerce(expression, BOOLEAN)
+    raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
+
+
+_SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
+
+
+def arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None:
+    """The operator over numbers, arguments cast; None where it is not numbers that it works on."""
+    type = type_of(f"({{0}} {_SYMBOLS[op]} {{1}})", (argument(left), argument(right)))
+    if type is UNTYPED:
+        return Literal(None, UNTYPED)
+    sides = [side for side in (left, right) if side.type is not UNTYPED]
+    if not type.is_numeric or not all(side.type.is_numeric for side in sides):
+        return None
+    if op is Op.INTDIV and not type.is_integer:
+        return None
+    args = tuple(_operand(op, side, type) for side in (left, right))
+    return Call(op, args, _result(op, args, type))  # type: ignore[arg-type]
+
+
+def _operand(op: Op, side: Expression, result: Type) -> Expression:
+    """A number as the operator takes it: NUMERIC of the result's scale (its own for a product), else the
+    result's type."""
+    if result.kind is not Kind.NUMERIC:
+        return coerce(side, result)
+    if side.type.kind is Kind.NUMERIC and (op is Op.MUL or side.type.scale == result.scale):
+        return side
+    if op is Op.MUL:
+        digits = (
+            len(str(abs(side.value))) if isinstance(side, Literal) and isinstance(side.value, int) else 18
+        )
+        return coerce(side, numeric(min(digits, 18), 0))
+    return coerce(side, result)
+
+
+def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
+    if op is Op.MUL and type.kind is Kind.NUMERIC:
+        return numeric(type.precision or 0, sum(arg.type.scale or 0 for arg in args))
+    return type
+
+
+def alternatives(template: str, expressions: Sequence[Expression]) -> tuple[list[Expression], Type]:
+    """Expressions one of which is the result (CASE, COALESCE, GREATEST, ...), all as DuckDB's type for it.
+    `template` holds `{}` for the list of them."""
+    places = ", ".join(f"{{{i}}}" for i in range(len(expressions)))
+    type = type_of(template.replace("{}", places), tuple(argument(e) for e in expressions))
+    return [coerce(e, type) for e in expressions], type
+
+
+def case_type(values: Sequence[Expression]) -> Type:
+    """The type of a CASE with these values, the last for ELSE."""
+    whens = " ".join(f"WHEN TRUE THEN {{{i}}}" for i in range(len(values) - 1))
+    return type_of(f"CASE {whens} ELSE {{{len(values) - 1}}} END", tuple(argument(v) for v in values))
+
+
+def number_literal(text: str) -> Literal:
+    """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC with a point, else DOUBLE."""
+    known, value = constant(text)
+    type = type_of(text, ())
+    if not known or not storable(value, type):
+        raise TypeMismatch(f"{text} is too large")
+    return Literal(value, type)
+
+
+def text_literal(text: str) -> Literal:
+    return Literal(text, TEXT)
+
+
+def is_column(expression: Expression) -> bool:
+    return isinstance(expression, ColumnRef)
+
+
+def typed_text(value: str, type: Type) -> str:
+    """A typed constant in DuckDB's SQL."""
+    return f"CAST({quoted(value)} AS {duckdb_type(type)})"

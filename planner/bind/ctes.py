@@ -1,0 +1,54 @@
+"""WITH: each query is bound once, and named by those after it.
+
+In WITH RECURSIVE names may stand in any order; those that lie on a cycle are bound together
+as a recursion, the others one by one, what they refer to first.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.bind.recursion import bind_mutual, bind_recursive
+from planner.bind.refuse import check_clauses
+from planner.bind.session import Bound, Entry, Environment, Session
+from planner.bind.tables import BindQuery, renamed
+from planner.errors import InvalidQuery
+from planner.mutually import declaration_of
+from planner.positions import fail
+from planner.references import components, table_names
+
+
+def bind_with(
+    session: Session, node: exp.With, environment: Environment, bind_query: BindQuery
+) -> Environment:
+    """The environment with the names of the WITH added."""
+    check_clauses(node)
+    queries: dict[str, exp.CTE] = {}
+    for cte in node.expressions:
+        check_clauses(cte)
+        if cte.alias.lower() in queries:
+            fail(InvalidQuery(f'"{cte.alias}" is there twice in WITH'), cte.args["alias"])
+        queries[cte.alias.lower()] = cte
+    declaration = declaration_of(node)
+    if declaration is not None:
+        return bind_mutual(session, queries, declaration, environment, bind_query)
+    if not node.args.get("recursive"):
+        for name, cte in queries.items():
+            environment = environment.extended({name: bind_cte(session, cte, environment, bind_query)})
+        return environment
+    for group in components({name: table_names(cte.this) for name, cte in queries.items()}):
+        members = {name: queries[name] for name in group}
+        if len(group) > 1 or group[0] in table_names(members[group[0]].this):
+            environment = bind_recursive(session, members, environment, bind_query)
+        else:
+            entry = bind_cte(session, members[group[0]], environment, bind_query)
+            environment = environment.extended({group[0]: entry})
+    return environment
+
+
+def bind_cte(session: Session, cte: exp.CTE, environment: Environment, bind_query: BindQuery) -> Entry:
+    """One query that is not recursive."""
+    bound = bind_query(session, cte.this, environment)
+    names = [identifier.name for identifier in cte.args["alias"].columns]
+    columns = renamed(names, bound.columns, cte)
+    return session.define(Bound(bound.operator, columns))

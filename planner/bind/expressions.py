@@ -1,0 +1,378 @@
+"""Scalar expressions: sqlglot's nodes to typed expressions over the columns of a scope.
+
+The binder knows the scope, and what a clause allows: aggregates where there is a collector.
+Queries inside expressions are handed to `queries`, which binds them within the scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+
+from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.schema import BOOLEAN, Type
+from planner.bind.aggregates import Collector, aggregated, is_aggregate, parts
+from planner.bind.coercion import (
+    alternatives,
+    arithmetic,
+    case_type,
+    coerce,
+    compare,
+    condition,
+    number_literal,
+    text_literal,
+)
+from planner.bind.functions import bind_function
+from planner.bind.scope import Scope
+from planner.bind.session import Bound, Session
+from planner.bind.subqueries import exists, member, quantified, scalar
+from planner.errors import InvalidQuery, PlannerError, TypeMismatch, Unsupported
+from planner.ir import Expression, references
+from planner.positions import fail, position
+from planner.scalars import call, conjoin, disjoin, negate
+from planner.types import UNTYPED, data_type
+
+COMPARISONS: dict[type[exp.Expression], Op] = {
+    exp.EQ: Op.EQ,
+    exp.NEQ: Op.NE,
+    exp.LT: Op.LT,
+    exp.LTE: Op.LE,
+    exp.GT: Op.GT,
+    exp.GTE: Op.GE,
+    exp.NullSafeEQ: Op.NOT_DISTINCT,
+    exp.NullSafeNEQ: Op.DISTINCT,
+}
+_ARITHMETIC: dict[type[exp.Expression], Op] = {
+    exp.Add: Op.ADD,
+    exp.Sub: Op.SUB,
+    exp.Mul: Op.MUL,
+    exp.Div: Op.DIV,
+    exp.IntDiv: Op.INTDIV,
+    exp.Mod: Op.MOD,
+}
+_CONSTRUCTS: dict[type[exp.Expression], str] = {
+    exp.Window: "a window function",
+    exp.Interval: "an interval",
+    exp.Lambda: "a lambda",
+    exp.Parameter: "a parameter",
+    exp.Placeholder: "a parameter",
+    exp.Array: "an array",
+    exp.Struct: "a struct",
+    exp.Bracket: "a subscript",
+    exp.Dot: "a field of a struct",
+    exp.JSONExtract: "JSON",
+    exp.JSONExtractScalar: "JSON",
+    exp.Unnest: "UNNEST",
+    exp.Explode: "UNNEST",
+    exp.ExplodingGenerateSeries: "generate_series",
+    exp.GenerateSeries: "generate_series",
+    exp.Grouping: "GROUPING",
+    exp.HexString: "a bytea literal",
+    exp.AtTimeZone: "AT TIME ZONE",
+    exp.WithinGroup: "WITHIN GROUP",
+    exp.Collate: "COLLATE",
+}
+
+Queries = Callable[[exp.Expression, Scope], Bound]
+
+
+class ExpressionBinder:
+    """Binds the expressions of one clause (`clause` names it in errors) over one scope."""
+
+    def __init__(
+        self,
+        session: Session,
+        scope: Scope,
+        queries: Queries,
+        clause: str,
+        collector: Collector | None = None,
+    ) -> None:
+        self.session = session
+        self.scope = scope
+        self.queries = queries
+        self.clause = clause
+        self.collector = collector
+        self._expanding: set[str] = set()
+
+    def bind(self, node: exp.Expression) -> Expression:
+        """The typed expression; errors stand at the node that they are about."""
+        try:
+            return self._bind(node)
+        except PlannerError as error:
+            raise error.at(*position(node)) from None
+
+    def predicate(self, node: exp.Expression) -> Expression:
+        try:
+            return condition(self.bind(node), self.clause)
+        except TypeMismatch as error:
+            raise error.at(*position(node)) from None
+
+    def _bind(self, node: exp.Expression) -> Expression:
+        self._refuse(node)
+        if type(node) in COMPARISONS:
+            return self._comparison(node)
+        if type(node) in _ARITHMETIC:
+            return self._arithmetic(node)
+        if is_aggregate(node) or (isinstance(node, exp.Filter) and is_aggregate(node.this)):
+            return self._aggregate(node)
+        match node:
+            case exp.Column():
+                return self._column(node)
+            case exp.Paren() | exp.Alias():
+                return self.bind(node.this)
+            case exp.Literal() if node.is_string:
+                return text_literal(node.this)
+            case exp.Literal():
+                return number_literal(node.this)
+            case exp.Boolean():
+                return Literal(bool(node.this), BOOLEAN)
+            case exp.Null():
+                return Literal(None, UNTYPED)
+            case exp.Cast():
+                return self._cast(node)
+            case exp.Exists():
+                return exists(self._query(node.this))
+            case exp.Subquery() | exp.Select() | exp.SetOperation():
+                return scalar(self._query(node))
+            case _:
+                return self._logic(node)
+
+    def _logic(self, node: exp.Expression) -> Expression:
+        match node:
+            case exp.And() | exp.Or():
+                op = Op.AND if isinstance(node, exp.And) else Op.OR
+                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in flat(node)]
+                return conjoin(sides) if op is Op.AND else disjoin(sides)
+            case exp.Not():
+                return negate(condition(self.bind(node.this), "the operand of NOT"))
+            case exp.Is():
+                return self._is(node)
+            case exp.Between():
+                return self._between(node)
+            case exp.In():
+                return self._in(node)
+            case exp.Neg():
+                return self._negative(node)
+            case exp.Case() | exp.If():
+                return self._case(node)
+            case exp.Coalesce():
+                return self._alternatives(Op.COALESCE, [node.this, *node.expressions])
+            case exp.Greatest() | exp.Least():
+                op = Op.GREATEST if isinstance(node, exp.Greatest) else Op.LEAST
+                return self._alternatives(op, [node.this, *node.expressions])
+            case exp.Nullif():
+                value = self.bind(node.this)
+                if value.type is UNTYPED:
+                    return value
+                equal = compare(Op.EQ, value, self.bind(node.expression))
+                return Case(((equal, Literal(None, value.type)),), value, value.type)  # type: ignore[arg-type]
+            case exp.Abs():
+                value = self.bind(node.this)
+                if value.type.is_numeric and value.type is not UNTYPED:
+                    return call(Op.ABS, value, type=value.type)
+        return bind_function(node, self.bind, self.session.dialect)
+
+    def _refuse(self, node: exp.Expression) -> None:
+        construct = _CONSTRUCTS.get(type(node))
+        if construct is not None:
+            fail(Unsupported(f"{construct} is not supported: {node.sql(self.session.dialect)}"), node)
+        if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+            fail(InvalidQuery("* stands for no value here"), node)
+
+    def _column(self, node: exp.Column) -> Expression:
+        if node.args.get("db") or node.args.get("catalog"):
+            fail(
+                Unsupported(
+                    f"a schema in a column's name is not supported: {node.sql(self.session.dialect)}"
+                ),
+                node,
+            )
+        for scope in self.scope.chain():
+            attribute = scope.local(node)
+            if attribute is not None:
+                return attribute.ref
+            alias = scope.aliases.get(node.name.lower()) if scope is self.scope and not node.table else None
+            if alias is not None and node.name.lower() not in self._expanding:
+                return self._alias(node.name.lower(), alias)
+        fail(self.scope.missing(node), node)
+
+    def _alias(self, name: str, node: exp.Expression) -> Expression:
+        """A name of the select list, where no column has it."""
+        self._expanding.add(name)
+        try:
+            return self.bind(node)
+        finally:
+            self._expanding.discard(name)
+
+    def _comparison(self, node: exp.Expression) -> Expression:
+        if isinstance(node.expression, exp.Any | exp.All):
+            return self._quantified(node)
+        left, right = unwrapped(node.this), unwrapped(node.expression)
+        if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
+            return self._row_comparison(node, left, right)
+        return compare(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
+
+    def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
+        if len(left.expressions) != len(right.expressions):
+            fail(InvalidQuery("rows of different lengths cannot be compared"), node)
+        if not isinstance(node, exp.EQ | exp.NEQ):
+            fail(Unsupported(f"an order of rows is not supported: {node.sql(self.session.dialect)}"), node)
+        pairs = zip(left.expressions, right.expressions, strict=True)
+        equal = conjoin(compare(Op.EQ, self.bind(a), self.bind(b)) for a, b in pairs)
+        return equal if isinstance(node, exp.EQ) else negate(equal)
+
+    def _arithmetic(self, node: exp.Expression) -> Expression:
+        if isinstance(node.this, exp.Interval) or isinstance(node.expression, exp.Interval):
+            return bind_function(node, self.bind, self.session.dialect)
+        left, right = self.bind(node.this), self.bind(node.expression)
+        op = _ARITHMETIC[type(node)]
+        if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
+            op = Op.INTDIV
+        return arithmetic(op, left, right) or bind_function(node, self.bind, self.session.dialect)
+
+    def _negative(self, node: exp.Neg) -> Expression:
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return number_literal(f"-{node.this.this}")
+        value = self.bind(node.this)
+        if value.type is UNTYPED:
+            return value
+        if not value.type.is_numeric:
+            return bind_function(node, self.bind, self.session.dialect)
+        return call(Op.NEG, value, type=value.type)
+
+    def _is(self, node: exp.Is) -> Expression:
+        value = self.bind(node.this)
+        if isinstance(node.expression, exp.Null):
+            result: Expression = call(Op.IS_NULL, value)
+        elif isinstance(node.expression, exp.Boolean):
+            result = call(Op.NOT_DISTINCT, condition(value, "the operand of IS"), self.bind(node.expression))
+        else:
+            return bind_function(node, self.bind, self.session.dialect)
+        return negate(result) if node.args.get("negate") else result
+
+    def _between(self, node: exp.Between) -> Expression:
+        value, low, high = (self.bind(node.args[part]) for part in ("this", "low", "high"))
+        inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
+        if not node.args.get("symmetric"):
+            return inside
+        return disjoin([inside, conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])])
+
+    def _in(self, node: exp.In) -> Expression:
+        if node.args.get("query"):
+            return member(self._row(node.this), self._query(node.args["query"]))
+        if node.args.get("unnest") or node.args.get("field"):
+            fail(Unsupported(f"this form of IN is not supported: {node.sql(self.session.dialect)}"), node)
+        return self._any_of(node.this, node.expressions)
+
+    def _any_of(self, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
+        """Whether `value` (or row of values) is equal to one of the candidates."""
+        rows = [unwrapped(candidate) for candidate in candidates]
+        row = unwrapped(value)
+        if isinstance(row, exp.Tuple):
+            columns = [self.bind(part) for part in row.expressions]
+            if any(not isinstance(r, exp.Tuple) or len(r.expressions) != len(columns) for r in rows):
+                fail(InvalidQuery(f"IN compares rows of {len(columns)} values"), value)
+            return disjoin(
+                conjoin(compare(Op.EQ, a, self.bind(b)) for a, b in zip(columns, r.expressions, strict=True))
+                for r in rows
+            )
+        bound = self.bind(value)
+        return disjoin(compare(Op.EQ, bound, self.bind(candidate)) for candidate in candidates)
+
+    def _case(self, node: exp.Case | exp.If) -> Expression:
+        whens = [node] if isinstance(node, exp.If) else node.args["ifs"]
+        default = node.args.get("false") if isinstance(node, exp.If) else node.args.get("default")
+        operand = node.this if isinstance(node, exp.Case) else None
+        subject = self.bind(operand) if operand is not None else None
+        conditions = [
+            condition(self.bind(when.this), "the condition of CASE")
+            if subject is None
+            else compare(Op.EQ, subject, self.bind(when.this))
+            for when in whens
+        ]
+        values = [self.bind(when.args["true"]) for when in whens]
+        values.append(self.bind(default) if default is not None else Literal(None, UNTYPED))
+        type = case_type(values)
+        if type is UNTYPED:
+            return Literal(None, UNTYPED)
+        values = [coerce(value, type) for value in values]
+        return Case(tuple(zip(conditions, values[:-1], strict=True)), values[-1], type)  # type: ignore[arg-type]
+
+    def _alternatives(self, op: Op, nodes: list[exp.Expression]) -> Expression:
+        values, type = alternatives(f"{op.value}({{}})", [self.bind(node) for node in nodes])
+        if type is UNTYPED:
+            return Literal(None, UNTYPED)
+        return Call(op, tuple(values), type) if len(values) > 1 else values[0]  # type: ignore[arg-type]
+
+    def _cast(self, node: exp.Cast) -> Expression:
+        if node.args.get("format"):
+            return bind_function(node, self.bind, self.session.dialect)
+        type: Type = data_type(node.to, self.session.dialect)
+        value = self.bind(node.this)
+        if value.type is UNTYPED:
+            value = Literal(None, type)
+        elif value.type == type and not isinstance(value, Literal):
+            return value
+        return Cast(value, type, isinstance(node, exp.TryCast))  # type: ignore[arg-type]
+
+    def _aggregate(self, node: exp.Expression) -> Expression:
+        filtered = isinstance(node, exp.Filter)
+        function = node.this if filtered else node
+        over, distinct = parts(function)
+        if self.collector is None:
+            fail(
+                InvalidQuery(f"{self.clause} cannot contain an aggregate: {node.sql(self.session.dialect)}"),
+                node,
+            )
+        inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        value = inside.bind(over) if over is not None else None
+        only = None
+        if filtered:
+            inside.clause = "FILTER"
+            only = inside.predicate(node.expression.this)
+        used = frozenset().union(*(references(e) for e in (value, only) if e is not None))
+        if used and not used & self.scope.ids():
+            fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
+        use = aggregated(function, value, distinct, only)
+        return self.collector.column(use, function.sql_name().lower()).ref
+
+    def _quantified(self, node: exp.Expression) -> Expression:
+        """A comparison with ANY or ALL."""
+        quantifier = node.expression
+        inner = unwrapped(quantifier.this)
+        if isinstance(inner, exp.Array):
+            if not (isinstance(node, exp.EQ) and isinstance(quantifier, exp.Any)):
+                fail(
+                    Unsupported(f"an array is supported after = ANY only: {node.sql(self.session.dialect)}"),
+                    node,
+                )
+            return self._any_of(node.this, inner.expressions)
+        return quantified(COMPARISONS[type(node)], self.bind(node.this), quantifier, self._query)
+
+    def _query(self, node: exp.Expression) -> Bound:
+        return self.queries(node, self.scope)
+
+    def _row(self, node: exp.Expression) -> list[Expression]:
+        """The values of a row, or the one value."""
+        row = unwrapped(node)
+        return [self.bind(part) for part in (row.expressions if isinstance(row, exp.Tuple) else [node])]
+
+
+def unwrapped(node: exp.Expression) -> exp.Expression:
+    """The node without the parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def flat(node: exp.Expression) -> list[exp.Expression]:
+    """The operands of a chain of AND or of OR, in order, without recursing (chains can be long)."""
+    kind, found, stack = type(node), [], [node]
+    while stack:
+        top = stack.pop()
+        if type(top) is kind:
+            stack += [top.expression, top.this]
+        else:
+            found.append(top)
+    return found

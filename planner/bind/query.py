@@ -1,0 +1,177 @@
+"""Any query: SELECT, set operations, VALUES, with the CTEs before it."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from sqlglot import exp
+
+from engine.expressions import Literal
+from planner.bind.coercion import coerce, settled
+from planner.bind.ctes import bind_with
+from planner.bind.expressions import ExpressionBinder
+from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.scope import Scope
+from planner.bind.select import bind_select
+from planner.bind.session import Bound, Environment, Session
+from planner.errors import InvalidQuery, PlannerError
+from planner.ir import UNIT, Attribute, Distinct, Expression, Operator, Project, SetKind, SetOp, Values
+from planner.positions import fail
+from planner.reference import union_type
+from planner.rewrite import identity
+from planner.scalars import may_be_null
+from planner.types import UNTYPED
+
+_KINDS: dict[type[exp.Expression], SetKind] = {
+    exp.Union: SetKind.UNION,
+    exp.Except: SetKind.EXCEPT,
+    exp.Intersect: SetKind.INTERSECT,
+}
+
+
+def bind_query(session: Session, node: exp.Expression, environment: Environment) -> Bound:
+    """The query; every bare NULL among its columns has become an INTEGER."""
+    return settle(session, _bind(session, node, environment))
+
+
+def _bind(session: Session, node: exp.Expression, environment: Environment) -> Bound:
+    with_ = node.args.get("with_")
+    if with_ is not None:
+        environment = bind_with(session, with_, environment, bind_query)
+    match node:
+        case exp.Select():
+            return bind_select(session, node, environment, bind_query)
+        case exp.Subquery():
+            check_clauses(node)
+            if isinstance(node.this, exp.Table):
+                unsupported("a join in place of a query", node)
+            return _bind(session, node.this, environment)
+        case exp.SetOperation():
+            return _set_operation(session, node, environment)
+        case exp.Values():
+            return _values(session, node, environment)
+    unsupported(f"{node.key.upper()} as a query", node)
+
+
+def settle(session: Session, bound: Bound) -> Bound:
+    """The query with columns of bare NULLs made INTEGER, as DuckDB does when it must choose."""
+    if all(column.type is not UNTYPED for column in bound.columns):
+        return bound
+    return cast_columns(session, bound, [settled(column.ref).type for column in bound.columns])
+
+
+def cast_columns(session: Session, bound: Bound, types: list) -> Bound:
+    """The query with its columns, and no others, cast to `types`."""
+    if [column.type for column in bound.columns] == types:
+        return bound
+    known = {column.id: column for column in bound.operator.columns}
+    items: list[tuple[Attribute, Expression]] = []
+    for column, type in zip(bound.columns, types, strict=True):
+        value = coerce(column.ref, type)
+        new = (
+            column if value == column.ref else session.attribute(column.name, type, may_be_null(value, known))
+        )
+        items.append((new, value))
+    return Bound(Project(bound.operator, tuple(items)), tuple(attribute for attribute, _ in items))
+
+
+def _set_operation(session: Session, node: exp.SetOperation, environment: Environment) -> Bound:
+    check_clauses(node)
+    left = _bind(session, node.this, environment)
+    right = _bind(session, node.expression, environment)
+    name = node.key.upper()
+    if len(left.columns) != len(right.columns):
+        error = f"{name} takes queries of as many columns, not {len(left.columns)} and {len(right.columns)}"
+        fail(InvalidQuery(error), node.expression)
+    types = []
+    for a, b in zip(left.columns, right.columns, strict=True):
+        try:
+            types.append(settled(Literal(None, union_type(a.type, b.type))).type)
+        except PlannerError as error:
+            fail(error, node.expression)
+    left, right = cast_columns(session, left, types), cast_columns(session, right, types)
+    kind = _KINDS[type(node)]
+    distinct = bool(node.args.get("distinct"))
+    columns = tuple(
+        session.attribute(a.name, a.type, _nullable(kind, a.nullable, b.nullable))
+        for a, b in zip(left.columns, right.columns, strict=True)
+    )
+    return Bound(_combined(kind, distinct, left, right, columns), columns)
+
+
+def _nullable(kind: SetKind, left: bool, right: bool) -> bool:
+    match kind:
+        case SetKind.UNION:
+            return left or right
+        case SetKind.EXCEPT:
+            return left
+        case SetKind.INTERSECT:
+            return left and right
+
+
+def _combined(
+    kind: SetKind, distinct: bool, left: Bound, right: Bound, columns: tuple[Attribute, ...]
+) -> Operator:
+    lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
+    if not distinct:
+        return SetOp(kind, left.operator, right.operator, columns, lefts, rights)
+    if kind is SetKind.UNION:
+        return Distinct(SetOp(kind, left.operator, right.operator, columns, lefts, rights))
+    return SetOp(kind, _distinct(left), _distinct(right), columns, lefts, rights)
+
+
+def _distinct(bound: Bound) -> Operator:
+    """The distinct rows of just the query's columns."""
+    if set(bound.operator.columns) == set(bound.columns):
+        return Distinct(bound.operator)
+    return Distinct(Project(bound.operator, identity(bound.columns)))
+
+
+def _values(session: Session, node: exp.Values, environment: Environment) -> Bound:
+    check_clauses(node)
+
+    def queries(query: exp.Expression, within: Scope) -> Bound:
+        return bind_query(session, query, environment.within(within))
+
+    binder = ExpressionBinder(session, Scope(outer=environment.outer), queries, "VALUES")
+    rows = [[binder.bind(value) for value in _row(row)] for row in node.expressions]
+    width = len(rows[0])
+    for row, source in zip(rows, node.expressions, strict=True):
+        if len(row) != width:
+            fail(InvalidQuery(f"VALUES has rows of {width} and of {len(row)} values"), source)
+    types = []
+    for column in zip(*rows, strict=True):
+        try:
+            types.append(settled(Literal(None, reduce(union_type, (value.type for value in column)))).type)
+        except PlannerError as error:
+            fail(error, node)
+    cast = [[coerce(value, type) for value, type in zip(row, types, strict=True)] for row in rows]
+    nullable = [any(may_be_null(value, {}) for value in column) for column in zip(*cast, strict=True)]
+    columns = tuple(
+        session.attribute(f"col{i}", type, null)
+        for i, (type, null) in enumerate(zip(types, nullable, strict=True))
+    )
+    return Bound(_rows(session, columns, cast), columns)
+
+
+def _row(node: exp.Expression) -> list[exp.Expression]:
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
+
+
+def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Operator:
+    """Literal rows as one operator, any others as a query each."""
+    literal = tuple(tuple(v.value for v in row) for row in rows if _is_literal(row))
+    others = [row for row in rows if not _is_literal(row)]
+    if not others:
+        return Values(columns, literal)
+    parts: list[Operator] = [Values(session.fresh(columns), literal)] if literal else []
+    parts += [Project(UNIT, tuple(zip(session.fresh(columns), row, strict=True))) for row in others]
+    result = parts[0]
+    for part in parts[1:]:
+        lefts, rights = (tuple(c.id for c in side.columns) for side in (result, part))
+        result = SetOp(SetKind.UNION, result, part, session.fresh(columns), lefts, rights)
+    return Project(result, tuple((c, old.ref) for c, old in zip(columns, result.columns, strict=True)))
+
+
+def _is_literal(row: list[Expression]) -> bool:
+    return all(isinstance(value, Literal) for value in row)

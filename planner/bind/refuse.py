@@ -1,0 +1,74 @@
+"""What a query may not contain yet, refused by its name and place."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from sqlglot import exp
+
+from planner.errors import Unsupported
+from planner.positions import fail
+
+_SELECT = frozenset(
+    {"with_", "kind", "expressions", "distinct", "from_", "joins", "where", "group", "having"}
+)
+_OTHERS: dict[type[exp.Expression], frozenset[str]] = {
+    exp.Select: _SELECT,
+    exp.Subquery: frozenset({"this", "alias", "with_", "joins"}),
+    exp.Table: frozenset({"this", "alias", "db", "joins"}),
+    exp.Join: frozenset({"this", "on", "side", "kind", "using", "method"}),
+    exp.Group: frozenset({"expressions"}),
+    exp.With: frozenset({"expressions", "recursive"}),
+    exp.CTE: frozenset({"this", "alias", "materialized", "scalar"}),
+    exp.Values: frozenset({"expressions", "alias", "with_"}),
+}
+_SET_OPERATION = frozenset({"with_", "this", "expression", "distinct"})
+_NAMES = {
+    "order": "ORDER BY",
+    "limit": "LIMIT",
+    "offset": "OFFSET",
+    "qualify": "QUALIFY",
+    "windows": "WINDOW",
+    "laterals": "LATERAL",
+    "locks": "FOR UPDATE",
+    "into": "SELECT INTO",
+    "pivots": "PIVOT",
+    "sample": "TABLESAMPLE",
+    "all": "GROUP BY ALL",
+    "grouping_sets": "GROUPING SETS",
+    "rollup": "ROLLUP",
+    "cube": "CUBE",
+    "by_name": "BY NAME",
+    "version": "VERSION AS OF",
+    "when": "TIMESTAMP AS OF",
+    "ordinality": "WITH ORDINALITY",
+    "search": "SEARCH",
+    "cycle": "CYCLE",
+    "match_condition": "MATCH_CONDITION",
+    "exclude": "EXCLUDE",
+}
+_HINTS = {
+    "order": "a view is a bag of rows: order them when you read it",
+    "limit": "limit the rows when you read the view",
+    "offset": "skip rows when you read the view",
+}
+
+
+def check_clauses(node: exp.Expression) -> None:
+    """Unsupported for the first clause of `node` itself that the planner does not take."""
+    allowed = _SET_OPERATION if isinstance(node, exp.SetOperation) else _OTHERS.get(type(node))
+    if allowed is None:
+        return
+    for key, value in node.args.items():
+        if not value or key in allowed:
+            continue
+        name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
+        place = value[0] if isinstance(value, list) else value
+        fail(
+            Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),
+            place if isinstance(place, exp.Expression) else node,
+        )
+
+
+def unsupported(construct: str, node: exp.Expression, hint: str = "") -> NoReturn:
+    fail(Unsupported(f"{construct} is not supported", hint), node)

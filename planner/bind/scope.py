@@ -1,0 +1,95 @@
+"""Which column a name means: the tables of a FROM clause, and the scopes around it.
+
+Names compare without case, as DuckDB's do. A column that USING or NATURAL merged is found
+once under its bare name. Columns keep their numbers through joins, so a scope can outlive
+the operators that it was made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from planner.errors import AmbiguousColumn, UnknownColumn, UnknownTable
+from planner.ir import Attribute
+from planner.positions import fail
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a FROM clause: the name it goes by there, and its columns."""
+
+    alias: str
+    columns: tuple[Attribute, ...]
+
+    def find(self, name: str) -> list[Attribute]:
+        return [column for column in self.columns if column.name.lower() == name.lower()]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The tables in reach; `merged` holds the columns that stand for several under a bare name,
+    `star` what `*` means, in order; `aliases` the select list's names, which columns go before."""
+
+    tables: tuple[Table, ...] = ()
+    merged: Mapping[str, Attribute] = field(default_factory=dict)
+    star: tuple[Attribute, ...] = ()
+    outer: Scope | None = None
+    aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
+
+    def ids(self) -> frozenset[int]:
+        """The numbers of the columns of this scope itself."""
+        columns = {column.id for table in self.tables for column in table.columns}
+        return frozenset(columns | {column.id for column in self.merged.values()})
+
+    def table(self, node: exp.Column) -> Table:
+        """The table that qualifies `node`; UnknownTable if there is none."""
+        return next(
+            (
+                table
+                for scope in self.chain()
+                for table in scope.tables
+                if table.alias.lower() == node.table.lower()
+            ),
+            None,
+        ) or _no_table(node)
+
+    def chain(self) -> list[Scope]:
+        """This scope and those around it, the nearest first."""
+        return [self, *(self.outer.chain() if self.outer else [])]
+
+    def local(self, node: exp.Column) -> Attribute | None:
+        """The column of this very scope that `node` names, or None; AmbiguousColumn if there are several."""
+        name = node.name
+        if node.table:
+            qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
+            found = [column for table in qualified for column in table.find(name)]
+            if qualified and not found:
+                fail(_unknown(name, qualified, f'table "{node.table}" has no column "{name}"'), node)
+        elif name.lower() in self.merged:
+            return self.merged[name.lower()]
+        else:
+            found = [column for table in self.tables for column in table.find(name)]
+        if len(found) > 1:
+            owners = [t.alias for t in self.tables if t.find(name)]
+            hint = f"say which: {', '.join(f'{owner}.{name}' for owner in owners)}" if len(owners) > 1 else ""
+            fail(AmbiguousColumn(f'column "{name}" is ambiguous', hint), node)
+        return found[0] if found else None
+
+    def missing(self, node: exp.Column) -> UnknownColumn | UnknownTable:
+        """The error for a name that no scope knows."""
+        tables = [table for scope in self.chain() for table in scope.tables]
+        if node.table:
+            return UnknownTable(f'no table "{node.table}" is in reach here')
+        return _unknown(node.name, tables, f'unknown column "{node.name}"')
+
+
+def _no_table(node: exp.Column) -> Table:
+    fail(UnknownTable(f'no table "{node.table}" is in reach here'), node)
+
+
+def _unknown(name: str, tables: list[Table], message: str) -> UnknownColumn:
+    names = sorted({column.name for table in tables for column in table.columns})
+    return UnknownColumn(message, f"columns in reach: {', '.join(names[:12])}" if names else "")

@@ -1,0 +1,241 @@
+"""SELECT: FROM, WHERE, GROUP BY, HAVING, the select list, DISTINCT; in this order.
+
+In a query with aggregates or GROUP BY, everything above the aggregation is bound over the
+columns below it first, then rewritten: an expression that is a group's key becomes the key's
+column, and what is left over of the columns below is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from engine.expressions import ColumnRef, Literal
+from engine.plan import Function
+from planner.bind.aggregates import Collector, is_aggregate
+from planner.bind.coercion import settled
+from planner.bind.expressions import ExpressionBinder
+from planner.bind.refuse import check_clauses
+from planner.bind.scope import Scope
+from planner.bind.session import Bound, Environment, Session
+from planner.bind.tables import BindQuery, From, FromBinder
+from planner.errors import InvalidQuery, Unsupported
+from planner.ir import (
+    Aggregate,
+    AggregateItem,
+    Distinct,
+    Expression,
+    Filter,
+    Operator,
+    Project,
+    references,
+)
+from planner.positions import fail
+from planner.rewrite import identity, map_expression
+from planner.scalars import may_be_null
+
+
+@dataclass(frozen=True)
+class _Output:
+    """A column of the select list: its name, the node that it is written as, and its value."""
+
+    name: str
+    node: exp.Expression
+    value: Expression | None = None
+
+
+def bind_select(session: Session, node: exp.Select, environment: Environment, bind_query: BindQuery) -> Bound:
+    check_clauses(node)
+    return _SelectBinder(session, node, environment, bind_query).bind()
+
+
+class _SelectBinder:
+    def __init__(
+        self, session: Session, node: exp.Select, environment: Environment, bind_query: BindQuery
+    ) -> None:
+        self.session = session
+        self.node = node
+        self.environment = environment
+        self.bind_query = bind_query
+
+    def bind(self) -> Bound:
+        source = FromBinder(self.session, self.environment, self.bind_query).bind(self.node)
+        outputs = self._expanded(source.scope)
+        scope = replace(source.scope, aliases=_aliases(self.node))
+        operator = self._where(source, scope)
+        keys = self._keys(scope, outputs)
+        collector = Collector(self.session)
+        values = self._values(scope, outputs, collector)
+        having = self._having(scope, collector)
+        if self.node.args.get("group") or collector.found or having is not None:
+            grouping = _Grouping(self.session, operator, keys, collector)
+            operator = grouping.operator
+            values = [
+                grouping.above(value, output.node) for value, output in zip(values, outputs, strict=True)
+            ]
+            if having is not None:
+                operator = Filter(operator, grouping.above(having, self.node.args["having"]))
+        return self._projected(operator, outputs, values)
+
+    def _binder(self, scope: Scope, clause: str, collector: Collector | None = None) -> ExpressionBinder:
+        def queries(query: exp.Expression, within: Scope) -> Bound:
+            return self.bind_query(self.session, query, self.environment.within(within))
+
+        return ExpressionBinder(self.session, scope, queries, clause, collector)
+
+    def _expanded(self, scope: Scope) -> list[_Output]:
+        """The select list with `*` and `t.*` written out."""
+        outputs: list[_Output] = []
+        for node in self.node.expressions:
+            star = node.this if isinstance(node, exp.Column) else node
+            if not isinstance(star, exp.Star):
+                outputs.append(_Output(_name(node, self.session.dialect), node))
+                continue
+            if any(star.args.get(part) for part in ("except_", "replace", "rename", "ilike")):
+                fail(Unsupported("* with exceptions is not supported", "list the columns"), node)
+            qualified = isinstance(node, exp.Column) and bool(node.table)
+            columns = scope.table(node).columns if qualified else scope.star
+            if not columns:
+                fail(InvalidQuery("* needs a FROM clause"), node)
+            outputs += [_Output(column.name, node, column.ref) for column in columns]
+        return outputs
+
+    def _where(self, source: From, scope: Scope) -> Operator:
+        where = self.node.args.get("where")
+        if where is None:
+            return source.operator
+        return Filter(source.operator, self._binder(scope, "WHERE").predicate(where.this))
+
+    def _keys(self, scope: Scope, outputs: list[_Output]) -> list[Expression]:
+        group = self.node.args.get("group")
+        if group is None:
+            return []
+        check_clauses(group)
+        binder = self._binder(scope, "GROUP BY")
+        keys: list[Expression] = []
+        for node in group.expressions:
+            if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
+                names = {exp.Rollup: "ROLLUP", exp.Cube: "CUBE", exp.GroupingSets: "GROUPING SETS"}
+                fail(
+                    Unsupported(f"{names[type(node)]} is not supported", "UNION ALL one query a grouping"),
+                    node,
+                )
+            key = settled(self._key(binder, node, outputs))
+            if key not in keys:
+                keys.append(key)
+        return keys
+
+    def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> Expression:
+        """A key as it is written: an ordinal of the select list, or an expression."""
+        if isinstance(node, exp.Literal) and not node.is_string:
+            position = int(node.this) if node.this.isdigit() else 0
+            if not 1 <= position <= len(outputs):
+                fail(InvalidQuery(f"GROUP BY {node.this} is no position in the select list"), node)
+            output = outputs[position - 1]
+            return output.value or binder.bind(_unaliased(output.node))
+        return binder.bind(node)
+
+    def _values(self, scope: Scope, outputs: list[_Output], collector: Collector) -> list[Expression]:
+        binder = self._binder(scope, "the select list", collector)
+        return [output.value or binder.bind(_unaliased(output.node)) for output in outputs]
+
+    def _having(self, scope: Scope, collector: Collector) -> Expression | None:
+        having = self.node.args.get("having")
+        return self._binder(scope, "HAVING", collector).predicate(having.this) if having else None
+
+    def _projected(self, operator: Operator, outputs: list[_Output], values: list[Expression]) -> Bound:
+        distinct = self.node.args.get("distinct")
+        if distinct is not None:
+            if distinct.args.get("on"):
+                fail(Unsupported("DISTINCT ON is not supported"), distinct)
+            values = [settled(value) for value in values]
+        known = {column.id: column for column in operator.columns}
+        items = tuple(
+            (self.session.attribute(output.name, value.type, may_be_null(value, known)), value)
+            for output, value in zip(outputs, values, strict=True)
+        )
+        columns = tuple(attribute for attribute, _ in items)
+        result: Operator = Project(operator, items)
+        return Bound(Distinct(result) if distinct is not None else result, columns)
+
+
+class _Grouping:
+    """The aggregation of a query, and the rewriting of what stands above it."""
+
+    def __init__(
+        self, session: Session, below: Operator, keys: list[Expression], collector: Collector
+    ) -> None:
+        self.below = below
+        arguments = [use.argument for use in collector.found if use.argument is not None]
+        columns: dict[Expression, int] = {}
+        items = list(identity(below.columns))
+        known = {column.id: column for column in below.columns}
+        for expression in (*keys, *arguments):
+            if expression in columns:
+                continue
+            if isinstance(expression, ColumnRef) and expression.index in known:
+                columns[expression] = expression.index
+                continue
+            attribute = session.attribute("key", expression.type, may_be_null(expression, known))
+            items.append((attribute, expression))
+            columns[expression] = attribute.id
+        prepared = Project(below, tuple(items)) if len(items) > len(known) else below
+        self.keys = {key: columns[key] for key in keys}
+        self.operator = Aggregate(
+            prepared,
+            tuple(self.keys.values()),
+            tuple(_exact(item, prepared, bool(keys)) for item in collector.items(columns)),
+        )
+
+    def above(self, expression: Expression, node: exp.Expression) -> Expression:
+        """The expression over the aggregation's columns; InvalidQuery if it needs others."""
+        result = map_expression(
+            expression, lambda e: ColumnRef(self.keys[e], e.type) if _is_key(e, self.keys) else None
+        )
+        lost = (references(result) & self.below.ids) - self.operator.ids
+        if lost:
+            name = self.below.attribute(min(lost)).name
+            place = next((c for c in node.find_all(exp.Column) if c.name.lower() == name.lower()), node)
+            fail(
+                InvalidQuery(
+                    f'column "{name}" must be in GROUP BY or inside an aggregate function',
+                    f"add it to GROUP BY, or use min({name})",
+                ),
+                place,
+            )
+        return result
+
+
+def _is_key(expression: Expression, keys: Mapping[Expression, int]) -> bool:
+    return not isinstance(expression, Literal) and expression in keys
+
+
+def _exact(item: AggregateItem, input: Operator, grouped: bool) -> AggregateItem:
+    """The item with its nullability: a group has rows, so only NULLs make its value NULL."""
+    if item.function is Function.COUNT or item.argument is None:
+        return item
+    nullable = not grouped or input.attribute(item.argument).nullable
+    return replace(item, attribute=replace(item.attribute, nullable=nullable))
+
+
+def _aliases(node: exp.Select) -> dict[str, exp.Expression]:
+    """The names that the select list gives, for use where no column has them."""
+    return {e.alias.lower(): e.this for e in reversed(node.expressions) if isinstance(e, exp.Alias)}
+
+
+def _unaliased(node: exp.Expression) -> exp.Expression:
+    return node.this if isinstance(node, exp.Alias) else node
+
+
+def _name(node: exp.Expression, dialect: str) -> str:
+    """The column's name: its alias, the column's own, else its text."""
+    if isinstance(node, exp.Alias | exp.Column):
+        return node.alias_or_name
+    return node.sql("duckdb", comments=False, normalize_functions="lower")
+
+
+def has_aggregate(node: exp.Expression) -> bool:
+    """Whether an aggregate of this very query is inside; those of queries within are not counted."""
+    return any(is_aggregate(n) for n in node.walk(prune=lambda n: isinstance(n, exp.Query) and n is not node))

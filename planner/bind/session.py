@@ -1,0 +1,101 @@
+"""What one binding of one statement shares: the catalog, the numbers given out, the definitions made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from engine.schema import Type
+from planner.bind.scope import Scope
+from planner.catalog import Catalog
+from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
+from planner.renumber import renumbered
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A bound query: its operator, and the columns that it returns in order, named as the user would."""
+
+    operator: Operator
+    columns: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A CTE that is a definition of the program."""
+
+    number: int
+    columns: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True)
+class Correlated:
+    """A CTE that refers to an outer query's columns, and so is copied to wherever it is named."""
+
+    bound: Bound
+
+
+@dataclass(frozen=True)
+class Recursion:
+    """A recursive name inside its own recursion."""
+
+    variable: int
+    columns: tuple[Attribute, ...]
+
+
+Entry = Shared | Correlated | Recursion
+
+
+@dataclass(frozen=True)
+class Environment:
+    """What a query can refer to: CTEs by lower-case name, and the scope of the query around it."""
+
+    ctes: Mapping[str, Entry] = field(default_factory=dict)
+    outer: Scope | None = None
+
+    def extended(self, ctes: Mapping[str, Entry]) -> Environment:
+        return replace(self, ctes={**self.ctes, **ctes})
+
+    def within(self, outer: Scope) -> Environment:
+        return replace(self, outer=outer)
+
+
+class Session:
+    def __init__(self, catalog: Catalog, dialect: str) -> None:
+        self.catalog = catalog
+        self.dialect = dialect
+        self.definitions: list[Operator] = []
+        self.reads: set[str] = set()
+        self._numbers = 0
+
+    def number(self) -> int:
+        self._numbers += 1
+        return self._numbers
+
+    def attribute(self, name: str, type: Type, nullable: bool) -> Attribute:
+        return Attribute(self.number(), name, type, nullable)
+
+    def fresh(self, columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
+        """The same columns under new numbers."""
+        return tuple(self.attribute(c.name, c.type, c.nullable) for c in columns)
+
+    def define(self, bound: Bound) -> Shared | Correlated:
+        """The query as something to refer to: a definition, unless an outer query's columns are in it."""
+        if bound.operator.free:
+            return Correlated(bound)
+        self.definitions.append(bound.operator)
+        return Shared(len(self.definitions) - 1, bound.columns)
+
+    def reference(self, name: str, entry: Entry) -> Bound:
+        """The rows of a CTE, its columns under new numbers."""
+        match entry:
+            case Shared(number=number, columns=old):
+                columns = self.fresh(old)
+                renaming = tuple(zip(columns, (c.id for c in old), strict=True))
+                return Bound(SharedRef(number, renaming), columns)
+            case Recursion(variable=variable, columns=old):
+                columns = self.fresh(old)
+                return Bound(RecursiveRef(variable, name, columns, tuple(range(len(columns)))), columns)
+            case Correlated(bound=bound):
+                copy, names = renumbered(bound.operator, self.number)
+                return Bound(copy, tuple(replace(c, id=names[c.id]) for c in bound.columns))

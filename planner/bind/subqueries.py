@@ -1,0 +1,51 @@
+"""Queries inside expressions: EXISTS, IN, ANY, ALL, and a query as a value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from sqlglot import exp
+
+from engine.expressions import Literal, Op
+from engine.schema import INTEGER
+from planner.bind.coercion import compare
+from planner.bind.session import Bound
+from planner.errors import InvalidQuery
+from planner.ir import Exists, Expression, ScalarSubquery, Some
+from planner.scalars import conjoin, negate
+from planner.types import UNTYPED
+
+
+def exists(query: Bound) -> Expression:
+    return Exists(query.operator)
+
+
+def scalar(query: Bound) -> Expression:
+    """The query as a value; InvalidQuery if it has not one column."""
+    if len(query.columns) != 1:
+        raise InvalidQuery(f"a query used as a value returns one column, not {len(query.columns)}")
+    column = query.columns[0]
+    if column.type is UNTYPED:
+        return Literal(None, INTEGER)
+    return ScalarSubquery(query.operator, column.id, column.type)
+
+
+def member(row: Sequence[Expression], query: Bound) -> Expression:
+    """`row IN (query)`; InvalidQuery if the numbers of columns differ."""
+    if len(row) != len(query.columns):
+        raise InvalidQuery(f"IN compares {len(row)} values with a query of {len(query.columns)} columns")
+    equal = [compare(Op.EQ, value, column.ref) for value, column in zip(row, query.columns, strict=True)]
+    return Some(conjoin(equal), query.operator)
+
+
+def quantified(
+    op: Op, value: Expression, node: exp.Any | exp.All, bind: Callable[[exp.Expression], Bound]
+) -> Expression:
+    """`value op ANY (query)`, or ALL: not some row for which the comparison is not true."""
+    query = bind(node.this)
+    if len(query.columns) != 1:
+        raise InvalidQuery(f"ANY and ALL take a query of one column, not {len(query.columns)}")
+    comparison = compare(op, value, query.columns[0].ref)
+    if isinstance(node, exp.Any):
+        return Some(comparison, query.operator)
+    return negate(Some(negate(comparison), query.operator))

@@ -1,0 +1,154 @@
+"""Where PostgreSQL's WITH RECURSIVE and the fixed point could differ, the query is refused.
+
+PostgreSQL feeds the step the rows of the last iteration alone (its working table); the fixed
+point feeds it all rows so far. Both give the same if the step is *additive*: its value over a
+sum of inputs is the sum of its values. PostgreSQL accepts no aggregate, outer join, subquery,
+EXCEPT, INTERSECT or second reference where it sees the recursive name, so those queries have
+the fixed point's meaning here. What it does accept and is not additive (DISTINCT under UNION
+ALL, or any of the former behind a CTE) would silently mean two things.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.bind.session import Session
+from planner.errors import Unsupported
+from planner.ir import (
+    Aggregate,
+    Distinct,
+    Expression,
+    Filter,
+    Fixpoint,
+    Join,
+    JoinKind,
+    Operator,
+    Project,
+    RecursiveRef,
+    SetKind,
+    SetOp,
+    SharedRef,
+    subqueries,
+)
+from planner.positions import fail
+from planner.references import table_names, table_nodes
+
+_HINT = "say what you mean by WITH MUTUALLY RECURSIVE: all rows so far, as a bag"
+
+
+def check_working_table(session: Session, name: str, cte: exp.CTE, value: Operator, variable: int) -> None:
+    """Unsupported if PostgreSQL takes the recursive query and would give it another meaning."""
+    body = cte.this
+    while isinstance(body, exp.Subquery):
+        body = body.this
+    if not isinstance(body, exp.Union) or name in table_names(body.this):
+        return
+    references = [table for table in table_nodes(body.expression) if table.name.lower() == name]
+    if len(references) != 1 or not _accepted(references[0], body.expression):
+        return
+    as_set = bool(body.args.get("distinct"))
+    if not _Additivity(session, as_set).holds(_step(value), frozenset({variable})):
+        means = "DISTINCT, or a second use of its rows," if not as_set else "a second use of its rows"
+        error = Unsupported(
+            f'the step of recursive "{name}" has {means} where only the rows of the last iteration '
+            "and all rows so far give different answers",
+            _HINT,
+        )
+        fail(error, references[0])
+
+
+def _step(value: Operator) -> Operator:
+    """The part of a bound `base UNION [ALL] step` that recurs."""
+    while isinstance(value, Distinct | Project):
+        value = value.input
+    return value.right if isinstance(value, SetOp) else value
+
+
+def _accepted(reference: exp.Table, step: exp.Expression) -> bool:
+    """Whether PostgreSQL takes a single recursive reference where it stands."""
+    node: exp.Expression = reference
+    direct = True
+    while node is not step and node.parent is not None:
+        parent = node.parent
+        if isinstance(parent, exp.CTE):
+            direct = False
+        if isinstance(parent, exp.Except | exp.Intersect):
+            return False
+        if isinstance(parent, exp.Join) and parent.side in ("LEFT", "FULL"):
+            return False
+        if isinstance(parent, exp.From | exp.Join) and _padded_by_later(parent):
+            return False
+        if isinstance(node, exp.Query) and not isinstance(parent, exp.From | exp.Join | exp.Query | exp.CTE):
+            return False
+        if isinstance(node, exp.Select) and direct and _aggregates(node):
+            return False
+        if isinstance(node, exp.Select):
+            direct = False
+        node = parent
+    return not (isinstance(node, exp.Select) and direct and _aggregates(node))
+
+
+def _padded_by_later(node: exp.Expression) -> bool:
+    """Whether a later RIGHT or FULL join of the same FROM makes this table the padded side."""
+    select = node.parent
+    joins = select.args.get("joins") or [] if select is not None else []
+    later = joins[joins.index(node) + 1 :] if node in joins else joins
+    return any(join.side in ("RIGHT", "FULL") for join in later)
+
+
+def _aggregates(select: exp.Select) -> bool:
+    lists = [*select.expressions, *([select.args["having"]] if select.args.get("having") else [])]
+    return any(
+        isinstance(n, exp.AggFunc) for e in lists for n in e.walk(prune=lambda n: isinstance(n, exp.Query))
+    )
+
+
+class _Additivity:
+    """Whether an operator is additive in some variables; with `as_set`, up to the number of equal rows."""
+
+    def __init__(self, session: Session, as_set: bool) -> None:
+        self.session = session
+        self.as_set = as_set
+
+    def holds(self, operator: Operator, variables: frozenset[int]) -> bool:
+        if not self._depends(operator, variables):
+            return True
+        if any(self._in_subquery(e, variables) for e in operator.expressions):
+            return False
+        match operator:
+            case RecursiveRef():
+                return True
+            case SharedRef(number=number):
+                return self.holds(self.session.definitions[number], variables)
+            case Project(input=input) | Filter(input=input):
+                return self.holds(input, variables)
+            case Distinct(input=input) | Aggregate(input=input, items=()):
+                return self.as_set and self.holds(input, variables)
+            case Join(kind=kind, left=left, right=right):
+                return self._join(kind, left, right, variables)
+            case SetOp(kind=SetKind.UNION, left=left, right=right):
+                return self.holds(left, variables) and self.holds(right, variables)
+            case Fixpoint(bindings=bindings):
+                inner = variables | {binding.variable for binding in bindings}
+                return all(self.holds(binding.value, inner) for binding in bindings)
+            case _:
+                return False
+
+    def _join(self, kind: JoinKind, left: Operator, right: Operator, variables: frozenset[int]) -> bool:
+        if self._depends(right, variables):
+            return (
+                kind is JoinKind.INNER and not self._depends(left, variables) and self.holds(right, variables)
+            )
+        return kind is not JoinKind.FULL and self.holds(left, variables)
+
+    def _in_subquery(self, expression: Expression, variables: frozenset[int]) -> bool:
+        return any(self._depends(subquery.query, variables) for subquery in subqueries(expression))
+
+    def _depends(self, operator: Operator, variables: frozenset[int]) -> bool:
+        match operator:
+            case RecursiveRef(variable=variable):
+                return variable in variables
+            case SharedRef(number=number):
+                return self._depends(self.session.definitions[number], variables)
+        inside = (s.query for e in operator.expressions for s in subqueries(e))
+        return any(self._depends(o, variables) for o in (*operator.inputs, *inside))

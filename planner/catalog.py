@@ -1,0 +1,27 @@
+"""What the planner knows of tables and views: name, columns and the engine plan behind them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.plan import Node
+from engine.schema import Schema
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A table (`plan` is a Source) or a view (`plan` is the view's own plan, which queries inline).
+
+    `key` holds the positions of a primary key's columns.
+    """
+
+    name: str
+    schema: Schema
+    plan: Node
+    key: tuple[int, ...] | None = None
+    is_view: bool = False
+
+
+Catalog = Mapping[str, Relation]
+"""Lower-case names to relations."""

@@ -1,0 +1,68 @@
+"""What the planner raises.
+
+PlannerError
+├── InvalidSyntax      the text cannot be parsed
+├── UnknownTable       no table, view or CTE has this name
+├── UnknownColumn      no column in reach has this name
+├── UnknownFunction    no function has this name
+├── AmbiguousColumn    several columns in reach have this name
+├── TypeMismatch       an expression's types do not fit
+├── InvalidQuery       the names and types are right, the query is not
+└── Unsupported        valid SQL that cannot be maintained (yet)
+
+Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` that may be
+empty, and the `line` and `column` (both from 1) in the user's text where they are known.
+"""
+
+from __future__ import annotations
+
+
+class PlannerError(Exception):
+    code = "planner_error"
+
+    def __init__(
+        self, message: str, hint: str = "", line: int | None = None, column: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+        self.line = line
+        self.column = column
+
+    def at(self, line: int | None, column: int | None) -> PlannerError:
+        """The same error, placed, unless it has a place already."""
+        if self.line is None:
+            self.line, self.column = line, column
+        return self
+
+
+class InvalidSyntax(PlannerError):
+    code = "syntax_error"
+
+
+class UnknownTable(PlannerError):
+    code = "unknown_table"
+
+
+class UnknownColumn(PlannerError):
+    code = "unknown_column"
+
+
+class UnknownFunction(PlannerError):
+    code = "unknown_function"
+
+
+class AmbiguousColumn(PlannerError):
+    code = "ambiguous_column"
+
+
+class TypeMismatch(PlannerError):
+    code = "type_mismatch"
+
+
+class InvalidQuery(PlannerError):
+    code = "invalid_query"
+
+
+class Unsupported(PlannerError):
+    code = "unsupported_sql"

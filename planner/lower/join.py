@@ -1,0 +1,124 @@
+"""Joins of every kind, made of the engine's equi-join.
+
+The inner part is a join on the keys with the rest of the condition as a filter. The other
+kinds need the *matched* rows: the distinct values of the columns that decide whether a row of
+the kept side matches. A row is unmatched if it is in the side minus its join with those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.expressions import Literal
+from engine.plan import Join as EngineJoin
+from planner.ir import Expression, Join, JoinKind, references
+from planner.lower.keys import Condition, Keyed, keyed, parts_of
+from planner.lower.lowered import (
+    Lowered,
+    difference,
+    distinct,
+    filtered,
+    lowered,
+    mapped,
+    projected,
+    sum_of,
+    taken,
+)
+from planner.scalars import FALSE, TRUE
+
+
+def lower_join(join: Join, left: Lowered, right: Lowered) -> Lowered:
+    condition = parts_of(join.condition, join.left.ids, join.right.ids)
+    match join.kind:
+        case JoinKind.INNER:
+            return inner(left, right, condition)
+        case JoinKind.LEFT:
+            return _outer(join, left, right, condition)
+        case JoinKind.FULL:
+            return _full(join, left, right, condition)
+        case JoinKind.SEMI:
+            return _matching(left, _matched(left, right, condition))
+        case JoinKind.ANTI:
+            return _unmatched(left, _matched(left, right, condition))
+        case JoinKind.MARK:
+            return _marked(join, left, _matched(left, right, condition))
+
+
+def inner(left: Lowered, right: Lowered, condition: Condition) -> Lowered:
+    """The matching pairs."""
+    sides = keyed(left, right, condition)
+    return filtered(_pairs(sides), condition.rest)
+
+
+def _pairs(sides: Keyed) -> Lowered:
+    node = EngineJoin(sides.left.node, sides.right.node, sides.left_keys, sides.right_keys)
+    return Lowered(node, sides.left.ids + sides.right.ids, sides.left.nullable + sides.right.nullable)
+
+
+@dataclass(frozen=True)
+class _Matched:
+    """The distinct values that the positions `keys` of `side` have in rows that match. `side` is the kept
+    side, with computed keys added where there are any."""
+
+    side: Lowered
+    keys: tuple[int, ...]
+    values: Lowered
+
+
+def _matched(left: Lowered, right: Lowered, condition: Condition) -> _Matched:
+    if not condition.lefts and not condition.rest:
+        sides = keyed(left, right, condition, keep_left=True)
+        return _Matched(sides.left, sides.left_keys, distinct(taken(sides.right, sides.right_keys)))
+    decisive = (*condition.lefts, *condition.rest, *(equality.left for equality in condition.equalities))
+    used = frozenset().union(*(references(e) for e in decisive))
+    ids = [id for id in left.ids if id in used]
+    return _Matched(left, left.positions(ids), distinct(projected(inner(left, right, condition), ids)))
+
+
+def _matching(left: Lowered, matched: _Matched) -> Lowered:
+    """The rows of the side that match, as they come in."""
+    width = len(matched.keys)
+    node = EngineJoin(matched.side.node, matched.values.node, matched.keys, tuple(range(width)))
+    every = Lowered(
+        node, matched.side.ids + matched.values.ids, matched.side.nullable + matched.values.nullable
+    )
+    return taken(every, range(len(left.ids)))
+
+
+def _unmatched(left: Lowered, matched: _Matched) -> Lowered:
+    node = difference(left.node, _matching(left, matched).node)
+    return Lowered(node, left.ids, left.nullable)
+
+
+def _padded(rows: Lowered, ids: tuple[int, ...], join: Join) -> Lowered:
+    """The rows with NULL for the attributes of `ids` that they lack, in the order of `ids`."""
+    values: list[tuple[int, Expression]] = []
+    for id in ids:
+        attribute = join.attribute(id)
+        values.append((id, attribute.ref if id in rows.ids else Literal(None, attribute.type)))
+    return mapped(rows, values)
+
+
+def _outer(join: Join, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
+    ids = tuple(column.id for column in join.columns)
+    pairs = projected(inner(left, right, condition), ids)
+    rest = _padded(_unmatched(left, _matched(left, right, condition)), ids, join)
+    return lowered(sum_of((pairs.node, rest.node)), pairs.ids)
+
+
+def _full(join: Join, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
+    turned = parts_of(join.condition, join.right.ids, join.left.ids)
+    ids = tuple(column.id for column in join.columns)
+    pairs = projected(inner(left, right, condition), ids)
+    lefts = _padded(_unmatched(left, _matched(left, right, condition)), ids, join)
+    rights = _padded(_unmatched(right, _matched(right, left, turned)), ids, join)
+    return lowered(sum_of((pairs.node, lefts.node, rights.node)), pairs.ids)
+
+
+def _marked(join: Join, left: Lowered, matched: _Matched) -> Lowered:
+    if join.mark is None:
+        raise TypeError("a mark join has no mark")
+    columns = [(column.id, column.ref) for column in join.left.columns]
+    yes = mapped(_matching(left, matched), [*columns, (join.mark.id, TRUE)])
+    no = mapped(_unmatched(left, matched), [*columns, (join.mark.id, FALSE)])
+    return lowered(sum_of((yes.node, no.node)), yes.ids)

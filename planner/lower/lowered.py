@@ -1,0 +1,173 @@
+"""An engine node with what its positions hold: the building blocks that every lowering uses.
+
+Plans are made so that equal queries give equal nodes, whatever they call things: a computed
+column is named after its position, and a column that is handed on keeps its name. A node has
+at least one column: where no column is needed, a constant TRUE stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from engine import expressions as scalar
+from engine.expressions import Call, ColumnRef, Literal, Op
+from engine.plan import Clamp, Concat, Filter, Map, Negate, Node, Recursive, Reduce, Threshold
+from engine.schema import BOOLEAN, Column, Schema
+from planner.ir import Attribute, Expression
+from planner.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
+
+NOBODY = -1
+"""The number of a position that no attribute names."""
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """Position i of `node` holds the attribute numbered `ids[i]`; `nullable[i]` says if it may be NULL."""
+
+    node: Node
+    ids: tuple[int, ...]
+    nullable: tuple[bool, ...]
+
+    def position(self, id: int) -> int:
+        return self.ids.index(id)
+
+    def positions(self, ids: Iterable[int]) -> tuple[int, ...]:
+        return tuple(self.position(id) for id in ids)
+
+    def positional(self, expression: Expression) -> scalar.Expression:
+        """The expression over positions in place of attributes."""
+        names = {id: position for position, id in reversed(list(enumerate(self.ids)))}
+        return rename(expression, names)  # type: ignore[return-value]
+
+
+def lowered(node: Node, ids: tuple[int, ...]) -> Lowered:
+    return Lowered(node, ids, tuple(column.nullable for column in node.schema.columns))
+
+
+def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
+    """The given expressions over attributes, each under its number; one Map, with one below taken in."""
+    if not values:
+        values = [(NOBODY, TRUE)]
+    expressions = tuple(input.positional(value) for _, value in values)
+    return computed(input, expressions, tuple(id for id, _ in values))
+
+
+def computed(input: Lowered, expressions: tuple[scalar.Expression, ...], ids: tuple[int, ...]) -> Lowered:
+    """The given expressions over positions."""
+    known = {i: Attribute(i, "", e.type, input.nullable[i]) for i, e in enumerate(_references(input))}
+    nullable = tuple(may_be_null(e, known) for e in expressions)
+    node, expressions = _unmapped(input.node, expressions)
+    if expressions == _references(lowered(node, ())):
+        return Lowered(node, ids, nullable)
+    columns = tuple(
+        Column(_name(e, node, i), e.type, n)
+        for i, (e, n) in enumerate(zip(expressions, nullable, strict=True))
+    )
+    return Lowered(Map(node, expressions, Schema(columns)), ids, nullable)
+
+
+def _references(input: Lowered) -> tuple[ColumnRef, ...]:
+    return tuple(ColumnRef(i, type) for i, type in enumerate(input.node.schema.types))
+
+
+def _unmapped(
+    node: Node, expressions: tuple[scalar.Expression, ...]
+) -> tuple[Node, tuple[scalar.Expression, ...]]:
+    """A Map below joined into the expressions, if no work is done twice by it."""
+    if not isinstance(node, Map):
+        return node, expressions
+    inner = node.expressions
+    uses = [e.index for outer in expressions for e in scalar.walk(outer) if isinstance(e, ColumnRef)]
+    if any(uses.count(i) > 1 and not isinstance(inner[i], ColumnRef | Literal) for i in set(uses)):
+        return node, expressions
+    joined = tuple(
+        rewrite(e, lambda part: inner[part.index] if isinstance(part, ColumnRef) else None)
+        for e in expressions
+    )
+    return node.input, joined  # type: ignore[return-value]
+
+
+def _name(expression: scalar.Expression, node: Node, position: int) -> str:
+    return node.schema.names[expression.index] if isinstance(expression, ColumnRef) else f"c{position}"
+
+
+def projected(input: Lowered, ids: Sequence[int]) -> Lowered:
+    """Only the given attributes, in this order."""
+    return taken(input, input.positions(ids))
+
+
+def taken(input: Lowered, positions: Sequence[int]) -> Lowered:
+    """Only the given positions, in this order."""
+    if not positions:
+        return mapped(input, ())
+    references = _references(input)
+    return computed(input, tuple(references[i] for i in positions), tuple(input.ids[i] for i in positions))
+
+
+def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
+    """The rows for which all predicates are true; what can fail is asked last, of the rows still there."""
+    parts = [part for part in predicates if part != TRUE]
+    safe = [part for part in parts if not can_fail(part)]
+    for group in (safe, *([part] for part in parts if can_fail(part))):
+        if group:
+            input = _filter(input, input.positional(conjoin(group)))
+    return input
+
+
+def _filter(input: Lowered, predicate: scalar.Expression) -> Lowered:
+    held = not_null_ids(predicate)
+    nullable = tuple(n and i not in held for i, n in enumerate(input.nullable))
+    return Lowered(Filter(input.node, predicate), input.ids, nullable)
+
+
+def not_null(input: Lowered, positions: Iterable[int]) -> Lowered:
+    """The rows without NULL in the given positions."""
+    wanted = sorted({p for p in positions if input.nullable[p]})
+    if not wanted:
+        return input
+    types = input.node.schema.types
+    tests = [Call(Op.NOT, (Call(Op.IS_NULL, (ColumnRef(p, types[p]),), BOOLEAN),), BOOLEAN) for p in wanted]
+    return _filter(input, conjoin(tests))  # type: ignore[arg-type]
+
+
+def distinct(input: Lowered) -> Lowered:
+    """Every row once."""
+    return input if is_distinct(input.node) else replace(input, node=Threshold(input.node, Clamp.DISTINCT))
+
+
+def is_distinct(node: Node) -> bool:
+    """Whether the node surely gives no row twice."""
+    match node:
+        case Threshold(clamp=Clamp.DISTINCT) | Reduce():
+            return True
+        case Filter(input=input):
+            return is_distinct(input)
+        case Map(input=input, expressions=expressions):
+            kept = {e.index for e in expressions if isinstance(e, ColumnRef)}
+            return is_distinct(input) and kept >= identifying(input)
+        case Recursive(bindings=bindings, result=result):
+            return next(is_distinct(b.value) for b in bindings if b.name == result)
+        case _:
+            return False
+
+
+def identifying(node: Node) -> frozenset[int]:
+    """Positions whose values tell the rows of a distinct node apart."""
+    if isinstance(node, Reduce):
+        return frozenset(range(len(node.keys)))
+    if isinstance(node, Filter):
+        return identifying(node.input)
+    return frozenset(range(len(node.schema)))
+
+
+def sum_of(parts: Sequence[Node]) -> Node:
+    """The bag sum, sums inside sums laid flat."""
+    flat: list[Node] = []
+    for part in parts:
+        flat += part.parts if isinstance(part, Concat) else (part,)
+    return flat[0] if len(flat) == 1 else Concat(tuple(flat))
+
+
+def difference(left: Node, right: Node) -> Node:
+    return sum_of((left, Negate(right)))

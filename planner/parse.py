@@ -1,0 +1,45 @@
+"""SQL text to sqlglot's trees, WITH MUTUALLY RECURSIVE included; errors say where."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from planner.errors import InvalidSyntax
+from planner.mutually import mark, rewrite
+
+
+def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
+    """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
+    try:
+        text, declarations = rewrite(sql, dialect)
+        trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+    except ParseError as error:
+        raise _located(error) from None
+    except TokenError as error:
+        raise InvalidSyntax(f"the text cannot be read: {error}") from None
+    except (SqlglotError, ValueError) as error:
+        raise InvalidSyntax(str(error)) from None
+    for tree in trees:
+        mark(tree, declarations)
+    return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+
+
+def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:
+    """The one statement of `sql`; InvalidSyntax if there is none or more than one."""
+    statements = parse_statements(sql, dialect)
+    if len(statements) != 1:
+        raise InvalidSyntax(f"one query is expected, not {len(statements)}")
+    return statements[0]
+
+
+def _located(error: ParseError) -> InvalidSyntax:
+    details = error.errors[0] if error.errors else {}
+    message = str(details.get("description") or error).strip().rstrip(".")
+    near = details.get("highlight")
+    if near:
+        message = f"{message}, near {near!r}"
+    line, end = details.get("line"), details.get("col")
+    column = end - max(len(near) - 1, 0) if end is not None and near else end
+    return InvalidSyntax(message[:1].lower() + message[1:], line=line, column=column)

@@ -1,0 +1,34 @@
+"""From SQL to a planned query: parse, bind, pass after pass, lower."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.plan import Node
+from engine.schema import Schema
+from planner.bind import bind
+from planner.catalog import Catalog
+from planner.lower.program import lower
+from planner.mutually import sql_text
+from planner.parse import parse_query
+
+
+@dataclass(frozen=True)
+class PlannedQuery:
+    """A query's engine plan, the schema of its rows under the user's names, its canonical text, and the
+    names of the tables and views that it refers to directly."""
+
+    plan: Node
+    schema: Schema
+    sql: str
+    reads: frozenset[str]
+
+
+def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:
+    """Plan a query over the catalog's relations; a PlannerError says what is wrong, and where."""
+    tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
+    bound = bind(tree, catalog, dialect)
+    plan, schema = lower(bound.program)
+    return PlannedQuery(plan, schema, sql_text(tree), bound.reads)

@@ -1,0 +1,207 @@
+"""DuckDB as the reference: what a function is, which type an expression has, what a constant is.
+
+Nothing is executed but constants. Types are asked of typed, empty columns; a literal is asked
+for as it is written, since DuckDB types literals by their context. Answers are remembered.
+One connection serves the process, one question at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import duckdb
+
+from engine.expressions import Literal
+from engine.schema import Schema, Type
+from planner.errors import (
+    AmbiguousColumn,
+    InvalidQuery,
+    InvalidSyntax,
+    PlannerError,
+    TypeMismatch,
+    UnknownColumn,
+    UnknownFunction,
+    UnknownTable,
+)
+from planner.types import UNTYPED, duckdb_type, from_duckdb
+
+_LOCK = threading.Lock()
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """DuckDB's error: an error of ours with its message, and the offset in the text that was asked."""
+
+    error: PlannerError
+    offset: int | None
+
+
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False})
+    connection.execute("SET errors_as_json = true")
+    return connection
+
+
+def quoted(text: str) -> str:
+    """`text` as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def literal_text(literal: Literal) -> str:
+    """A literal as it would be written."""
+    value = literal.value
+    if value is None:
+        return "NULL"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return f"{value!r}::DOUBLE"
+    return str(value)
+
+
+Argument = Type | str
+"""What a question is asked of: a column of a type, or a literal's text."""
+
+
+@lru_cache(maxsize=4096)
+def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
+    """The type of an expression, `{0}`, `{1}`, ... for its arguments; a PlannerError with DuckDB's reason."""
+    columns = {i: a for i, a in enumerate(arguments) if isinstance(a, Type)}
+    source = ", ".join(f"CAST(NULL AS {_castable(t)}) AS c{i}" for i, t in columns.items()) or "NULL"
+    text = fill(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
+    with _LOCK:
+        try:
+            rows = _connection().execute(f"DESCRIBE SELECT {text} FROM (SELECT {source})").fetchall()
+        except duckdb.Error as error:
+            raise refusal(error).error from None
+    return from_duckdb(rows[0][1])
+
+
+def _castable(type: Type) -> str:
+    return "INTEGER" if type is UNTYPED else duckdb_type(type)
+
+
+def fill(template: str, arguments: Sequence[str]) -> str:
+    """The template with its places taken by `arguments`."""
+    return re.sub(r"\{(\d+)\}", lambda place: arguments[int(place[1])], template)
+
+
+def common_type(left: Argument, right: Argument) -> Type:
+    """The type that CASE and COALESCE give to two alternatives."""
+    return type_of("CASE WHEN TRUE THEN {0} ELSE {1} END", (left, right))
+
+
+@lru_cache(maxsize=1024)
+def union_type(left: Type, right: Type) -> Type:
+    """The type that UNION gives to two columns."""
+    if left is UNTYPED or right is UNTYPED:
+        return left if right is UNTYPED else right
+    with _LOCK:
+        try:
+            rows = (
+                _connection()
+                .execute(
+                    f"DESCRIBE SELECT CAST(NULL AS {duckdb_type(left)}) "
+                    f"UNION ALL SELECT CAST(NULL AS {duckdb_type(right)})"
+                )
+                .fetchall()
+            )
+        except duckdb.Error as error:
+            raise refusal(error).error from None
+    return from_duckdb(rows[0][1])
+
+
+@lru_cache(maxsize=4096)
+def constant(text: str) -> tuple[bool, object]:
+    """Whether the constant expression can be computed, and its value (as Python has it)."""
+    with _LOCK:
+        try:
+            row = _connection().execute(f"SELECT {text}").fetchone()
+        except duckdb.Error:
+            return False, None
+    return True, row[0] if row else None
+
+
+def describe(query: str, tables: Mapping[str, Schema]) -> list[tuple[str, str]] | Refusal:
+    """Column names and DuckDB's type names of a query over empty tables, or why it has none."""
+    with _LOCK:
+        connection = _connection()
+        connection.execute("BEGIN")
+        try:
+            for name, schema in tables.items():
+                connection.execute(_create_table(name, schema))
+            return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE {query}").fetchall()]
+        except duckdb.Error as error:
+            return refusal(error, len("DESCRIBE "))
+        finally:
+            connection.execute("ROLLBACK")
+
+
+def _create_table(name: str, schema: Schema) -> str:
+    columns = ", ".join(f"{_identifier(c.name)} {_castable(c.type)}" for c in schema.columns)
+    return f"CREATE TEMP TABLE {_identifier(name)} ({columns})"
+
+
+def _identifier(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+@cache
+def function_kinds() -> Mapping[str, frozenset[str]]:
+    """DuckDB's functions by name: their kinds (`scalar`, `macro`, `aggregate`, `window`, `table`) and, where
+    not CONSISTENT, their stability."""
+    with _LOCK:
+        rows = (
+            _connection()
+            .execute("SELECT DISTINCT lower(function_name), function_type, stability FROM duckdb_functions()")
+            .fetchall()
+        )
+    kinds: dict[str, set[str]] = {}
+    for name, kind, stability in rows:
+        kinds.setdefault(name, set()).add(kind)
+        if stability and stability != "CONSISTENT" and kind == "scalar":
+            kinds[name].add("volatile")
+    return {name: frozenset(found) for name, found in kinds.items()}
+
+
+_SUBTYPES: dict[str, type[PlannerError]] = {
+    "COLUMN_NOT_FOUND": UnknownColumn,
+    "NO_MATCHING_FUNCTION": TypeMismatch,
+    "AMBIGUOUS_REFERENCE": AmbiguousColumn,
+}
+
+
+def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
+    """An error of DuckDB as one of ours; `prefix` characters stood before the user's text."""
+    details = _details(error)
+    message = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
+    message, _, rest = message.partition("\n")
+    hint = " ".join(rest.split()) if "Candidate functions" not in rest else ""
+    kind = str(details.get("exception_type", ""))
+    cls = _SUBTYPES.get(str(details.get("error_subtype", "")), InvalidQuery)
+    if kind == "Catalog":
+        cls = UnknownTable if details.get("type") == "Table" else UnknownFunction
+    elif kind == "Parser":
+        cls = InvalidSyntax
+    elif "cast" in message or "types" in message:
+        cls = TypeMismatch
+    position = details.get("position")
+    offset = int(str(position)) - prefix if position is not None else None
+    return Refusal(cls(message[:1].lower() + message[1:].rstrip("!."), hint), offset)
+
+
+def _details(error: duckdb.Error) -> dict[str, object]:
+    text = str(error)
+    start = text.find("{")
+    try:
+        return json.loads(text[start:]) if start >= 0 else {}
+    except json.JSONDecodeError:
+        return {}

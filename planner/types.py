@@ -1,0 +1,148 @@
+"""Types in three tongues: the engine's, sqlglot's and DuckDB's.
+
+DuckDB's wider integers and narrower ones that the engine lacks become the nearest that holds
+them (HUGEINT, which only sums give, becomes BIGINT: a sum that leaves it is a row's error).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    Kind,
+    Type,
+    numeric,
+)
+from planner.errors import TypeMismatch, Unsupported
+from planner.positions import fail
+
+MAX_PRECISION = 38
+DEFAULT_NUMERIC = numeric(18, 3)
+
+
+@dataclass(frozen=True)
+class _Untyped(Type):
+    def __str__(self) -> str:
+        return "NULL"
+
+
+UNTYPED: Type = _Untyped(Kind.INTEGER)
+"""The type of a bare NULL until its context gives it one."""
+
+_DT = exp.DataType.Type
+_BY_SQLGLOT: dict[exp.DataType.Type, Type] = {
+    _DT.BOOLEAN: BOOLEAN,
+    _DT.TINYINT: SMALLINT,
+    _DT.SMALLINT: SMALLINT,
+    _DT.INT: INTEGER,
+    _DT.MEDIUMINT: INTEGER,
+    _DT.BIGINT: BIGINT,
+    _DT.FLOAT: REAL,
+    _DT.DOUBLE: DOUBLE,
+    _DT.TEXT: TEXT,
+    _DT.VARCHAR: TEXT,
+    _DT.NVARCHAR: TEXT,
+    _DT.CHAR: TEXT,
+    _DT.NCHAR: TEXT,
+    _DT.BPCHAR: TEXT,
+    _DT.DATE: DATE,
+    _DT.TIMESTAMP: TIMESTAMP,
+    _DT.TIMESTAMPNTZ: TIMESTAMP,
+    _DT.DATETIME: TIMESTAMP,
+}
+
+_BY_DUCKDB: dict[str, Type] = {
+    "BOOLEAN": BOOLEAN,
+    "TINYINT": SMALLINT,
+    "UTINYINT": SMALLINT,
+    "SMALLINT": SMALLINT,
+    "USMALLINT": INTEGER,
+    "INTEGER": INTEGER,
+    "UINTEGER": BIGINT,
+    "BIGINT": BIGINT,
+    "HUGEINT": BIGINT,
+    "FLOAT": REAL,
+    "DOUBLE": DOUBLE,
+    "VARCHAR": TEXT,
+    "DATE": DATE,
+    "TIMESTAMP": TIMESTAMP,
+    '"NULL"': UNTYPED,
+}
+
+_DUCKDB_NAMES: dict[Kind, str] = {
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.SMALLINT: "SMALLINT",
+    Kind.INTEGER: "INTEGER",
+    Kind.BIGINT: "BIGINT",
+    Kind.REAL: "FLOAT",
+    Kind.DOUBLE: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+}
+
+
+def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
+    """The engine's type for one written in SQL; Unsupported if there is none, TypeMismatch for bad digits."""
+    if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
+        return _numeric(node)
+    found = _BY_SQLGLOT.get(node.this)
+    if found is None:
+        written = node.sql(dialect)
+        fail(
+            Unsupported(
+                f"type {written} is not supported",
+                "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, "
+                "TEXT, VARCHAR, DATE and TIMESTAMP",
+            ),
+            node,
+        )
+    return found
+
+
+def _numeric(node: exp.DataType) -> Type:
+    digits = [int(parameter.name) for parameter in node.expressions]
+    if not digits:
+        return DEFAULT_NUMERIC
+    precision, scale = digits[0], digits[1] if len(digits) > 1 else 0
+    if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= precision):
+        fail(
+            TypeMismatch(
+                f"NUMERIC({precision}, {scale}) is not a type",
+                f"the precision is 1 to {MAX_PRECISION}, the scale 0 to the precision",
+            ),
+            node,
+        )
+    return numeric(precision, scale)
+
+
+def duckdb_type(type: Type) -> str:
+    """The type's name in DuckDB."""
+    if type is UNTYPED:
+        return '"NULL"'
+    if type.kind is Kind.NUMERIC:
+        return f"DECIMAL({type.precision},{type.scale})"
+    return _DUCKDB_NAMES[type.kind]
+
+
+def from_duckdb(name: str) -> Type:
+    """The engine's type for DuckDB's `name`; Unsupported if there is none."""
+    decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
+    if decimal:
+        return numeric(int(decimal[1]), int(decimal[2]))
+    found = _BY_DUCKDB.get(name)
+    if found is None:
+        raise Unsupported(f"type {name} is not supported", "cast it to a supported type")
+    return found

@@ -1,0 +1,225 @@
+"""The oracle: an engine plan evaluated from scratch, in plain Python, by its specification alone.
+
+It shares no code with the engine but the frozen specifications. A bag is a Counter of tuples
+of Python values; multiplicities may be negative inside a plan, never in its result and never
+where a Reduce reads. Recursion is naive: from empty, all bindings at once, until nothing
+changes. It is for small inputs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from engine.expressions import Expression
+from engine.plan import (
+    Aggregate,
+    Clamp,
+    Concat,
+    Constant,
+    Filter,
+    Function,
+    Join,
+    Map,
+    Negate,
+    Node,
+    OnLimit,
+    Recursive,
+    Reduce,
+    Source,
+    Threshold,
+    Variable,
+)
+from engine.schema import Kind
+from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key
+
+Bag = Counter[Row]
+MAX_ROUNDS = 2_000
+
+
+class OracleError(Exception):
+    """A row failed, a recursion did not end, or a plan is wrong."""
+
+
+def interpret(plan: Node, sources: Mapping[str, Bag]) -> Bag:
+    """The plan's rows; OracleError if a row fails or a multiplicity is negative."""
+    oracle = Oracle(sources)
+    rows = oracle.rows(plan)
+    if oracle.errors:
+        raise OracleError(f"rows failed: {dict(oracle.errors)}")
+    return rows
+
+
+@dataclass
+class Oracle:
+    """One evaluation over given sources; `errors` counts the rows that failed, by reason."""
+
+    sources: Mapping[str, Bag]
+    errors: Counter[str] = field(default_factory=Counter)
+    _closed: dict[Node, Bag] = field(default_factory=dict)
+
+    def rows(self, plan: Node) -> Bag:
+        result = self._value(plan, {})
+        negative = [row for row, count in result.items() if count < 0]
+        if negative:
+            raise OracleError(f"the result has negative rows: {negative[:3]}")
+        return result
+
+    def _value(self, node: Node, variables: Mapping[str, Bag]) -> Bag:
+        if node.free:
+            return self._compute(node, variables)
+        if node not in self._closed:
+            self._closed[node] = self._compute(node, {})
+        return self._closed[node]
+
+    def _compute(self, node: Node, variables: Mapping[str, Bag]) -> Bag:
+        if isinstance(node, Recursive):
+            return self._fixed_point(node, variables)
+        inputs = [self._value(i, variables) for i in node.inputs]
+        match node:
+            case Source(name=name, schema=schema):
+                rows = self.sources[name]
+                return _clean(
+                    Counter({tuple(map(normal, row, schema.types)): count for row, count in rows.items()})
+                )
+            case Constant(rows=rows, schema=schema):
+                return Counter(tuple(map(normal, row, schema.types)) for row in rows)
+            case Variable(name=name):
+                return variables[name]
+            case Map(expressions=expressions):
+                return self._map(expressions, inputs[0])
+            case Filter(predicate=predicate):
+                kept = self._map((predicate,), inputs[0], keep=True)
+                return kept
+            case Concat():
+                return _sum(inputs)
+            case Negate():
+                return Counter({row: -count for row, count in inputs[0].items()})
+            case Join(left_keys=left_keys, right_keys=right_keys):
+                return _join(inputs[0], inputs[1], left_keys, right_keys)
+            case Reduce():
+                return self._reduce(node, inputs[0])
+            case Threshold(clamp=Clamp.DISTINCT):
+                return Counter({row: 1 for row, count in inputs[0].items() if count > 0})
+            case Threshold():
+                return Counter({row: count for row, count in inputs[0].items() if count > 0})
+        raise OracleError(f"{type(node).__name__} is unknown")
+
+    def _map(self, expressions: tuple[Expression, ...], rows: Bag, keep: bool = False) -> Bag:
+        """The rows' values; with `keep`, the rows themselves where the first value is true."""
+        result: Bag = Counter()
+        for row, count in rows.items():
+            try:
+                values = tuple(evaluate(e, row) for e in expressions)
+            except RowFailure as failure:
+                self.errors[str(failure)] += count
+                continue
+            if not keep:
+                result[values] += count
+            elif values[0] is True:
+                result[row] += count
+        return _clean(result)
+
+    def _reduce(self, node: Reduce, rows: Bag) -> Bag:
+        groups: dict[Row, list[tuple[Row, int]]] = {}
+        for row, count in rows.items():
+            if count < 0:
+                raise OracleError(f"a reduce reads a row {count} times: {row}")
+            groups.setdefault(tuple(row[i] for i in node.keys), []).append((row, count))
+        result: Bag = Counter()
+        for key, members in groups.items():
+            try:
+                result[key + tuple(_aggregate(a, members) for a in node.aggregates)] += 1
+            except RowFailure as failure:
+                self.errors[str(failure)] += 1
+        return result
+
+    def _fixed_point(self, node: Recursive, variables: Mapping[str, Bag]) -> Bag:
+        now: dict[str, Bag] = {binding.name: Counter() for binding in node.bindings}
+        for _ in range(node.limit or MAX_ROUNDS):
+            before = now
+            now = {b.name: self._value(b.value, {**variables, **before}) for b in node.bindings}
+            if now == before:
+                return now[node.result]
+        if node.limit is not None and node.on_limit is OnLimit.RETURN:
+            return now[node.result]
+        if all(self._value(b.value, {**variables, **now}) == now[b.name] for b in node.bindings):
+            return now[node.result]
+        raise OracleError("a recursion did not reach its fixed point")
+
+
+def _clean(bag: Bag) -> Bag:
+    return Counter({row: count for row, count in bag.items() if count})
+
+
+def _sum(bags: list[Bag]) -> Bag:
+    result: Bag = Counter()
+    for bag in bags:
+        for row, count in bag.items():
+            result[row] += count
+    return _clean(result)
+
+
+def _join(left: Bag, right: Bag, left_keys: tuple[int, ...], right_keys: tuple[int, ...]) -> Bag:
+    index: dict[Row, list[tuple[Row, int]]] = {}
+    for row, count in right.items():
+        index.setdefault(tuple(row[i] for i in right_keys), []).append((row, count))
+    result: Bag = Counter()
+    for row, count in left.items():
+        for other, times in index.get(tuple(row[i] for i in left_keys), []):
+            result[row + other] += count * times
+    return _clean(result)
+
+
+def _aggregate(aggregate: Aggregate, members: list[tuple[Row, int]]) -> object:
+    if aggregate.argument is None:
+        return sum(count for _, count in members)
+    values = [
+        (row[aggregate.argument], count) for row, count in members if row[aggregate.argument] is not None
+    ]
+    if aggregate.function is Function.COUNT:
+        return sum(count for _, count in values)
+    if not values:
+        return None
+    match aggregate.function:
+        case Function.MIN:
+            return min((value for value, _ in values), key=order_key)
+        case Function.MAX:
+            return max((value for value, _ in values), key=order_key)
+    total = _exact_sum(values)
+    if aggregate.function is Function.AVG:
+        total = NAN if total is NAN else float(total / sum(count for _, count in values))
+    elif aggregate.type.kind in (Kind.REAL, Kind.DOUBLE) and total is not NAN:
+        total = float(total)
+    elif isinstance(total, Fraction):
+        total = (
+            total.numerator
+            if total.denominator == 1 and aggregate.type.is_integer
+            else _decimal(total, aggregate)
+        )
+    return normal(total, aggregate.type)
+
+
+def _exact_sum(values: list) -> Fraction | float:
+    """The sum without rounding; infinities and NaN as floats have them."""
+    special = [v for v, _ in values if isinstance(v, float) and not math.isfinite(v)]
+    if special:
+        total = sum(special)
+        return NAN if math.isnan(total) else total
+    return sum((Fraction(value) * count for value, count in values), Fraction(0))
+
+
+def _decimal(total: Fraction, aggregate: Aggregate) -> object:
+    scale = aggregate.type.scale or 0
+    from_scaled = total * 10**scale
+    if from_scaled.denominator != 1:
+        raise OracleError(f"{aggregate} has more digits than its scale")
+    return _scaled(from_scaled.numerator, scale)
+
+
+def _scaled(digits: int, scale: int) -> str:
+    sign, text = ("-" if digits < 0 else ""), str(abs(digits)).rjust(scale + 1, "0")
+    return f"{sign}{text[: len(text) - scale]}.{text[len(text) - scale :]}" if scale else f"{sign}{text}"

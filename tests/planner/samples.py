@@ -1,0 +1,100 @@
+"""Small tables with NULLs and duplicates, and the check that a plan answers as DuckDB does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import date, datetime
+from decimal import Decimal
+from functools import cache
+
+from engine.plan import Source
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    Column,
+    Schema,
+    Type,
+    numeric,
+)
+from planner import Catalog, PlannedQuery, Relation, plan_query
+from tests.oracle.interpreter import interpret
+from tests.oracle.referee import Bag, Referee, comparable, same_bag
+
+
+def schema(**types: Type) -> Schema:
+    return Schema(tuple(Column(name, type) for name, type in types.items()))
+
+
+SCHEMAS: Mapping[str, Schema] = {
+    "t": schema(a=INTEGER, b=TEXT, c=DOUBLE),
+    "u": schema(a=INTEGER, d=BIGINT, e=BOOLEAN),
+    "k": Schema((Column("id", INTEGER, False), Column("p", numeric(10, 2)), Column("q", SMALLINT, False))),
+    "days": schema(id=INTEGER, day=DATE, at=TIMESTAMP, note=TEXT),
+    "edges": Schema(
+        (Column("src", INTEGER, False), Column("dst", INTEGER, False), Column("w", INTEGER, False))
+    ),
+    "none": schema(a=INTEGER, b=TEXT),
+}
+
+ROWS: Mapping[str, list[tuple]] = {
+    "t": [
+        (1, "x", 1.5),
+        (1, "x", 1.5),
+        (2, None, 2.5),
+        (None, "y", None),
+        (None, "y", -0.5),
+        (3, "Zed", 4.0),
+        (4, "", 0.0),
+    ],
+    "u": [(1, 10, True), (1, 11, False), (2, None, None), (None, 20, True), (5, 50, False), (5, 50, False)],
+    "k": [(1, Decimal("1.50"), 1), (2, Decimal("-2.25"), 2), (3, None, 1), (4, Decimal("100.00"), 3)],
+    "days": [
+        (1, date(2020, 1, 31), datetime(2020, 1, 31, 12, 30), "a%b"),
+        (2, date(1999, 12, 31), datetime(1999, 12, 31, 23, 59, 59, 5), "naïve"),
+        (3, None, None, None),
+    ],
+    "edges": [(1, 2, 4), (2, 3, 1), (3, 1, 1), (1, 3, 7), (3, 4, 2), (6, 6, 1), (4, 5, 3)],
+    "none": [],
+}
+
+
+def catalog() -> Catalog:
+    keys = {"k": (0,)}
+    return {name: Relation(name, s, Source(name, s), keys.get(name)) for name, s in SCHEMAS.items()}
+
+
+@cache
+def referee() -> Referee:
+    """DuckDB over the sample rows."""
+    made = Referee(SCHEMAS)
+    for name, rows in ROWS.items():
+        made.load(name, rows)
+    return made
+
+
+def planned(sql: str, dialect: str = "postgres") -> PlannedQuery:
+    return plan_query(sql, catalog(), dialect)
+
+
+def answer(query: PlannedQuery) -> Bag:
+    """What the plan gives over the sample rows."""
+    rows = interpret(query.plan, {name: Counter(rows) for name, rows in ROWS.items()})
+    return Counter({tuple(map(comparable, row)): count for row, count in rows.items()})
+
+
+def check(sql: str, reference: str | None = None, dialect: str = "postgres") -> None:
+    """The plan of `sql` answers as DuckDB does to `reference` (the same SQL if not given)."""
+    ours = answer(planned(sql, dialect))
+    theirs = referee().rows(reference or sql, dialect)
+    assert same_bag(ours, theirs), f"{sql}\nours:   {_shown(ours)}\ntheirs: {_shown(theirs)}"
+
+
+def _shown(bag: Bag) -> str:
+    return ", ".join(sorted(f"{row}×{count}" for row, count in bag.items()))
