@@ -1,17 +1,18 @@
 """The app: routes over a runtime that is opened when the app starts, and closed when it ends.
 
-`create_app` connects to nothing. While the runtime recovers, every route but `/healthz`
-answers 503 `not_ready`. Should it fail to recover, the app says so in the log, calls
-`on_failure` and never becomes ready.
+`create_app` connects to nothing. An app that is to answer while the runtime recovers is
+given `on_failure`: until it is ready every route but `/healthz` is a 503 `not_ready`, and
+should it fail to recover it says so in the log and calls `on_failure`. Without it, the
+app's start waits for the runtime, and fails with it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
@@ -19,6 +20,7 @@ from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service import problems
+from service.bodies import too_large
 from service.metrics import Counter, Metrics
 from service.models import ProblemModel
 from service.reads import Reader
@@ -31,18 +33,21 @@ _log = logging.getLogger("freshet.app")
 ROUTERS = (tables.router, views.router, rows.router, changes.router, operations.router)
 
 
-def create_app(settings: Settings, on_failure: Callable[[], None] = lambda: None) -> FastAPI:
+def create_app(settings: Settings, on_failure: Callable[[], None] | None = None) -> FastAPI:
     """The service as an ASGI app."""
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.loop = asyncio.get_running_loop()
-        opening = asyncio.create_task(_open(app, settings, on_failure))
+        opening = asyncio.create_task(_open(app, settings))
+        if on_failure is None:
+            await opening
+        else:
+            opening.add_done_callback(partial(_opened, on_failure))
         try:
             yield
         finally:
-            with contextlib.suppress(Exception):
-                await opening
+            await asyncio.wait([opening])
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
                 await asyncio.to_thread(runtime.close)
@@ -56,7 +61,7 @@ def create_app(settings: Settings, on_failure: Callable[[], None] = lambda: None
     )
     app.state.runtime = app.state.loop = None
     app.state.metrics = Metrics()
-    app.add_middleware(_Counting, counter=app.state.metrics.requests)
+    app.add_middleware(_Gate, counter=app.state.metrics.requests, body_limit=settings.body_limit)
     problems.install(app)
     app.router.routes.extend(deltas.ROUTES)
     for router in ROUTERS:
@@ -71,24 +76,27 @@ def end_feeds(app: FastAPI) -> None:
         app.state.loop.call_soon_threadsafe(app.state.runtime.end_feeds)
 
 
-async def _open(app: FastAPI, settings: Settings, on_failure: Callable[[], None]) -> None:
-    try:
-        runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics)
-    except Exception:
-        _log.critical("the service cannot start", exc_info=True)
+def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None:
+    error = opening.exception()
+    if error is not None:
+        _log.critical("the service cannot start", exc_info=error)
         on_failure()
-        raise
+
+
+async def _open(app: FastAPI, settings: Settings) -> None:
+    runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     app.state.runtime = runtime
     _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
 
 
-class _Counting:
-    """Counts answers by status. A bare ASGI layer: it is on the way of every request."""
+class _Gate:
+    """Counts answers by status, and stops bodies at the limit. A bare layer: every request passes it."""
 
-    def __init__(self, app: ASGIApp, counter: Counter) -> None:
+    def __init__(self, app: ASGIApp, counter: Counter, body_limit: int) -> None:
         self._app = app
         self._counter = counter
+        self._body_limit = body_limit
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -100,7 +108,17 @@ class _Counting:
                 self._counter.add(1, (("status", str(message["status"])),))
             await send(message)
 
-        await self._app(scope, receive, counted)
+        received = 0
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            received += len(message.get("body", b""))
+            if received > self._body_limit:
+                raise too_large(self._body_limit)
+            return message
+
+        await self._app(scope, limited, counted)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

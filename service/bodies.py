@@ -23,17 +23,11 @@ _CODECS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 
 
 async def read(request: Request, limit: int) -> bytes:
-    """The whole body, decompressed. TooLarge, BadRequest or UnsupportedFormat."""
-    if int(request.headers.get("content-length", "0")) > limit:
-        raise _too_large(limit)
-    pieces = []
-    size = 0
-    async for piece in request.stream():
-        size += len(piece)
-        if size > limit:
-            raise _too_large(limit)
-        pieces.append(piece)
-    body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+    """The whole body, decompressed. TooLarge, BadRequest or UnsupportedFormat.
+
+    Before decompression the app's gate has kept the limit.
+    """
+    body = await request.body()
     encoding = request.headers.get("content-encoding")
     if encoding is None or encoding == "identity":
         return body
@@ -55,11 +49,12 @@ def _decompress(body: bytes, codec: str, limit: int) -> bytes:
     except (OSError, pa.ArrowException) as error:
         raise BadRequest(f"the body is not {codec}: {error}", code="invalid_encoding") from None
     if len(plain) > limit:
-        raise _too_large(limit)
+        raise too_large(limit)
     return plain
 
 
-def _too_large(limit: int) -> TooLarge:
+def too_large(limit: int) -> TooLarge:
+    """What the sender of a body of more than `limit` bytes is told."""
     return TooLarge(
         f"the body has more than {limit} bytes", "send it in several requests, or raise FRESHET_BODY_LIMIT"
     )

@@ -57,7 +57,7 @@ def parse(
         )
     try:
         table = reader(body, limit)
-    except pa.ArrowException as error:
+    except (pa.ArrowException, OSError) as error:
         raise BadRequest(f"the body is not {media_type}: {error}", code="invalid_body") from None
     return _of_table(table, definition, dictionary)
 

@@ -17,7 +17,7 @@ from sqlglot.errors import SqlglotError
 
 from engine.schema import Schema
 from planner.errors import InvalidSyntax, UnknownColumn
-from planner.names import fold
+from planner.identifiers import fold
 from service.errors import Invalid
 
 _REFUSED: tuple[tuple[type[exp.Expression], str], ...] = (

@@ -65,7 +65,9 @@ async def _any(request: Request, error: Exception) -> Response:
 
 
 async def _http(request: Request, error: Exception) -> Response:
-    """What Starlette refuses itself: a path or a method that no route has."""
+    """What the framework refuses itself: a path or a method that no route has, a body that it could not read."""
+    if isinstance(error.__cause__, ServiceError):
+        return await _any(request, error.__cause__)
     status = getattr(error, "status_code", 500)
     detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', '')}".rstrip(": ").lower()
     problem = Problem(status, code="no_such_route", detail=detail)

@@ -1,0 +1,170 @@
+"""Clients of a service: one that runs the app in this process, one that starts `python -m service`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import httpx
+
+from service.app import create_app
+from service.runtime import Runtime
+from service.settings import Settings
+
+Change = dict[str, dict[str, object]]
+
+
+class Client:
+    """The app on an event loop in a thread; calls wait for their answers."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.app = create_app(settings)
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever)
+
+    def __enter__(self) -> Client:
+        self._thread.start()
+        self._lifespan = self.app.router.lifespan_context(self.app)
+        self.run(self._lifespan.__aenter__())
+        transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
+        self._http = httpx.AsyncClient(transport=transport, base_url="http://service")
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.run(self._http.aclose())
+        self.run(self._lifespan.__aexit__(None, None, None))
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    @property
+    def runtime(self) -> Runtime:
+        return self.app.state.runtime
+
+    def run(self, work):
+        """The result of a coroutine that runs on the app's loop."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def together(self, *works) -> list:
+        """The results, or exceptions, of coroutines that run at the same time."""
+
+        async def gathered() -> list:
+            return await asyncio.gather(*works, return_exceptions=True)
+
+        return self.run(gathered())
+
+    def get(self, path: str, **params: object) -> httpx.Response:
+        accept = params.pop("accept", None)
+        headers = {"Accept": str(accept)} if accept else {}
+        return self.run(self._http.get(path, params=params, headers=headers))
+
+    def post(self, path: str, json: object = None, **options) -> httpx.Response:
+        if "content" not in options:
+            options["json"] = json
+        return self.run(self._http.post(path, **options))
+
+    def delete(self, path: str) -> httpx.Response:
+        return self.run(self._http.delete(path))
+
+    def table(self, name: str, columns: Mapping[str, str], key: Sequence[str] = ()) -> None:
+        """Creates a table; must be accepted."""
+        body = {
+            "name": name,
+            "columns": [{"name": n, "type": type} for n, type in columns.items()],
+            "primary_key": list(key),
+        }
+        answer = self.post("/v1/tables", body)
+        assert answer.status_code == 201, answer.text
+
+    def view(self, name: str, sql: str) -> None:
+        """Creates a view; must be accepted."""
+        answer = self.post("/v1/views", {"name": name, "sql": sql})
+        assert answer.status_code == 201, answer.text
+
+    def change(self, table: str, *changes: Change, **headers: str) -> int:
+        """Changes a table; must be accepted. The epoch."""
+        answer = self.deltas(table, *changes, **headers)
+        assert answer.status_code == 200, answer.text
+        return answer.json()["epoch"]
+
+    def deltas(self, table: str, *changes: Change, **headers: str) -> httpx.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.post(f"/v1/tables/{table}/deltas", list(changes), headers=named)
+
+    def insert(self, table: str, *rows: dict[str, object]) -> int:
+        return self.change(table, *({"insert": row} for row in rows))
+
+    def rows(self, name: str, **params: object) -> list[tuple]:
+        """The rows of a table or view."""
+        kind = "views" if self.runtime.definition(name).is_view else "tables"
+        answer = self.get(f"/v1/{kind}/{name}/rows", **params)
+        assert answer.status_code == 200, answer.text
+        return [tuple(row.values()) for row in answer.json()["rows"]]
+
+
+def code(answer: httpx.Response) -> tuple[int, str]:
+    """The status and code of a problem, whose shape is checked."""
+    assert answer.headers["content-type"] == "application/problem+json", answer.text
+    problem = answer.json()
+    assert {"type", "title", "status", "detail", "code", "hint"} <= problem.keys()
+    assert problem["status"] == answer.status_code
+    return answer.status_code, problem["code"]
+
+
+class Process:
+    """A service in a process of its own, on a free port of the loopback."""
+
+    def __init__(self, data: Path, environment: Mapping[str, str]) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "service"],
+            env={**os.environ, "FRESHET_DATA": str(data), "FRESHET_PORT": str(self.port), **environment},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def wait_ready(self, seconds: float = 120) -> None:
+        """Until `/readyz` is 200; RuntimeError with what the process wrote if it ends before."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the service ended:\n{self._process.stderr.read()}")
+            try:
+                if httpx.get(f"{self.url}/readyz").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.02)
+        raise RuntimeError(f"the service is not ready after {seconds} s")
+
+    def terminate(self) -> int:
+        """SIGTERM; the exit code."""
+        self._process.terminate()
+        return self._end()
+
+    def kill(self) -> None:
+        """SIGKILL."""
+        self._process.kill()
+        self._end()
+
+    def wait(self, seconds: float) -> tuple[int, str]:
+        """The exit code and what was written, of a process that ends by itself."""
+        _, written = self._process.communicate(timeout=seconds)
+        return self._process.returncode, written
+
+    def _end(self) -> int:
+        self._process.wait(60)
+        if self._process.stderr is not None:
+            self._process.stderr.close()
+        return self._process.returncode

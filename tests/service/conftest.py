@@ -1,0 +1,37 @@
+"""A service in this process, and one in a process of its own, each over a fresh data directory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from service.settings import Settings
+from tests.service.client import Client, Process
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(data=tmp_path / "data")
+
+
+@pytest.fixture
+def client(settings: Settings) -> Iterator[Client]:
+    with Client(settings) as client:
+        yield client
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Starts processes over one data directory; what still runs at the end is killed."""
+    started: list[Process] = []
+
+    def start(**environment: str) -> Process:
+        process = Process(tmp_path / "data", environment)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
