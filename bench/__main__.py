@@ -38,7 +38,7 @@ def _measure(chosen: list[str], quick: bool) -> list[Row]:
         if name == HTTP:
             rows += [http_row(answered) for answered in http.run(http.QUICK if quick else http.FULL)]
         else:
-            rows += [engine_row(result) for result in run.apart(name, quick)]
+            rows += [engine_row(result, not quick) for result in run.apart(name, quick)]
     return rows
 
 

@@ -12,6 +12,10 @@ from bench.workloads.base import Workload
 REPETITIONS = 5
 
 
+class WrongAnswer(Exception):
+    """A view differs from what it must be over the same rows."""
+
+
 class Recompute:
     """An in-memory DuckDB with a workload's tables, at its default number of threads."""
 
@@ -19,11 +23,11 @@ class Recompute:
         self._workload = workload
         self._connection = duckdb.connect()
 
-    def refresh(self, tables: set[str]) -> None:
-        """Make the given tables hold the workload's current rows."""
-        for name in tables:
+    def refresh(self) -> None:
+        """Make the tables hold the workload's current rows."""
+        for name, words in self._workload.tables.items():
             columns = self._workload.schemas[name].names
-            arrays = [pa.array(column) for column in self._workload.tables[name]]
+            arrays = [pa.array(column) for column in words]
             self._connection.register("arriving", pa.table(arrays, names=list(columns)))
             self._connection.execute(f"CREATE OR REPLACE TABLE {name} AS FROM arriving")
             self._connection.unregister("arriving")
@@ -48,3 +52,12 @@ class Recompute:
 def ordered(words: np.ndarray) -> np.ndarray:
     """The rows of `words` sorted by the first column, then by the next: equal bags become equal matrices."""
     return words[:, np.lexsort(words[::-1])]
+
+
+def compare(what: str, engine: np.ndarray, duckdb: np.ndarray) -> None:
+    """Raise WrongAnswer, with the first difference, unless both hold the same rows; both are in order."""
+    if engine.shape != duckdb.shape:
+        raise WrongAnswer(f"{what} has {engine.shape[1]} rows, and {duckdb.shape[1]} in DuckDB")
+    if not np.array_equal(engine, duckdb):
+        position = int(np.argmax((engine != duckdb).any(axis=0)))
+        raise WrongAnswer(f"{what} has {engine[:, position]} where DuckDB has {duckdb[:, position]}")

@@ -15,16 +15,12 @@ from multiprocessing import get_context
 import numpy as np
 
 from bench import measure
-from bench.duck import REPETITIONS, Recompute, ordered
+from bench.duck import REPETITIONS, Recompute, compare, ordered
 from bench.measure import Timing
 from bench.reference import LOAD
 from bench.subject import Subject
 from bench.workloads import build
 from bench.workloads.base import Phase, Workload, load, rows
-
-
-class WrongAnswer(Exception):
-    """A view of the engine differs from DuckDB's result over the same rows."""
 
 
 @dataclass(frozen=True)
@@ -107,29 +103,19 @@ def _rounds(subject: Subject, workload: Workload, phase: Phase) -> tuple[Timing,
 
 
 def _duckdb_part(workload: Workload, answers: dict[str, np.ndarray]) -> list[float]:
-    """Replay the workload, query after the load and after the last changes of each phase, compare the end."""
+    """Replay the workload, query after the load and after each phase, compare what is there at the end."""
     duck = Recompute(workload)
-    duck.refresh(set(workload.tables))
-    medians = [Timing.of([duck.query() for _ in range(REPETITIONS)]).median]
+    medians = [_recomputed(duck)]
     for phase in workload.phases:
-        took = []
-        stale: set[str] = set()
-        for number in range(phase.rounds):
-            stale |= workload.change(phase.batch, epoch=0).keys()
-            if number >= phase.rounds - REPETITIONS:
-                duck.refresh(stale)
-                stale.clear()
-                took.append(duck.query())
-        medians.append(Timing.of(took).median)
+        for _ in range(phase.rounds):
+            workload.change(phase.batch, epoch=0)
+        medians.append(_recomputed(duck))
     for name, answer in answers.items():
-        _compare(f"{workload.title}: {name}", ordered(answer), duck.rows(name))
+        compare(f"{workload.title}: {name}", ordered(answer), duck.rows(name))
     duck.close()
     return medians
 
 
-def _compare(what: str, engine: np.ndarray, duckdb: np.ndarray) -> None:
-    if engine.shape != duckdb.shape:
-        raise WrongAnswer(f"{what} has {engine.shape[1]} rows, and {duckdb.shape[1]} in DuckDB")
-    if not np.array_equal(engine, duckdb):
-        position = int(np.argmax((engine != duckdb).any(axis=0)))
-        raise WrongAnswer(f"{what} has {engine[:, position]} where DuckDB has {duckdb[:, position]}")
+def _recomputed(duck: Recompute) -> float:
+    duck.refresh()
+    return Timing.of([duck.query() for _ in range(REPETITIONS)]).median

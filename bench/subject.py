@@ -5,12 +5,12 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from engine.runtime import Engine
-from planner.catalog import Relation
 
 from bench.workloads.base import Deltas, Workload
 from engine.plan import Source
+from engine.runtime import Engine
 from planner import plan_query
+from planner.catalog import Relation
 
 
 class Failed(Exception):

@@ -23,10 +23,10 @@ NOTHING = "–"
 Row = tuple[str, ...]
 
 
-def engine_row(result: Result) -> Row:
-    """A workload's line: beside it DuckDB from scratch, the reference's figure and our median over that."""
+def engine_row(result: Result, full: bool) -> Row:
+    """A workload's line: beside it DuckDB from scratch, and for a full run the reference's figure."""
     timing = result.timing
-    reported = seconds(REFERENCE, result.workload, result.batch)
+    reported = seconds(REFERENCE, result.workload, result.batch) if full else None
     return (
         result.title,
         "load" if result.batch == LOAD else f"{result.batch:,}",

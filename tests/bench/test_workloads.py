@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bench.data import choose, insertion, replace
-from bench.duck import Recompute, ordered
+from bench.duck import Recompute, WrongAnswer, compare, ordered
 from bench.workloads import FULL, QUICK, build
 from bench.workloads.base import load
 
@@ -83,7 +83,7 @@ def test_duckdb_counts_degrees() -> None:
     workload = build("W1", quick=True)
     workload.change(10, 2)
     duck = Recompute(workload)
-    duck.refresh({"edges"})
+    duck.refresh()
     assert duck.query() > 0
     degrees = Counter(workload.tables["edges"][0].tolist())
     histogram = Counter(degrees.values())
@@ -98,3 +98,12 @@ def test_ordered_sorts_by_the_first_column_first() -> None:
 
 def test_quick_has_what_full_has() -> None:
     assert QUICK.keys() == FULL.keys()
+
+
+def test_a_difference_is_found() -> None:
+    right = np.array([[1, 2], [3, 4]])
+    compare("v", right, right.copy())
+    with pytest.raises(WrongAnswer, match=r"v has \[2 5\] where DuckDB has \[2 4\]"):
+        compare("v", np.array([[1, 2], [3, 5]]), right)
+    with pytest.raises(WrongAnswer, match="1 rows, and 2"):
+        compare("v", right[:, :1], right)

@@ -1,0 +1,41 @@
+"""The whole of it in miniature: every workload agrees with DuckDB, the service with what it was sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bench import profiling
+from bench.__main__ import DOCUMENT, main
+from bench.workloads import QUICK
+
+
+def test_every_workload(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    before = DOCUMENT.read_bytes() if DOCUMENT.exists() else None
+    main(["--quick", *QUICK, "--output", str(tmp_path / "page.md")])
+    printed = capsys.readouterr().out
+    for title in ("W1 degrees, 5,000 edges", "W1 degrees, 500 edges", "W2 revenue", "W3 reach"):
+        assert title in printed
+        assert f"| {title}" in (tmp_path / "page.md").read_text()
+    assert (DOCUMENT.read_bytes() if DOCUMENT.exists() else None) == before
+
+
+def test_the_service(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--quick", "http"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("HTTP")]
+    assert len(lines) == 3
+
+
+@pytest.mark.parametrize("batch", [0, 1])
+def test_profile(batch: int) -> None:
+    printed = profiling.profile("W1", batch, quick=True)
+    assert "stage" in printed
+    assert "publish" in printed
+
+
+@pytest.mark.parametrize("arguments", [["W8"], ["--profile", "W1"], ["--profile", "W8:1"]])
+def test_arguments_that_name_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(arguments)
+    assert arguments[-1] in capsys.readouterr().err
