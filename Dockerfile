@@ -24,8 +24,8 @@ ENV PATH=/opt/freshet/bin:$PATH \
     FRESHET_DATA=/data \
     NUMBA_CACHE_DIR=/var/cache/freshet
 USER freshet
-# The kernels, compiled for this kind of processor, so that the first start need not; on another kind it does.
-RUN python -m engine.kernels
+# The import compiles the kernels for this kind of processor, so that the first start need not.
+RUN python -c 'import service.app'
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]

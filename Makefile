@@ -45,8 +45,8 @@ clean: stop ## remove what the targets above made, but no data directory that yo
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-# The stamps: a virtual environment with what runs the service, the same with what tests it. Each ends by
-# compiling the kernels, so that the first start need not.
+# The stamps: a virtual environment with what runs the service, the same with what tests it. Each ends with
+# an import of it all, which compiles the kernels, so that the first start need not.
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -58,10 +58,10 @@ $(RUN):
 
 $(VENV)/.runtime: pyproject.toml | $(RUN)
 	@$(PIP) --editable .
-	@$(RUN) -m engine.kernels
+	@$(RUN) -c 'import service.app'
 	@touch $@
 
 $(VENV)/.development: pyproject.toml | $(RUN)
 	@$(PIP) --editable '.[dev]'
-	@$(RUN) -m engine.kernels
+	@$(RUN) -c 'import service.app'
 	@touch $@ $(VENV)/.runtime

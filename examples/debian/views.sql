@@ -55,9 +55,9 @@ EXCEPT
 SELECT package, depends_on FROM loose;
 
 -- The edges inside a strongly connected component, by recursions inside a recursion. Every package takes the
--- least name that leads to it (above) and the least that it leads to (below). The two ends of an edge inside
--- a component take the same names; an edge whose ends differ joins two components and is cut. What is cut is
--- never put back, and the marks begin anew without it, until nothing more is cut.
+-- least name that leads to it (above); an edge whose ends take different ones joins two components. Of the level
+-- edges that are left, the same again against their direction (below). An edge inside a component is always
+-- tight. What is not is cut, and the marks begin anew without it, until nothing more is cut.
 CREATE VIEW knots AS
 WITH MUTUALLY RECURSIVE
   cut (package TEXT, depends_on TEXT) AS (
@@ -68,47 +68,49 @@ WITH MUTUALLY RECURSIVE
     ),
     above AS (
       WITH MUTUALLY RECURSIVE
-        mark (name TEXT, label TEXT) AS (
-          SELECT name, min(label)
+        mark (name TEXT, least TEXT) AS (
+          SELECT name, min(least)
           FROM (
-            SELECT package AS name, package AS label FROM kept
+            SELECT package AS name, package AS least FROM kept
             UNION ALL
             SELECT depends_on, depends_on FROM kept
             UNION ALL
-            SELECT k.depends_on, m.label FROM mark AS m JOIN kept AS k ON k.package = m.name
+            SELECT k.depends_on, m.least FROM mark AS m JOIN kept AS k ON k.package = m.name
           ) AS step
           GROUP BY name
         )
-      SELECT name, label FROM mark
+      SELECT name, least FROM mark
+    ),
+    level AS (
+      SELECT k.package, k.depends_on
+      FROM kept AS k
+      JOIN above AS a ON a.name = k.package
+      JOIN above AS b ON b.name = k.depends_on AND b.least = a.least
     ),
     below AS (
       WITH MUTUALLY RECURSIVE
-        mark (name TEXT, label TEXT) AS (
-          SELECT name, min(label)
+        mark (name TEXT, least TEXT) AS (
+          SELECT name, min(least)
           FROM (
-            SELECT package AS name, package AS label FROM kept
+            SELECT package AS name, package AS least FROM level
             UNION ALL
-            SELECT depends_on, depends_on FROM kept
+            SELECT depends_on, depends_on FROM level
             UNION ALL
-            SELECT k.package, m.label FROM mark AS m JOIN kept AS k ON k.depends_on = m.name
+            SELECT k.package, m.least FROM mark AS m JOIN level AS k ON k.depends_on = m.name
           ) AS step
           GROUP BY name
         )
-      SELECT name, label FROM mark
+      SELECT name, least FROM mark
+    ),
+    tight AS (
+      SELECT k.package, k.depends_on
+      FROM level AS k
+      JOIN below AS a ON a.name = k.package
+      JOIN below AS b ON b.name = k.depends_on AND b.least = a.least
     )
-    SELECT package, depends_on FROM cut
-    UNION
-    SELECT k.package, k.depends_on
-    FROM kept AS k
-    JOIN above AS s ON s.name = k.package
-    JOIN above AS e ON e.name = k.depends_on
-    WHERE s.label <> e.label
-    UNION
-    SELECT k.package, k.depends_on
-    FROM kept AS k
-    JOIN below AS s ON s.name = k.package
-    JOIN below AS e ON e.name = k.depends_on
-    WHERE s.label <> e.label
+    SELECT package, depends_on FROM entangled
+    EXCEPT
+    SELECT package, depends_on FROM tight
   )
 SELECT package, depends_on FROM entangled
 EXCEPT
