@@ -24,7 +24,7 @@ import numpy as np
 from engine.kernels.layers import COLUMNS, register
 from engine.kernels.merge import FIELDS, WRITTEN, merge, merge_step
 
-AT_ONCE = 512
+AT_ONCE = 128
 """Rows up to which a merge is done at once."""
 QUANTUM = 4096
 """Rows that a large merge goes on by at a time."""

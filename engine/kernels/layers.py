@@ -127,7 +127,7 @@ def locate(batch, keys, rows, count, width, lows, highs):
     Fills lows[k] and highs[k]. Few keys are sought by halving, many by one forward sweep.
     """
     n = batch.shape[0]
-    sparse = width > 0 and count > 2 and n > SPARSE * count
+    sparse = width > 0 and n > SPARSE * count
     if sparse:
         _lower_bounds(batch, keys, rows, count, lows)
     position = 0
