@@ -136,9 +136,9 @@ class Dictionary:
 
     def _exception(self, text: str) -> int:
         """The word of a text that may not have its hash of round 0. The lock is held."""
-        word = self._exceptions.get(text)
-        if word is not None:
-            return word
+        known = self._exceptions.get(text)
+        if known is not None:
+            return known
         offsets, data = _encode(text)
         round = 0
         while (word := int(self._append(self._hash(offsets, data, round), offsets, data)[0])) == NULL:
@@ -204,12 +204,12 @@ class Dictionary:
     # Order
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """int8[n]: -1, 0 or 1 as the left text is before, the same as or after the right one, by bytes.
+        """int64[n]: -1, 0 or 1 as the left text is before, the same as or after the right one, by bytes.
 
-        0 where either is NULL; KeyError when a word is no entry's.
+        NULL where either is; KeyError when a word is no entry's.
         """
         store = self._store
-        order = np.empty(left.size, np.int8)
+        order = np.empty(left.size, np.int64)
         kernels.compare(self._find(left, store), self._find(right, store), store.ends, store.arena, order)
         return order
 

@@ -187,7 +187,7 @@ def _encode_floats(array: pa.Array, type: Type) -> np.ndarray:
 
 
 def _encode_decimals(array: pa.Array, type: Type) -> np.ndarray:
-    if len(array) == 0 or array.null_count == len(array):
+    if array.null_count == len(array):
         return np.zeros(len(array), np.int64)
     decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
     if pa.types.is_floating(array.type):
@@ -195,11 +195,21 @@ def _encode_decimals(array: pa.Array, type: Type) -> np.ndarray:
         same = pc.equal(decimals.cast(pa.float64()), array.cast(pa.float64()))
         if not pc.all(same).as_py():
             raise InvalidValue(f"{array.filter(pc.invert(same))[0]} is no {type}: too many decimals")
+    words, wide = decimal_words(decimals, type)
+    if wide.any():
+        raise InvalidValue(f"{decimals[int(np.flatnonzero(wide)[0])]} is no {type}: out of range")
+    return words
+
+
+def decimal_words(decimals: pa.Array, type: Type) -> tuple[np.ndarray, np.ndarray]:
+    """The words int64[n] of a decimal128 array of the type's scale, and bool[n]: where a value is too wide.
+
+    What the word is where the array is null or a value too wide is not said.
+    """
+    if len(decimals) == 0:
+        return np.zeros(0, np.int64), np.zeros(0, bool)
     halves = np.frombuffer(decimals.buffers()[1], np.int64).reshape(-1, 2)[decimals.offset :][: len(decimals)]
     words = halves[:, 0].copy()
     limit = 10 ** min(type.precision or 0, MAX_DIGITS)
     wide = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
-    wide &= decimals.is_valid().to_numpy(zero_copy_only=False)
-    if wide.any():
-        raise InvalidValue(f"{decimals[int(np.flatnonzero(wide)[0])]} is no {type}: out of range")
-    return words
+    return words, wide & decimals.is_valid().to_numpy(zero_copy_only=False)

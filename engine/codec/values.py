@@ -158,6 +158,12 @@ def float_word(value: float) -> int:
     return bits if bits >= 0 else bits ^ 0x7FFFFFFFFFFFFFFF
 
 
+def word_float(word: int) -> float:
+    """The float of a word, of the scalar kind of `engine.kernels.floats`."""
+    (value,) = struct.unpack("<d", struct.pack("<q", word if word >= 0 else word ^ 0x7FFFFFFFFFFFFFFF))
+    return value
+
+
 def _float(value: object, kind: Kind) -> float:
     if value.__class__ is float:
         return value  # type: ignore[return-value]

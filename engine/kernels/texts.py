@@ -127,16 +127,16 @@ def gather(entries, ends, arena, offsets, data):
                 data[target + k] = arena[source + k]
 
 
-@njit(types.void(WORDS, WORDS, ENDS, ARENA, types.int8[::1]), cache=True, nogil=True)
+@njit(types.void(WORDS, WORDS, ENDS, ARENA, types.int64[::1]), cache=True, nogil=True)
 def compare(left, right, ends, arena, out):
     """Into `out` -1, 0 or 1: how the texts of two entries a row stand by bytes, which is by code point.
 
-    A row where either entry is -1 gets 0.
+    NULL where either entry is -1.
     """
     for i in range(left.size):
         a, b = left[i], right[i]
-        out[i] = 0
-        if a < 0 or b < 0 or a == b:
+        out[i] = NULL if a < 0 or b < 0 else 0
+        if out[i] == NULL or a == b:
             continue
         size_a = ends[a + 1] - ends[a]
         size_b = ends[b + 1] - ends[b]

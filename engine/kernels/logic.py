@@ -1,0 +1,88 @@
+"""Kernels of comparison, three-valued logic and choice on columns of words.
+
+Operands are int64[n], or of one element, which then stands for a whole column. Truth
+values are the words 1, 0 and NULL. Order is that of words, which is that of values for
+every kind but TEXT.
+"""
+
+from __future__ import annotations
+
+from numba import njit, types
+
+from engine.kernels.texts import NULL, WORDS
+
+EQ, NE, LT, LE, GT, GE, DISTINCT, NOT_DISTINCT, AND, OR, COALESCE, GREATEST, LEAST = range(13)
+
+_BINARY = types.void(types.int64, WORDS, WORDS, types.int64[::1])
+
+
+@njit(types.boolean(types.int64, types.int64, types.int64), cache=True, nogil=True, inline="always")
+def _holds(op, a, b):
+    if op in (EQ, NOT_DISTINCT):
+        return a == b
+    if op in (NE, DISTINCT):
+        return a != b
+    if op == LT:
+        return a < b
+    if op == LE:
+        return a <= b
+    if op == GT:
+        return a > b
+    return a >= b
+
+
+@njit(_BINARY, cache=True, nogil=True)
+def compare(op, left, right, out):
+    """Whether EQ, NE, LT, LE, GT, GE, DISTINCT or NOT_DISTINCT holds, into `out`."""
+    step_left, step_right = int(left.size != 1), int(right.size != 1)
+    nullable = op != DISTINCT and op != NOT_DISTINCT
+    for i in range(out.size):
+        a, b = left[i * step_left], right[i * step_right]
+        truth = int(_holds(op, a, b))
+        out[i] = NULL if nullable and (a == NULL or b == NULL) else truth
+
+
+@njit(_BINARY, cache=True, nogil=True)
+def connect(op, left, right, out):
+    """AND or OR of truth values, into `out`."""
+    step_left, step_right = int(left.size != 1), int(right.size != 1)
+    decisive = int(op == OR)
+    for i in range(out.size):
+        a, b = left[i * step_left], right[i * step_right]
+        if a == decisive or b == decisive:
+            out[i] = decisive
+        else:
+            out[i] = NULL if a == NULL or b == NULL else 1 - decisive
+
+
+@njit(types.void(WORDS, types.int64[::1]), cache=True, nogil=True)
+def negate(values, out):
+    """NOT of truth values, into `out`."""
+    step = int(values.size != 1)
+    for i in range(out.size):
+        a = values[i * step]
+        out[i] = NULL if a == NULL else 1 - a
+
+
+@njit(_BINARY, cache=True, nogil=True)
+def pick(op, left, right, out):
+    """The first that is not NULL (COALESCE), or the GREATEST or LEAST, which skip NULLs, into `out`."""
+    step_left, step_right = int(left.size != 1), int(right.size != 1)
+    for i in range(out.size):
+        a, b = left[i * step_left], right[i * step_right]
+        if a == NULL or (b != NULL and ((op == GREATEST and b > a) or (op == LEAST and b < a))):
+            out[i] = b
+        else:
+            out[i] = a
+
+
+@njit(types.void(WORDS, WORDS, WORDS, types.int64[::1]), cache=True, nogil=True)
+def choose(condition, value, otherwise, out):
+    """`value` where `condition` is 1, `otherwise` elsewhere, into `out`, which may be `otherwise` itself."""
+    step_condition, step_value = int(condition.size != 1), int(value.size != 1)
+    step_otherwise = int(otherwise.size != 1)
+    for i in range(out.size):
+        if condition[i * step_condition] == 1:
+            out[i] = value[i * step_value]
+        else:
+            out[i] = otherwise[i * step_otherwise]

@@ -1,0 +1,181 @@
+"""Casts between kinds, as DuckDB makes them.
+
+Floats become integers by rounding half to even, decimals half away from zero. A value
+that does not fit fails its row, or with `lenient` is NULL. Text is parsed and, but for
+integers and truth values, written by DuckDB itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pyarrow as pa
+
+from engine.codec.values import MAX_DIGITS
+from engine.dictionary import Dictionary
+from engine.errors import PlanError
+from engine.kernels import casts as kernels
+from engine.kernels import logic
+from engine.scalar.arithmetic import bounds
+from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.failures import Failure, Report
+from engine.scalar.foreign import foreign
+from engine.scalar.sql import shown, type_name
+from engine.schema import NULL, Kind, Type
+
+Convert = Callable[[np.ndarray, np.ndarray], int | None]
+"""Converts words int64[n] or int64[1] into another int64[n]; how many rows failed, None for none ever."""
+
+_FEW = 16  # up to so many integers, one by one beats Arrow
+_HUGE = 4 * 10**MAX_DIGITS  # a divisor that leaves nothing of any decimal's word
+
+
+def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+    """The evaluator of CAST or, with `lenient`, TRY_CAST; PlanError for kinds between which there is none."""
+    if arg.type == type:
+        return arg
+    if Kind.TEXT in (arg.type.kind, type.kind):
+        return _of_text(arg, type, lenient, dictionary)
+    if _holds_all(arg.type, type):
+        return arg.typed(type)
+    convert = _converter(arg.type, type)
+    if convert is None:
+        raise PlanError(f"there is no cast of {arg.type} to {type}")
+    return _converted(arg, type, convert, lenient, dictionary)
+
+
+def _holds_all(source: Type, target: Type) -> bool:
+    """Whether the words of the source mean the same in the target, all of them."""
+    if source.kind is Kind.BOOLEAN:
+        return target.is_integer
+    if source.is_integer and target.is_integer:
+        return bounds(source)[1] <= bounds(target)[1]
+    if source.kind is Kind.NUMERIC and target.kind is Kind.NUMERIC:
+        return source.scale == target.scale and bounds(source)[1] <= bounds(target)[1]
+    return (source.kind, target.kind) == (Kind.REAL, Kind.DOUBLE)
+
+
+def _converter(source: Type, target: Type) -> Convert | None:
+    exact = source.is_integer or source.kind in (Kind.NUMERIC, Kind.BOOLEAN)
+    scale = source.scale or 0
+    match target.kind:
+        case Kind.BOOLEAN if exact or source.is_float:
+            return _to_truth
+        case Kind.DATE if source.kind is Kind.TIMESTAMP:
+            return kernels.instants_to_days
+        case Kind.TIMESTAMP if source.kind is Kind.DATE:
+            return kernels.days_to_instants
+        case Kind.REAL if source.kind is Kind.DOUBLE:
+            return kernels.to_single
+        case Kind.REAL | Kind.DOUBLE if exact:
+            return _to_floats(scale, target.kind is Kind.REAL)
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT | Kind.NUMERIC if exact:
+            return _rescaled((target.scale or 0) - scale, *bounds(target))
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT if source.is_float:
+            return _from_floats(1.0, True, *bounds(target))
+        case Kind.NUMERIC if source.is_float:
+            return _from_floats(10.0 ** (target.scale or 0), False, *bounds(target))
+    return None
+
+
+def _to_truth(words: np.ndarray, out: np.ndarray) -> None:
+    logic.compare(logic.NE, words, np.zeros(1, np.int64), out)
+
+
+def _to_floats(scale: int, single: bool) -> Convert:
+    power = min(10**scale, 2**63 - 1)
+
+    def convert(words: np.ndarray, out: np.ndarray) -> None:
+        kernels.to_floats(words, power, 10.0**scale, single, out)
+
+    return convert
+
+
+def _rescaled(shift: int, low: int, high: int) -> Convert:
+    """Words times 10**shift, within bounds."""
+    if shift > MAX_DIGITS:
+        factor, divisor, low, high = 1, 1, 0, 0
+    elif shift >= 0:
+        factor, divisor = 10**shift, 1
+    else:
+        factor, divisor = 1, 10**-shift if -shift <= MAX_DIGITS else _HUGE
+
+    def convert(words: np.ndarray, out: np.ndarray) -> int:
+        return kernels.rescale(words, factor, divisor, low, high, out)
+
+    return convert
+
+
+def _from_floats(power: float, to_even: bool, low: int, high: int) -> Convert:
+    """Bounds become exclusive, since their neighbours are floats exactly; -2**63 is no number of ours."""
+    below = float(low - 1) if low - 1 > NULL else float(NULL)
+    above = float(high + 1)
+
+    def convert(words: np.ndarray, out: np.ndarray) -> int:
+        return kernels.from_floats(words, power, to_even, below, above, out)
+
+    return convert
+
+
+def _converted(
+    arg: Evaluator, type: Type, convert: Convert, lenient: bool, dictionary: Dictionary
+) -> Evaluator:
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = inner(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        if convert(words, out) and not lenient:
+            words = full(words, out.size)
+            rows = np.flatnonzero((out == NULL) & (words != NULL))
+            report.append(Failure(rows, rows, lambda places: [explain(words[i]) for i in places]))
+        return out
+
+    def explain(word: int) -> str:
+        return f"{shown(int(word), arg.type, dictionary)} is no {type}: out of range"
+
+    return Evaluator(evaluate, type, total=arg.total and lenient)
+
+
+def _of_text(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+    if arg.type.is_integer:
+        return _written(arg, type, dictionary)
+    if arg.type.kind is Kind.BOOLEAN:
+        words = [np.array([dictionary.word(text)], np.int64) for text in ("true", "false")]
+        return _chosen(arg, type, *words)
+
+    def explain(row: np.ndarray, reason: str) -> str:
+        word = int(row[0]) if row.size else arg.constant
+        return f"{shown(word, arg.type, dictionary)} is no {type}"  # type: ignore[arg-type]
+
+    return foreign(f"CAST({{0}} AS {type_name(type)})", [arg], type, dictionary, explain, lenient)
+
+
+def _written(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    """Integers as text."""
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = inner(batch, report, None)
+        if words.size <= _FEW:
+            texts = [None if word == NULL else str(word) for word in words.tolist()]
+            return dictionary.intern(texts)
+        return dictionary.intern(pa.array(words, mask=words == NULL).cast(pa.string()))
+
+    return Evaluator(evaluate, type, total=arg.total)
+
+
+def _chosen(arg: Evaluator, type: Type, true: np.ndarray, false: np.ndarray) -> Evaluator:
+    """Truth values as one of two words."""
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        truth = inner(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        logic.choose(truth, true, np.where(truth == NULL, NULL, false), out)
+        return out
+
+    return Evaluator(evaluate, type, total=arg.total)

@@ -1,0 +1,100 @@
+"""Comparisons, IS NULL, GREATEST and LEAST.
+
+Words order as values do but for TEXT, whose order the dictionary tells. Two texts are
+equal if their words are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.dictionary import Dictionary
+from engine.expressions import Op
+from engine.kernels import logic as kernels
+from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.failures import Report
+from engine.schema import BOOLEAN, NULL, Kind, Type
+
+_CODES = {
+    Op.EQ: kernels.EQ,
+    Op.NE: kernels.NE,
+    Op.LT: kernels.LT,
+    Op.LE: kernels.LE,
+    Op.GT: kernels.GT,
+    Op.GE: kernels.GE,
+    Op.DISTINCT: kernels.DISTINCT,
+    Op.NOT_DISTINCT: kernels.NOT_DISTINCT,
+}
+OPERATORS = frozenset(_CODES)
+_ORDERED = frozenset({Op.LT, Op.LE, Op.GT, Op.GE})
+_ZERO = np.zeros(1, np.int64)
+_NULL = np.array([NULL], np.int64)
+
+
+def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary) -> Evaluator:
+    code = _CODES[op]
+    first, second = left.evaluate, right.evaluate
+    kernel = kernels.compare
+    by_text = left.type.kind is Kind.TEXT and op in _ORDERED
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        a = first(batch, report, None)
+        b = second(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        if by_text:
+            a, b = _order(a, b, dictionary), _ZERO
+        kernel(code, a, b, out)
+        return out
+
+    return Evaluator(evaluate, BOOLEAN, total=left.total and right.total)
+
+
+def _order(a: np.ndarray, b: np.ndarray, dictionary: Dictionary) -> np.ndarray:
+    """How texts stand to each other, as words that stand so to zero."""
+    count = max(a.size, b.size)
+    return dictionary.compare(full(a, count), full(b, count))
+
+
+def is_null(arg: Evaluator) -> Evaluator:
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        kernels.compare(kernels.NOT_DISTINCT, inner(batch, report, None), _NULL, out)
+        return out
+
+    return Evaluator(evaluate, BOOLEAN, total=arg.total)
+
+
+def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator:
+    """GREATEST or LEAST of the arguments that are not NULL."""
+    code = kernels.GREATEST if op is Op.GREATEST else kernels.LEAST
+    by_text = type.kind is Kind.TEXT
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        best = args[0].evaluate(batch, report, None)
+        for arg in args[1:]:
+            other = arg.evaluate(batch, report, None)
+            found = np.empty(batch.shape[1], np.int64)
+            if by_text:
+                _pick_text(op, best, other, dictionary, found)
+            else:
+                kernels.pick(code, best, other, found)
+            best = found
+        return best
+
+    return Evaluator(evaluate, type, total=all(arg.total for arg in args))
+
+
+def _pick_text(op: Op, best: np.ndarray, other: np.ndarray, dictionary: Dictionary, out: np.ndarray) -> None:
+    better = np.empty(out.size, np.int64)
+    kernels.compare(
+        _CODES[Op.GT if op is Op.GREATEST else Op.LT], _order(other, best, dictionary), _ZERO, better
+    )
+    either = np.empty(out.size, np.int64)
+    kernels.pick(kernels.COALESCE, best, other, either)
+    kernels.choose(better, other, either, out)

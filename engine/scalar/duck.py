@@ -1,0 +1,66 @@
+"""DuckDB as an evaluator of scalar expressions: one in-memory database a process, a cursor a thread.
+
+The database has no tables, no access to files or the network, and UTC for its zone.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Sequence
+from functools import cache
+
+import duckdb
+import pyarrow as pa
+
+ARGUMENTS = "arguments"  # the name under which an expression finds the table it is evaluated over
+
+_CREATE = threading.Lock()
+_CURSORS = threading.local()
+_CLASS = re.compile(r"^[A-Z][\w ]* Error: ")
+
+
+class Refusal(Exception):
+    """DuckDB's reason not to evaluate, in one line and without its class."""
+
+
+@cache
+def _database() -> duckdb.DuckDBPyConnection:
+    connection = duckdb.connect(":memory:", config={"enable_external_access": False})
+    connection.execute("SET TimeZone = 'UTC'").fetchall()
+    # A common subexpression would be computed outside of TRY, and its failure would not be caught.
+    connection.execute("SET disabled_optimizers = 'common_subexpressions'").fetchall()
+    return connection
+
+
+def _cursor() -> duckdb.DuckDBPyConnection:
+    cursor = getattr(_CURSORS, "cursor", None)
+    if cursor is None:
+        with _CREATE:
+            cursor = _CURSORS.cursor = _database().cursor()
+    return cursor
+
+
+def constants(expressions: Sequence[str]) -> tuple:
+    """The values, as Python has them, of expressions without arguments; Refusal when one of them fails."""
+    try:
+        return _cursor().execute(f"SELECT {', '.join(expressions)}").fetchall()[0]
+    except duckdb.Error as error:
+        raise _refusal(error) from None
+
+
+def column(expression: str, table: pa.Table) -> pa.Array:
+    """An expression over each row of the columns of `table`; Refusal when it fails for some row."""
+    cursor = _cursor()
+    cursor.register(ARGUMENTS, table)
+    try:
+        result = cursor.sql(f"SELECT {expression} FROM {ARGUMENTS}").to_arrow_table().column(0)
+    except duckdb.Error as error:
+        raise _refusal(error) from None
+    finally:
+        cursor.unregister(ARGUMENTS)
+    return result.combine_chunks()
+
+
+def _refusal(error: duckdb.Error) -> Refusal:
+    return Refusal(_CLASS.sub("", str(error).partition("\n")[0]).rstrip("!."))

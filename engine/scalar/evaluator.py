@@ -1,0 +1,67 @@
+"""What an expression compiles to.
+
+An evaluator takes the words int64[W, n] of a batch, a report for failures, and an array
+int64[n] that it may write its result to, or None. It answers the result: that array, or
+another one of n words, or one of a single word that stands for all rows. Nobody writes
+to an array that an evaluator answered, unless it is the one given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.scalar.failures import Report
+from engine.schema import Type
+
+Evaluate = Callable[[np.ndarray, Report, "np.ndarray | None"], np.ndarray]
+
+
+@dataclass(frozen=True)
+class Evaluator:
+    """`total` tells that it cannot fail, `costly` that it is worth evaluating only the rows that need it.
+
+    `columns` are those of the batch that it reads; `constant` is its word if it is the same for all rows.
+    """
+
+    evaluate: Evaluate
+    type: Type
+    total: bool = False
+    costly: bool = False
+    constant: int | None = None
+    columns: tuple[int, ...] = ()
+
+    def on(self, batch: np.ndarray, rows: np.ndarray, report: Report) -> np.ndarray:
+        """The results int64[m] for `rows` int64[m], ascending, of the batch; failures name the same rows."""
+        if rows.size == batch.shape[1]:
+            return full(self.evaluate(batch, report, None), rows.size)
+        part = np.empty((batch.shape[0], rows.size), np.int64)
+        for column in self.columns:
+            np.take(batch[column], rows, out=part[column])
+        failures: Report = []
+        words = self.evaluate(part, failures, None)
+        report.extend(failure.moved(rows) for failure in failures)
+        return full(words, rows.size)
+
+    def typed(self, type: Type) -> Evaluator:
+        """The same words, read as another type."""
+        return replace(self, type=type)
+
+
+def constant(word: int, type: Type) -> Evaluator:
+    """The evaluator of one word, whatever the row."""
+    words = np.array([word], np.int64)
+    words.flags.writeable = False
+    return Evaluator(lambda batch, report, out: words, type, total=True, constant=word)
+
+
+def column(index: int, type: Type) -> Evaluator:
+    """The evaluator of a column of the batch."""
+    return Evaluator(lambda batch, report, out: batch[index], type, total=True, columns=(index,))
+
+
+def full(words: np.ndarray, count: int) -> np.ndarray:
+    """An operand as int64[count]."""
+    return words if words.size == count else np.full(count, words[0])

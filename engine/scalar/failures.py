@@ -1,0 +1,70 @@
+"""Rows that fail: what evaluators report, and what a Program answers.
+
+An evaluator reports a `Failure`: which rows of its input failed, and a function that
+tells why. The messages are made at the end, since AND, OR, CASE and COALESCE drop the
+failures of rows whose value does not depend on the part that failed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Failures:
+    """The rows of a batch for which some expression fails: `rows` int64[k], ascending and unique, and why.
+
+    A row's message depends on the row and the expressions alone, not on the batch it is in.
+    """
+
+    rows: np.ndarray
+    messages: list[str]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """`rows` int64[k] that failed; `explain` tells why, given `places`, the rows as it knows them."""
+
+    rows: np.ndarray
+    places: np.ndarray
+    explain: Callable[[np.ndarray], list[str]]
+
+    def among(self, keep: np.ndarray) -> Failure | None:
+        """What is left of it where bool[n] `keep` is set."""
+        kept = keep[self.rows]
+        if kept.all():
+            return self
+        return Failure(self.rows[kept], self.places[kept], self.explain) if kept.any() else None
+
+    def moved(self, rows: np.ndarray) -> Failure:
+        """It as a failure of the batch from which the rows int64[m] were taken."""
+        return Failure(rows[self.rows], self.places, self.explain)
+
+
+Report = list[Failure]
+"""What an evaluator adds its failures to, in an order that is the same for every batch."""
+
+
+def keep(report: Report, failures: Report, rows: np.ndarray) -> None:
+    """Adds to `report` what bool[n] `rows` leaves of `failures`."""
+    report.extend(left for failure in failures if (left := failure.among(rows)) is not None)
+
+
+def settle(report: Report) -> Failures | None:
+    """The first failure of each row; None when there is none."""
+    if not report:
+        return None
+    rows = np.concatenate([failure.rows for failure in report])
+    unique, first = np.unique(rows, return_index=True)
+    messages = [""] * unique.size
+    start = 0
+    for failure in report:
+        wanted = np.flatnonzero((first >= start) & (first < start + failure.rows.size))
+        texts = failure.explain(failure.places[first[wanted] - start])
+        for position, text in zip(wanted.tolist(), texts, strict=True):
+            messages[position] = text
+        start += failure.rows.size
+    return Failures(unique, messages)

@@ -1,0 +1,212 @@
+"""Expressions that DuckDB evaluates: once for each distinct row of arguments.
+
+A few rows go as constants in the text of a query, more as an Arrow table. When a query
+fails, TRY finds the rows that do; DuckDB is asked again for each of them alone, so that
+the reason is the same whatever other rows there were.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Iterable, Sequence
+from datetime import date, datetime
+
+import numpy as np
+import pyarrow as pa
+
+from engine.codec.arrow import decimal_words, decode_column, encode_column
+from engine.codec.values import encoder
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue, PlanError
+from engine.scalar import duck
+from engine.scalar.evaluator import Evaluator
+from engine.scalar.failures import Failure, Report
+from engine.scalar.memo import Memo
+from engine.scalar.sql import literal, shown, type_name
+from engine.schema import NULL, Column, Kind, Type
+
+_FEW = 8  # up to so many rows, constants in the text beat a table
+_PLACE = re.compile(r"\{(\d+)\}")
+_SATURATED = {date.min, date.max, datetime.min, datetime.max}  # what Python has for infinities
+
+Explain = Callable[[np.ndarray, str], str]
+"""The words of a failed row's arguments, and DuckDB's reason → the message."""
+
+
+class Remote:
+    """A DuckDB expression, with the arguments that are constants written into it.
+
+    `columns` are the other arguments; the words of their values are what it is computed from.
+    """
+
+    def __init__(self, template: str, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> None:
+        self.columns: list[Evaluator] = []
+        self._type = type
+        self._dictionary = dictionary
+        self._encode = encoder(type)
+        # Text and places alternate; a place has the text of a constant, or the number of a column.
+        self._pieces = _PLACE.split(template)
+        self._places: list[str | int] = []
+        self._shown: list[str | int] = []
+        for place in self._pieces[1::2]:
+            self._bind(args[int(place)])
+        names = [f"{duck.ARGUMENTS}.a{i}" for i in range(len(self.columns))]
+        self._over_columns = self._cast(self._fill(self._places, names))
+        try:
+            duck.column(self._over_columns, self._table(np.empty((len(self.columns), 0), np.int64)))
+        except duck.Refusal as refusal:
+            raise PlanError(f"DuckDB refuses {template}: {refusal}") from None
+
+    def _bind(self, arg: Evaluator) -> None:
+        text = None
+        if arg.constant is not None:
+            text = literal(arg.constant, arg.type, self._dictionary)
+        if text is None:
+            self._places.append(len(self.columns))
+            self._shown.append(len(self.columns))
+            self.columns.append(arg)
+        else:
+            self._places.append(text)
+            self._shown.append(shown(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
+
+    def _cast(self, text: str) -> str:
+        return f"CAST({text} AS {type_name(self._type)})"
+
+    def _fill(self, places: Sequence[str | int], values: Sequence[str]) -> str:
+        texts = [values[place] if isinstance(place, int) else place for place in places]
+        return "".join(itertools.chain(*zip(self._pieces[::2], [*texts, ""], strict=True)))
+
+    def show(self, row: np.ndarray) -> str:
+        """The expression with the values of a row int64[K]."""
+        return self._fill(self._shown, [shown(w, t, self._dictionary) for w, t in self._typed(row)])
+
+    def _typed(self, row: np.ndarray) -> Iterable[tuple[int, Type]]:
+        return zip(row.tolist(), (column.type for column in self.columns), strict=True)
+
+    def compute(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        """The results int64[m] for rows int64[K, m]; NULL for rows that fail, and by position why they do."""
+        count = rows.shape[1]
+        words = self._together(rows) if count <= _FEW else None
+        if words is not None:
+            return words, {}
+        if count > _FEW:
+            return self._over_table(rows)
+        return self._apart(rows, np.full(count, NULL), range(count))
+
+    def _together(self, rows: np.ndarray) -> np.ndarray | None:
+        """The results of a few rows by one query of constants; None where they must be asked for apart."""
+        texts = [self._constant(row) for row in rows.T]
+        try:
+            values = duck.constants(texts) if None not in texts else None  # type: ignore[arg-type]
+            if values is None or not all(self._is_exact(value) for value in values):
+                return None
+            return np.array([self._encode(value, self._dictionary) for value in values], np.int64)
+        except (duck.Refusal, InvalidValue):
+            return None
+
+    def _constant(self, row: np.ndarray) -> str | None:
+        """The expression over constants; None where SQL text cannot say one of them."""
+        values = [literal(word, type, self._dictionary) for word, type in self._typed(row)]
+        return None if None in values else self._cast(self._fill(self._places, values))  # type: ignore[arg-type]
+
+    def _is_exact(self, value: object) -> bool:
+        """Whether Python has the value as DuckDB has it."""
+        if self._type.kind in (Kind.DATE, Kind.TIMESTAMP):
+            return not isinstance(value, str) and value not in _SATURATED
+        return True
+
+    def _apart(
+        self, rows: np.ndarray, words: np.ndarray, places: Iterable[int]
+    ) -> tuple[np.ndarray, dict[int, str]]:
+        """Sets the words at some places to the results of their rows, each asked for alone."""
+        reasons: dict[int, str] = {}
+        for place in places:
+            try:
+                words[place] = self._alone(rows[:, place : place + 1])
+            except (duck.Refusal, InvalidValue) as error:
+                words[place] = NULL
+                reasons[place] = str(error)
+        return words, reasons
+
+    def _alone(self, row: np.ndarray) -> int:
+        text = self._constant(row[:, 0])
+        if text is not None:
+            (value,) = duck.constants([text])
+            if self._is_exact(value):
+                return self._encode(value, self._dictionary)
+        words, wrong = self._words(duck.column(self._over_columns, self._table(row)))
+        if wrong.any():
+            raise InvalidValue(f"its value is beyond {self._type}")
+        return int(words[0])
+
+    def _over_table(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        table = self._table(rows)
+        try:
+            words, wrong = self._words(duck.column(self._over_columns, table))
+        except duck.Refusal:
+            # A list of the one value tells a row that fails from a value that is NULL.
+            lists = duck.column(f"TRY([{self._over_columns}])", table)
+            wrong = lists.is_null().to_numpy(zero_copy_only=False)
+            words = np.full(wrong.size, NULL)
+            good = np.flatnonzero(~wrong)
+            words[good], wrong[good] = self._words(lists.flatten())
+        return self._apart(rows, words, np.flatnonzero(wrong).tolist())
+
+    def _table(self, rows: np.ndarray) -> pa.Table:
+        if not self.columns:
+            return pa.table({"a0": pa.nulls(rows.shape[1])})
+        arrays = zip(self.columns, rows, strict=True)
+        return pa.table(
+            {f"a{i}": decode_column(w, c.type, self._dictionary) for i, (c, w) in enumerate(arrays)}
+        )
+
+    def _words(self, results: pa.Array) -> tuple[np.ndarray, np.ndarray]:
+        """Words, and where there should be one but the value is beyond what words hold."""
+        if self._type.kind is Kind.NUMERIC:
+            return decimal_words(results, self._type)
+        if self._type.kind is Kind.BIGINT:
+            words = results.fill_null(NULL).to_numpy()
+        else:
+            words = encode_column(results, Column("", self._type), self._dictionary)
+        return words, (words == NULL) & results.is_valid().to_numpy(zero_copy_only=False)
+
+
+def foreign(
+    template: str,
+    args: Sequence[Evaluator],
+    type: Type,
+    dictionary: Dictionary,
+    explain: Explain | None = None,
+    lenient: bool = False,
+) -> Evaluator:
+    """The evaluator of a DuckDB expression; with `lenient` a row that fails is NULL.
+
+    PlanError when DuckDB does not know the expression.
+    """
+    remote = Remote(template, args, type, dictionary)
+    columns = remote.columns
+    memo = Memo(len(columns), remote.compute)
+    message = explain or (lambda row, reason: f"{remote.show(row)}: {reason}")
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        count = batch.shape[1]
+        if out is None:
+            out = np.empty(count, np.int64)
+        rows = np.empty((len(columns), count), np.int64)
+        for k, column in enumerate(columns):
+            rows[k] = column.evaluate(batch, report, None)
+        failed = memo(rows, out)
+        if failed is not None and not lenient:
+            places, numbers, reasons = failed
+            why = dict(zip(places.tolist(), numbers.tolist(), strict=True))
+            report.append(
+                Failure(
+                    places,
+                    places,
+                    lambda asked: [message(rows[:, i], reasons[why[i]]) for i in asked.tolist()],
+                )
+            )
+        return out
+
+    return Evaluator(evaluate, type, total=lenient and all(arg.total for arg in args), costly=True)

@@ -1,0 +1,63 @@
+"""AND, OR and NOT in three-valued logic.
+
+FALSE decides AND, and TRUE decides OR, whatever the other operands are, failed ones
+too, on either side: so the result does not depend on their order. An operand that is
+costly is evaluated only for rows that those before it have not decided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.expressions import Op
+from engine.kernels import logic as kernels
+from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.failures import Report, keep
+from engine.schema import BOOLEAN
+
+
+def negation(arg: Evaluator) -> Evaluator:
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        kernels.negate(inner(batch, report, None), out)
+        return out
+
+    return Evaluator(evaluate, BOOLEAN, total=arg.total, costly=arg.costly)
+
+
+def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
+    """AND or OR of two or more truth values."""
+    code, decisive = (kernels.AND, 0) if op is Op.AND else (kernels.OR, 1)
+    first, *rest = sorted(args, key=lambda arg: arg.costly)
+    total = all(arg.total for arg in args)
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        failures: Report = []
+        result = first.evaluate(batch, failures, None)
+        for arg in rest:
+            other = (
+                undecided(arg, batch, result, failures) if arg.costly else arg.evaluate(batch, failures, None)
+            )
+            connected = np.empty(batch.shape[1], np.int64)
+            kernels.connect(code, result, other, connected)
+            result = connected
+        if failures:
+            keep(report, failures, full(result, batch.shape[1]) != decisive)
+        return result
+
+    def undecided(arg: Evaluator, batch: np.ndarray, result: np.ndarray, report: Report) -> np.ndarray:
+        """The operand where it can make a difference, and the decisive value elsewhere."""
+        rows = np.flatnonzero(result != decisive)
+        if rows.size == batch.shape[1] or result.size == 1:
+            return arg.evaluate(batch, report, None)
+        other = np.full(batch.shape[1], decisive)
+        if rows.size:
+            other[rows] = arg.on(batch, rows, report)
+        return other
+
+    return Evaluator(evaluate, BOOLEAN, total=total, costly=any(arg.costly for arg in args))

@@ -1,0 +1,91 @@
+"""Results remembered by the words they were computed from.
+
+Each distinct row of arguments is numbered as it comes; its result is at its number. The
+memo is emptied, between batches, when it has grown past its limit.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.kernels import memo as kernels
+from engine.schema import NULL
+
+_LIMIT = 1 << 20  # rows of arguments; some 50 MB for one column
+
+Compute = Callable[[np.ndarray], tuple[np.ndarray, dict[int, str]]]
+"""Distinct rows of arguments int64[K, m] → results int64[m], and by position why a row failed."""
+
+
+class Memo:
+    def __init__(self, width: int, compute: Compute) -> None:
+        self._width = width
+        self._compute = compute
+        self._lock = threading.Lock()
+        self._reset()
+
+    def _reset(self) -> None:
+        self._count = 0
+        self._keys = np.empty((self._width, 64), np.int64)
+        self._table = np.zeros(256, np.uint32)
+        self._results = np.empty(64, np.int64)
+        self._reasons: dict[int, str] = {}
+
+    def __call__(
+        self, rows: np.ndarray, out: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, dict[int, str]] | None:
+        """Writes the results of `rows` int64[K, n] to `out`.
+
+        Where some failed: their positions, their numbers, and the reasons by number. Else None.
+        """
+        with self._lock:
+            if self._count > _LIMIT:
+                self._reset()
+            known = self._count
+            numbers = self._number(rows)
+            if self._count > known:
+                self._learn(known)
+            kernels.gather(self._results, numbers, out)
+            reasons = self._reasons
+        if reasons:
+            failed = np.flatnonzero((out == NULL) & np.isin(numbers, list(reasons)))
+            if failed.size:
+                return failed, numbers[failed], reasons
+        return None
+
+    def _number(self, rows: np.ndarray) -> np.ndarray:
+        count = rows.shape[1]
+        numbers = np.empty(count + 1, np.int64)
+        row = 0
+        while True:
+            row = kernels.number(rows, row, self._count, self._keys, self._table, numbers)
+            self._count = int(numbers[count])
+            if row == count:
+                return numbers[:count]
+            self._grow()
+
+    def _grow(self) -> None:
+        size = 2 * self._keys.shape[1]
+        keys = np.empty((self._width, size), np.int64)
+        keys[:, : self._count] = self._keys[:, : self._count]
+        results = np.empty(size, np.int64)
+        results[: self._count] = self._results[: self._count]
+        self._keys, self._results = keys, results
+        self._table = np.zeros(4 * size, np.uint32)
+        known = np.ascontiguousarray(keys[:, : self._count])
+        kernels.number(known, 0, 0, keys, self._table, np.empty(self._count + 1, np.int64))
+
+    def _learn(self, known: int) -> None:
+        """Computes the results of the rows from number `known` on."""
+        fresh = np.ascontiguousarray(self._keys[:, known : self._count])
+        try:
+            results, reasons = self._compute(fresh)
+        except BaseException:
+            self._reset()  # rows without a result must not stay known
+            raise
+        self._results[known : self._count] = results
+        if reasons:
+            self._reasons = self._reasons | {known + place: reason for place, reason in reasons.items()}

@@ -1,0 +1,62 @@
+"""Programs: tuples of expressions over batches of rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dictionary import Dictionary
+from engine.expressions import ColumnRef, Expression
+from engine.scalar.compile import compiled
+from engine.scalar.failures import Failures, Report, settle
+
+_CHUNK = 1 << 16  # rows evaluated together, so that what lies between operators stays in the cache
+
+
+class Program:
+    """Expressions compiled once, to be evaluated over any number of batches, from any thread.
+
+    PlanError when the types of an expression do not fit together or DuckDB does not know a
+    foreign one; InvalidValue when a literal does not fit its type.
+    """
+
+    def __init__(self, expressions: tuple[Expression, ...], dictionary: Dictionary) -> None:
+        self._evaluators = tuple(compiled(expression, dictionary) for expression in expressions)
+        self._columns = _only_columns(expressions)
+
+    def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
+        """The results int64[E, n] for the words int64[W, n] of a batch, and the rows that failed, if any.
+
+        What a failed row's words are is not said. Columns that are passed on in order are a view of
+        `words`: neither may be written to.
+        """
+        if self._columns is not None:
+            return words[self._columns], None
+        count = words.shape[1]
+        results = np.empty((len(self._evaluators), count), np.int64)
+        report: Report = []
+        if count <= _CHUNK:
+            self._evaluate(words, results, report)
+        else:
+            for start in range(0, count, _CHUNK):
+                part = slice(start, start + _CHUNK)
+                failures: Report = []
+                self._evaluate(words[:, part], results[:, part], failures)
+                rows = np.arange(start, min(start + _CHUNK, count))
+                report.extend(failure.moved(rows) for failure in failures)
+        return results, settle(report)
+
+    def _evaluate(self, words: np.ndarray, results: np.ndarray, report: Report) -> None:
+        for evaluator, out in zip(self._evaluators, results, strict=True):
+            found = evaluator.evaluate(words, report, out)
+            if found is not out:
+                out[:] = found
+
+
+def _only_columns(expressions: tuple[Expression, ...]) -> slice | np.ndarray | None:
+    """How to index a batch if all that the expressions do is to refer to its columns."""
+    indices = [expression.index for expression in expressions if isinstance(expression, ColumnRef)]
+    if len(indices) != len(expressions) or not indices:
+        return None
+    if indices == list(range(indices[0], indices[0] + len(indices))):
+        return slice(indices[0], indices[0] + len(indices))
+    return np.array(indices)
