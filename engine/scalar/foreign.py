@@ -166,7 +166,7 @@ class Remote:
         if self._type.kind is Kind.NUMERIC:
             return decimal_words(results, self._type)
         if self._type.kind is Kind.BIGINT:
-            words = results.fill_null(NULL).to_numpy()
+            words = results.fill_null(NULL).to_numpy().copy()
         else:
             words = encode_column(results, Column("", self._type), self._dictionary)
         return words, (words == NULL) & results.is_valid().to_numpy(zero_copy_only=False)
