@@ -126,7 +126,7 @@ def test_return_at_a_limit_gives_that_many_rounds() -> None:
 
 
 def test_shortest_distances_by_min() -> None:
-    """distances = (roots at 0 ∪ distances ⋈ edges) grouped by node, min; an edge's weight is its middle column."""
+    """Distances: the roots at 0, and a step along each weighted edge; the least of each node."""
     weighted = source("weighted", 3)
     start = source("start", 2)
     distances = Variable("distances", schema(2))

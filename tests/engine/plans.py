@@ -1,0 +1,104 @@
+"""Random plans without expressions: joins, reduces, thresholds and loops, nested up to three deep."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+
+from engine.plan import (
+    Aggregate,
+    Binding,
+    Clamp,
+    Concat,
+    Function,
+    Join,
+    Negate,
+    Node,
+    OnLimit,
+    Recursive,
+    Reduce,
+    Threshold,
+    Variable,
+    project,
+)
+from engine.schema import BIGINT
+from tests.engine.harness import schema, source
+
+SOURCES = (source("s0", 1), source("s1", 2), source("s2", 2))
+MOST_DEPTH = 3
+
+
+@dataclass
+class PlanMaker:
+    """Makes plans of a given width; `budget` bounds their height."""
+
+    rng: random.Random
+    _names: int = field(default=0)
+
+    def plan(self, width: int, budget: int, variables: tuple[Variable, ...] = (), depth: int = 0) -> Node:
+        if budget <= 0 or self.rng.random() < 0.15:
+            return self._leaf(width, variables)
+        makers = [self._join, self._join, self._concat, self._difference, self._distinct]
+        if width == 2:
+            makers.append(self._reduce)
+        if depth < MOST_DEPTH:
+            makers += [self._loop, self._loop]
+        return self.rng.choice(makers)(width, budget, variables, depth)
+
+    def _leaf(self, width: int, variables: tuple[Variable, ...]) -> Node:
+        node = self.rng.choice(SOURCES + variables)
+        return self._columns(node, width)
+
+    def _columns(self, node: Node, width: int) -> Node:
+        """Some columns of `node`, perhaps one of them twice."""
+        return project(node, tuple(self.rng.randrange(len(node.schema)) for _ in range(width)))
+
+    def _join(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        left, right = self.rng.choice((1, 2)), self.rng.choice((1, 2))
+        join = Join(
+            self.plan(left, budget - 1, variables, depth),
+            self.plan(right, budget - 2, variables, depth),
+            (self.rng.randrange(left),),
+            (self.rng.randrange(right),),
+        )
+        return self._columns(join, width)
+
+    def _concat(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        return Concat(tuple(self.plan(width, budget - 1, variables, depth) for _ in range(2)))
+
+    def _difference(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        left, right = (self.plan(width, budget - 1, variables, depth) for _ in range(2))
+        return Threshold(Concat((left, Negate(right))), self.rng.choice(list(Clamp)))
+
+    def _distinct(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        return Threshold(self.plan(width, budget - 1, variables, depth), Clamp.DISTINCT)
+
+    def _reduce(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        functions = [Function.COUNT, Function.MIN, Function.MAX]
+        if not depth:
+            functions.append(Function.SUM)  # in a loop it may have no fixed point
+        chosen = self.rng.sample(functions, 1 if depth else self.rng.choice((1, 2)))
+        aggregates = tuple(Aggregate(f, None if f is Function.COUNT else 1, BIGINT) for f in chosen)
+        reduce = Reduce(self.plan(2, budget - 1, variables, depth), (0,), aggregates)
+        return project(reduce, (0, len(aggregates)))
+
+    def _loop(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        bound = tuple(
+            self._variable(w) for w in [width, *self.rng.choices((1, 2), k=self.rng.choice((0, 0, 1)))]
+        )
+        bindings = tuple(
+            Binding(variable.name, self._body(variable, budget, variables + bound, depth + 1))
+            for variable in bound
+        )
+        limit = self.rng.choice((None, None, 1, 2, 3))
+        on_limit = OnLimit.RETURN if limit else OnLimit.ERROR
+        return Recursive(bindings, bound[0].name, limit, on_limit)
+
+    def _variable(self, width: int) -> Variable:
+        self._names += 1
+        return Variable(f"v{self._names}", schema(width))
+
+    def _body(self, variable: Variable, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        width = len(variable.schema)
+        parts = tuple(self.plan(width, budget - 2, variables, depth) for _ in range(2))
+        return Threshold(Concat(parts), Clamp.DISTINCT)
