@@ -11,16 +11,17 @@ from planner.bind.session import Environment, Session
 from planner.catalog import Catalog
 from planner.errors import Unsupported
 from planner.ir import Program
+from planner.numbers import Numbers
 from planner.positions import fail
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A bound statement: its program, and the relations that it names."""
+    """A bound statement: its program, the relations that it names, and the numbers to go on with."""
 
     program: Program
     reads: frozenset[str]
-    numbers: int
+    numbers: Numbers
 
 
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
@@ -30,4 +31,4 @@ def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())
     program = Program(tuple(session.definitions), bound.operator, bound.columns)
-    return Binding(program, frozenset(session.reads), session.number())
+    return Binding(program, frozenset(session.reads), session)

@@ -59,6 +59,7 @@ class _SelectBinder:
         self.node = node
         self.environment = environment
         self.bind_query = bind_query
+        self.listed: dict[int, Expression] = {}
 
     def bind(self) -> Bound:
         source = FromBinder(self.session, self.environment, self.bind_query).bind(self.node)
@@ -128,18 +129,33 @@ class _SelectBinder:
         return keys
 
     def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> Expression:
-        """A key as it is written: an ordinal of the select list, or an expression."""
+        """A key as it is written: an ordinal or a name of the select list, or an expression. What the select
+        list has is bound just once, so that it is known again above the aggregation."""
+        index = self._listed(binder, node, outputs)
+        if index is None:
+            return binder.bind(node)
+        output = outputs[index]
+        if index not in self.listed:
+            self.listed[index] = output.value or binder.bind(_unaliased(output.node))
+        return self.listed[index]
+
+    def _listed(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> int | None:
         if isinstance(node, exp.Literal) and not node.is_string:
             position = int(node.this) if node.this.isdigit() else 0
             if not 1 <= position <= len(outputs):
                 fail(InvalidQuery(f"GROUP BY {node.this} is no position in the select list"), node)
-            output = outputs[position - 1]
-            return output.value or binder.bind(_unaliased(output.node))
-        return binder.bind(node)
+            return position - 1
+        if isinstance(node, exp.Column) and not node.table and binder.scope.local(node) is None:
+            names = [isinstance(o.node, exp.Alias) and o.name.lower() == node.name.lower() for o in outputs]
+            return names.index(True) if any(names) else None
+        return None
 
     def _values(self, scope: Scope, outputs: list[_Output], collector: Collector) -> list[Expression]:
         binder = self._binder(scope, "the select list", collector)
-        return [output.value or binder.bind(_unaliased(output.node)) for output in outputs]
+        return [
+            self.listed.get(i) or output.value or binder.bind(_unaliased(output.node))
+            for i, output in enumerate(outputs)
+        ]
 
     def _having(self, scope: Scope, collector: Collector) -> Expression | None:
         having = self.node.args.get("having")

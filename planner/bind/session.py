@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from engine.schema import Type
 from planner.bind.scope import Scope
 from planner.catalog import Catalog
 from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
+from planner.numbers import Numbers
 from planner.renumber import renumbered
 
 
@@ -60,24 +60,13 @@ class Environment:
         return replace(self, outer=outer)
 
 
-class Session:
+class Session(Numbers):
     def __init__(self, catalog: Catalog, dialect: str) -> None:
+        super().__init__()
         self.catalog = catalog
         self.dialect = dialect
         self.definitions: list[Operator] = []
         self.reads: set[str] = set()
-        self._numbers = 0
-
-    def number(self) -> int:
-        self._numbers += 1
-        return self._numbers
-
-    def attribute(self, name: str, type: Type, nullable: bool) -> Attribute:
-        return Attribute(self.number(), name, type, nullable)
-
-    def fresh(self, columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
-        """The same columns under new numbers."""
-        return tuple(self.attribute(c.name, c.type, c.nullable) for c in columns)
 
     def define(self, bound: Bound) -> Shared | Correlated:
         """The query as something to refer to: a definition, unless an outer query's columns are in it."""

@@ -1,0 +1,24 @@
+"""The numbers by which columns are known: one sequence for one statement, from binding to lowering."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from engine.schema import Type
+from planner.ir import Attribute
+
+
+class Numbers:
+    def __init__(self) -> None:
+        self._last = 0
+
+    def number(self) -> int:
+        self._last += 1
+        return self._last
+
+    def attribute(self, name: str, type: Type, nullable: bool) -> Attribute:
+        return Attribute(self.number(), name, type, nullable)
+
+    def fresh(self, columns: Iterable[Attribute]) -> tuple[Attribute, ...]:
+        """The same columns under new numbers."""
+        return tuple(self.attribute(c.name, c.type, c.nullable) for c in columns)

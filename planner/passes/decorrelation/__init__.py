@@ -1,0 +1,338 @@
+"""Subqueries become joins, by one rule: each is planned against the distinct bindings of the outer
+columns that it refers to (`dependent`), and joined back to the rows that it was asked for.
+
+As a condition of a filter, EXISTS and IN are semijoins, and antijoins below NOT; as a value, a
+mark join says whether there was a match. IN is true where a row is equal, NULL where one could
+be, else false. A query as a value is an aggregate over its rows, so that there is always one
+row: its value is what the one row holds, and more rows are an error of the row that asked.
+
+After this pass no expression holds a query, and no operator refers to an outer column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.expressions import Call, Case, Foreign, Literal, Op
+from engine.plan import Function
+from engine.schema import BIGINT, BOOLEAN
+from planner.errors import Unsupported
+from planner.ir import (
+    Aggregate,
+    AggregateItem,
+    Attribute,
+    Context,
+    Exists,
+    Expression,
+    Filter,
+    Item,
+    Join,
+    JoinKind,
+    Operator,
+    Program,
+    Project,
+    RecursiveRef,
+    Scan,
+    ScalarSubquery,
+    SharedRef,
+    Some,
+    Subquery,
+    Values,
+    references,
+    subqueries,
+)
+from planner.numbers import Numbers
+from planner.passes.decorrelation.dependent import (
+    Carried,
+    DependentJoin,
+    Outer,
+    null_safe,
+    value_of_nothing,
+    with_outer,
+)
+from planner.passes.decorrelation.predicates import negations_inward, outer_operands, possible
+from planner.rewrite import identity, map_expression, with_inputs
+from planner.scalars import TRUE, call, conjoin, conjuncts, disjoin, inline, may_be_null, rewrite
+
+MANY_ROWS = "more than one row returned by a subquery used as an expression"
+
+
+def decorrelate(program: Program, numbers: Numbers) -> Program:
+    return _Decorrelation(program, numbers).program()
+
+
+class _Decorrelation:
+    def __init__(self, program: Program, numbers: Numbers) -> None:
+        self.source = program
+        self.numbers = numbers
+        self.definitions: list[Operator] = []
+        self.places: dict[int, int] = {}
+        self.dependent = DependentJoin(self)
+
+    def program(self) -> Program:
+        for number, operator in enumerate(self.source.definitions):
+            value = self.plain(operator, {})
+            self.places[number] = len(self.definitions)
+            self.definitions.append(value)
+        root = self.plain(self.source.root, {})
+        return Program(tuple(self.definitions), root, self.source.outputs)
+
+    # What the dependent join asks for
+
+    def definition(self, number: int) -> Operator:
+        return self.source.definitions[number]
+
+    def plain(self, operator: Operator, carried: Carried) -> Operator:
+        """An operator that depends on no context, without subqueries."""
+        if isinstance(operator, SharedRef):
+            return replace(operator, number=self.places[operator.number])
+        below = with_inputs(operator, tuple(self.plain(i, carried) for i in operator.inputs))
+        match below:
+            case Filter(input=input, predicate=predicate):
+                return self.filtered(input, predicate, carried)
+            case Project(input=input, items=items):
+                return self.projected(input, items, carried)
+            case Join():
+                return self.joined(below, carried)
+            case _:
+                return below
+
+    def filtered(self, input: Operator, predicate: Expression, carried: Carried) -> Operator:
+        """The rows of `input`, which is plain already, for which the predicate is true."""
+        parts = conjuncts(negations_inward(predicate))
+        result = _filter(input, [part for part in parts if not subqueries(part)])
+        for part in parts:
+            if subqueries(part):
+                result = self._condition(result, part, carried)
+        return result
+
+    def projected(self, input: Operator, items: tuple[Item, ...], carried: Carried) -> Operator:
+        values = []
+        for attribute, expression in items:
+            input, value = self._value(input, expression, carried)
+            values.append((attribute, value))
+        return Project(input, tuple(values))
+
+    def joined(self, join: Join, carried: Carried) -> Operator:
+        """A join of plain sides: queries in its condition become columns of a side, or a filter above."""
+        if not subqueries(join.condition):
+            return join
+        parts = conjuncts(negations_inward(join.condition))
+        asking = [part for part in parts if subqueries(part)]
+        if join.kind is JoinKind.INNER:
+            rest = conjoin(part for part in parts if not subqueries(part))
+            return self.filtered(replace(join, condition=rest), conjoin(asking), carried)
+        left, right, known = join.left, join.right, [part for part in parts if not subqueries(part)]
+        for part in asking:
+            used = references(part)
+            if not used & right.ids:
+                left, value = self._value(left, part, carried)
+            elif not used & left.ids:
+                right, value = self._value(right, part, carried)
+            else:
+                raise Unsupported(
+                    "a query in the ON of an outer join that refers to both sides is not supported",
+                    "join to the query's result first",
+                )
+            known.append(value)
+        both = replace(join, left=left, right=right, condition=conjoin(known))
+        return Project(both, identity(join.columns))
+
+    # Conditions of a filter
+
+    def _condition(self, input: Operator, part: Expression, carried: Carried) -> Operator:
+        match part:
+            case Exists(query=query):
+                return self._semijoin(JoinKind.SEMI, input, query, carried)
+            case Call(op=Op.NOT, args=(Exists(query=query),)):
+                return self._semijoin(JoinKind.ANTI, input, query, carried)
+            case Some():
+                wide, some = self._prepared(input, part)
+                query = Filter(some.query, some.predicate)
+                return self._narrow(self._semijoin(JoinKind.SEMI, wide, query, carried), input)
+            case Call(op=Op.NOT, args=(Some() as inner,)):
+                wide, some = self._prepared(input, inner)
+                for predicate in possible(some, _by_id(wide)):
+                    wide = self._semijoin(JoinKind.ANTI, wide, Filter(some.query, predicate), carried)
+                return self._narrow(wide, input)
+        wide, value = self._value(input, part, carried, as_filter=True)
+        return self._narrow(Filter(wide, value), input)
+
+    def _narrow(self, wide: Operator, input: Operator) -> Operator:
+        """Just the columns of `input`."""
+        return wide if wide.ids == input.ids else Project(wide, identity(input.columns))
+
+    def _semijoin(self, kind: JoinKind, input: Operator, query: Operator, carried: Carried) -> Operator:
+        left, rows, condition = self._against(input, query, carried)
+        return Join(kind, left, rows, condition)
+
+    # Subqueries as values
+
+    def _value(
+        self, input: Operator, expression: Expression, carried: Carried, as_filter: bool = False
+    ) -> tuple[Operator, Expression]:
+        """The expression without subqueries, over `input` widened by the columns that it takes."""
+        values: dict[Subquery, Expression] = {}
+        for subquery in subqueries(expression):
+            if subquery not in values:
+                input, values[subquery] = self._answer(input, subquery, carried, as_filter)
+
+        def answered(part: Expression) -> Expression | None:
+            return values[part] if isinstance(part, Subquery) else None
+
+        return input, rewrite(expression, answered) if values else expression
+
+    def _answer(
+        self, input: Operator, subquery: Subquery, carried: Carried, as_filter: bool
+    ) -> tuple[Operator, Expression]:
+        match subquery:
+            case Exists(query=query):
+                return self._mark(input, query, carried)
+            case ScalarSubquery():
+                return self._scalar(input, subquery, carried)
+            case Some():
+                return self._some(input, subquery, carried)
+
+    def _mark(self, input: Operator, query: Operator, carried: Carried) -> tuple[Operator, Expression]:
+        left, rows, condition = self._against(input, query, carried)
+        mark = self.numbers.attribute("matched", BOOLEAN, False)
+        return Join(JoinKind.MARK, left, rows, condition, mark), mark.ref
+
+    def _some(self, input: Operator, subquery: Some, carried: Carried) -> tuple[Operator, Expression]:
+        input, some = self._prepared(input, subquery)
+        marks = []
+        for predicate in possible(some, _by_id(input)):
+            input, mark = self._mark(input, Filter(some.query, predicate), carried)
+            marks.append(mark)
+        if len(marks) == 1:
+            return input, marks[0]
+        unknown = (disjoin(marks[1:]), Literal(None, BOOLEAN))
+        return input, Case(((marks[0], TRUE), unknown), Literal(False, BOOLEAN), BOOLEAN)  # type: ignore[arg-type]
+
+    def _prepared(self, input: Operator, some: Some) -> tuple[Operator, Some]:
+        """The input with the operands computed of its columns as columns, and the predicate over those."""
+        known = _by_id(input)
+        computed: dict[Expression, Attribute] = {}
+        for operand in outer_operands(some, input.ids):
+            computed[operand] = self.numbers.attribute("operand", operand.type, may_be_null(operand, known))
+        if not computed:
+            return input, some
+        items = (*identity(input.columns), *((attribute, e) for e, attribute in computed.items()))
+        predicate = map_expression(some.predicate, lambda e: computed[e].ref if e in computed else None)
+        return Project(input, items), Some(predicate, some.query)
+
+    def _scalar(
+        self, input: Operator, subquery: ScalarSubquery, carried: Carried
+    ) -> tuple[Operator, Expression]:
+        aggregate, value = self._single(subquery)
+        names = self._context_columns(input, aggregate.input, carried)
+        if not names:
+            rows = self.plain(aggregate, {})
+            return Join(JoinKind.INNER, input, rows, TRUE), value
+        left, outer, query = self._context(input, aggregate.input, names, carried)
+        keys = outer.context.columns
+        rows = Aggregate(self.dependent.apply(outer, query), tuple(c.id for c in keys), aggregate.items)
+        columns = tuple(left.attribute(id) for id in names)
+        joined = Join(JoinKind.LEFT, left, rows, null_safe(columns, keys))
+        nothing = {i.attribute.id: value_of_nothing(i.function, i.attribute) for i in aggregate.items}
+        return joined, inline(value, nothing)
+
+    def _single(self, subquery: ScalarSubquery) -> tuple[Aggregate, Expression]:
+        """The query as an aggregate without keys, and its value over that one row."""
+        value: Expression = subquery.query.attribute(subquery.column).ref
+        query = subquery.query
+        while isinstance(query, Project) and not any(subqueries(e) for e in query.expressions):
+            value = inline(value, {attribute.id: e for attribute, e in query.items})
+            query = query.input
+        if isinstance(query, Aggregate) and not query.keys:
+            return query, value
+        query = subquery.query
+        column = query.attribute(subquery.column)
+        held = self.numbers.attribute(column.name, column.type, True)
+        item = AggregateItem(held, Function.MIN, column.id)
+        if at_most_one(query):
+            return Aggregate(query, (), (item,)), held.ref
+        rows = self.numbers.attribute("rows", BIGINT, False)
+        counted = Aggregate(query, (), (item, AggregateItem(rows, Function.COUNT, None)))
+        failure = Foreign(f"CAST(error('{MANY_ROWS}: ' || {{0}}) AS BOOLEAN)", (rows.ref,), BOOLEAN)
+        many = call(Op.GT, rows.ref, Literal(1, BIGINT))
+        failing = Case(((failure, Literal(None, column.type)),), Literal(None, column.type), column.type)
+        return counted, Case(((many, failing),), held.ref, column.type)  # type: ignore[arg-type]
+
+    # Contexts
+
+    def _against(
+        self, input: Operator, query: Operator, carried: Carried
+    ) -> tuple[Operator, Operator, Expression]:
+        """The input, the query's rows for its bindings, and the condition that joins them."""
+        names = self._context_columns(input, query, carried)
+        if not names:
+            return input, self.plain(query, {}), TRUE
+        left, outer, inner = self._context(input, query, names, carried)
+        columns = tuple(left.attribute(id) for id in names)
+        return left, self.dependent.apply(outer, inner), null_safe(columns, outer.context.columns)
+
+    def _context_columns(self, input: Operator, query: Operator, carried: Carried) -> list[int]:
+        """The columns of the input that the query refers to, and those that its variables carry."""
+        used = query.free & input.ids
+        for variable in self.dependent.variables(query) & carried.keys():
+            used |= set(carried[variable])
+        return [column.id for column in input.columns if column.id in used]
+
+    def _context(
+        self, input: Operator, query: Operator, names: list[int], carried: Carried
+    ) -> tuple[Operator, Outer, Operator]:
+        """The input, the context of its distinct bindings, and the query as it refers to those."""
+        left, again = self._twice(input)
+        columns = self.numbers.fresh(input.attribute(id) for id in names)
+        new = {old: column.id for old, column in zip(names, columns, strict=True)}
+        context = Context(again, tuple(zip(columns, names, strict=True)))
+        if isinstance(again, SharedRef):
+            olds = {old: a.id for a, old in again.renaming}
+            context = Context(again, tuple((c, olds[id]) for c, id in zip(columns, names, strict=True)))
+        inside = {v: tuple(new[i] for i in ids) for v, ids in carried.items() if set(ids) <= new.keys()}
+        return left, Outer(context, inside), with_outer(query, new)
+
+    def _twice(self, input: Operator) -> tuple[Operator, Operator]:
+        """The input to be used in two places: a definition, unless it is little work."""
+        if _is_cheap(input):
+            return input, input
+        self.definitions.append(input)
+        number = len(self.definitions) - 1
+        again = self.numbers.fresh(input.columns)
+        pairs = zip(again, input.columns, strict=True)
+        return (
+            SharedRef(number, tuple((c, c.id) for c in input.columns)),
+            SharedRef(number, tuple((new, old.id) for new, old in pairs)),
+        )
+
+
+def at_most_one(query: Operator) -> bool:
+    """Whether the query surely has no second row."""
+    match query:
+        case Aggregate(keys=()):
+            return True
+        case Project(input=input) | Filter(input=input):
+            return at_most_one(input)
+        case Values(rows=rows):
+            return len(rows) <= 1
+        case _:
+            return False
+
+
+def _is_cheap(operator: Operator) -> bool:
+    match operator:
+        case Scan() | Values() | SharedRef() | RecursiveRef():
+            return True
+        case Filter(input=input) | Project(input=input):
+            return _is_cheap(input)
+        case _:
+            return False
+
+
+def _filter(input: Operator, parts: list[Expression]) -> Operator:
+    return Filter(input, conjoin(parts)) if parts else input
+
+
+def _by_id(operator: Operator) -> dict[int, Attribute]:
+    return {column.id: column for column in operator.columns}

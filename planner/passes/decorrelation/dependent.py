@@ -1,0 +1,254 @@
+"""The dependent join: a correlated query planned against a context, rule by rule.
+
+`apply(context, query)` has a row for each row of the context and each row that the query has
+there: the context's columns, then the query's. The context goes down through every operator to
+where the query no longer depends on it; on its way it becomes part of the keys of what groups,
+counts or compares rows. Where both sides of an operator depend on it, each gets a copy, and the
+copies are joined by equality (NULL to NULL).
+
+Inside a recursion that is correlated as a whole, every variable carries the context's columns;
+`carried` says under which numbers they are known at present.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from engine.expressions import ColumnRef, Literal, Op
+from engine.plan import Function
+from planner.ir import (
+    UNIT,
+    Aggregate,
+    Attribute,
+    Context,
+    Distinct,
+    Expression,
+    Filter,
+    Fixpoint,
+    Item,
+    Join,
+    JoinKind,
+    Operator,
+    Project,
+    RecursiveRef,
+    SetOp,
+    SharedRef,
+    subqueries,
+)
+from planner.numbers import Numbers
+from planner.renumber import renumbered
+from planner.rewrite import identity, map_expressions
+from planner.scalars import TRUE, call, conjoin
+
+Carried = Mapping[int, tuple[int, ...]]
+"""The numbers of the context's columns that go with each variable of a correlated recursion."""
+
+
+@dataclass(frozen=True)
+class Outer:
+    """The context that a query is planned against."""
+
+    context: Operator
+    carried: Carried
+
+
+class Host(Protocol):
+    """What the rules need of the pass around them."""
+
+    numbers: Numbers
+
+    def plain(self, operator: Operator, carried: Carried) -> Operator: ...
+
+    def filtered(self, input: Operator, predicate: Expression, carried: Carried) -> Operator: ...
+
+    def projected(self, input: Operator, items: tuple[Item, ...], carried: Carried) -> Operator: ...
+
+    def joined(self, join: Join, carried: Carried) -> Operator: ...
+
+    def definition(self, number: int) -> Operator: ...
+
+
+def null_safe(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Expression:
+    """That the columns are pairwise equal, NULL to NULL."""
+    return conjoin(
+        call(Op.NOT_DISTINCT if a.nullable or b.nullable else Op.EQ, a.ref, b.ref)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
+def with_outer(query: Operator, names: Mapping[int, int]) -> Operator:
+    """The query with its references to outer columns numbered anew."""
+    return map_expressions(
+        query, lambda e: ColumnRef(names.get(e.index, e.index), e.type) if isinstance(e, ColumnRef) else None
+    )
+
+
+class DependentJoin:
+    def __init__(self, host: Host) -> None:
+        self.host = host
+        self.numbers = host.numbers
+
+    def apply(self, outer: Outer, query: Operator) -> Operator:
+        context = outer.context
+        if query == UNIT:
+            return context
+        if not self.depends(outer, query):
+            return Join(JoinKind.INNER, context, self.host.plain(query, {}), TRUE)
+        match query:
+            case Filter(input=input, predicate=predicate):
+                return self.host.filtered(self.apply(outer, input), predicate, outer.carried)
+            case Project(input=input, items=items):
+                every = (*identity(context.columns), *items)
+                return self.host.projected(self.apply(outer, input), every, outer.carried)
+            case Distinct(input=input):
+                return Distinct(self.apply(outer, input))
+            case Join():
+                return self._join(outer, query)
+            case Aggregate():
+                return self._aggregate(outer, query)
+            case SetOp():
+                return self._set_operation(outer, query)
+            case SharedRef(number=number, renaming=renaming):
+                copy, names = renumbered(self.host.definition(number), self.numbers.number)
+                items = tuple((a, copy.attribute(names[old]).ref) for a, old in renaming)
+                return self.apply(outer, Project(copy, items))
+            case Fixpoint():
+                return self._fixpoint(outer, query)
+            case RecursiveRef():
+                return self._reference(outer, query)
+        raise TypeError(f"{type(query).__name__} cannot depend on a context")
+
+    def depends(self, outer: Outer, query: Operator) -> bool:
+        """Whether the query refers to the context, by a column or by a variable that carries it."""
+        return bool(query.free & outer.context.ids) or bool(self.variables(query) & outer.carried.keys())
+
+    def variables(self, query: Operator) -> frozenset[int]:
+        """The variables of recursions around the query that it refers to."""
+        match query:
+            case RecursiveRef(variable=variable):
+                return frozenset({variable})
+            case SharedRef(number=number):
+                return self.variables(self.host.definition(number))
+        inside = (s.query for e in query.expressions for s in subqueries(e))
+        found = frozenset().union(*(self.variables(o) for o in (*query.inputs, *inside)))
+        if isinstance(query, Fixpoint):
+            found -= {binding.variable for binding in query.bindings}
+        return found
+
+    def copied(self, outer: Outer, query: Operator) -> tuple[Outer, Operator]:
+        """The context under new numbers, and the query as it refers to those."""
+        columns = self.numbers.fresh(outer.context.columns)
+        names = {old.id: new.id for old, new in zip(outer.context.columns, columns, strict=True)}
+        carried = {v: tuple(names.get(i, i) for i in ids) for v, ids in outer.carried.items()}
+        return Outer(self._under(outer.context, columns), carried), with_outer(query, names)
+
+    def _under(self, context: Operator, columns: tuple[Attribute, ...]) -> Operator:
+        if isinstance(context, Context):
+            olds = (old for _, old in context.renaming)
+            return Context(context.input, tuple(zip(columns, olds, strict=True)))
+        return Project(context, tuple((c, o.ref) for c, o in zip(columns, context.columns, strict=True)))
+
+    def _join(self, outer: Outer, join: Join) -> Operator:
+        left, right = self.depends(outer, join.left), self.depends(outer, join.right)
+        if join.kind is JoinKind.FULL:
+            return self._full_join(outer, join)
+        if not right:
+            rows = self.host.plain(join.right, {})
+            return self._joined(replace(join, left=self.apply(outer, join.left), right=rows), outer)
+        if not left and join.kind is JoinKind.INNER:
+            rows = self.host.plain(join.left, {})
+            return self._joined(replace(join, left=rows, right=self.apply(outer, join.right)), outer)
+        copy, query = self.copied(outer, join.right)
+        same = null_safe(outer.context.columns, copy.context.columns)
+        both = replace(
+            join,
+            left=self.apply(outer, join.left),
+            right=self.apply(copy, query),
+            condition=conjoin([join.condition, same]),
+        )
+        wanted = (*outer.context.columns, *join.columns)
+        return Project(self._joined(both, outer), identity(wanted))
+
+    def _joined(self, join: Join, outer: Outer) -> Operator:
+        return self.host.joined(join, outer.carried)
+
+    def _full_join(self, outer: Outer, join: Join) -> Operator:
+        """Both sides against copies; a row that only one side has takes the context from there."""
+        left, left_query = self.copied(outer, join.left)
+        right, right_query = self.copied(outer, join.right)
+        condition = self._condition(join.condition, outer, left)
+        same = null_safe(left.context.columns, right.context.columns)
+        both = replace(
+            join,
+            left=self.apply(left, left_query),
+            right=self.apply(right, right_query),
+            condition=conjoin([condition, same]),
+        )
+        columns = zip(outer.context.columns, left.context.columns, right.context.columns, strict=True)
+        either = tuple((o, call(Op.COALESCE, a.ref, b.ref, type=o.type)) for o, a, b in columns)
+        return Project(self._joined(both, left), (*either, *identity(join.columns)))
+
+    def _condition(self, condition: Expression, outer: Outer, copy: Outer) -> Expression:
+        names = {o.id: c.id for o, c in zip(outer.context.columns, copy.context.columns, strict=True)}
+        held = with_outer(Filter(UNIT, condition), names)
+        return held.expressions[0]
+
+    def _aggregate(self, outer: Outer, aggregate: Aggregate) -> Operator:
+        context = outer.context
+        if aggregate.keys:
+            keys = (*(c.id for c in context.columns), *aggregate.keys)
+            return replace(aggregate, input=self.apply(outer, aggregate.input), keys=keys)
+        copy, query = self.copied(outer, aggregate.input)
+        items, values = [], []
+        for item in aggregate.items:
+            new = self.numbers.attribute(item.attribute.name, item.attribute.type, item.attribute.nullable)
+            items.append(replace(item, attribute=new))
+            values.append((item.attribute, value_of_nothing(item.function, new)))
+        grouped = Aggregate(self.apply(copy, query), tuple(c.id for c in copy.context.columns), tuple(items))
+        same = null_safe(context.columns, copy.context.columns)
+        padded = Join(JoinKind.LEFT, context, grouped, same)
+        return Project(padded, (*identity(context.columns), *values))
+
+    def _set_operation(self, outer: Outer, operation: SetOp) -> Operator:
+        left, left_query = self.copied(outer, operation.left)
+        right, right_query = self.copied(outer, operation.right)
+        return replace(
+            operation,
+            left=self.apply(left, left_query),
+            right=self.apply(right, right_query),
+            columns=(*outer.context.columns, *operation.columns),
+            lefts=(*(c.id for c in left.context.columns), *operation.lefts),
+            rights=(*(c.id for c in right.context.columns), *operation.rights),
+        )
+
+    def _fixpoint(self, outer: Outer, fixpoint: Fixpoint) -> Operator:
+        """Every binding against a copy of the context, whose columns its rows then carry."""
+        bindings = []
+        for binding in fixpoint.bindings:
+            copy, query = self.copied(outer, binding.value)
+            ids = tuple(c.id for c in copy.context.columns)
+            carried = {**copy.carried, **{b.variable: ids for b in fixpoint.bindings}}
+            value = self.apply(Outer(copy.context, carried), query)
+            bindings.append(replace(binding, value=value, outputs=(*ids, *binding.outputs)))
+        columns = (*outer.context.columns, *fixpoint.columns)
+        return replace(fixpoint, bindings=tuple(bindings), columns=columns)
+
+    def _reference(self, outer: Outer, reference: RecursiveRef) -> Operator:
+        """The variable's rows for the context: it is joined to the columns that the rows carry."""
+        context = outer.context
+        ids = outer.carried[reference.variable]
+        known = tuple(context.attribute(id) for id in ids)
+        own = self.numbers.fresh(known)
+        positions = (*range(len(own)), *(p + len(own) for p in reference.positions))
+        rows = replace(reference, columns=(*own, *reference.columns), positions=positions)
+        both = Join(JoinKind.INNER, context, rows, null_safe(known, own))
+        return Project(both, identity((*context.columns, *reference.columns)))
+
+
+def value_of_nothing(function: Function, column: Attribute) -> Expression:
+    """An aggregate's column with its value for no rows where an outer join has put NULL."""
+    if function is not Function.COUNT:
+        return ColumnRef(column.id, column.type)
+    return call(Op.COALESCE, column.ref, Literal(0, column.type), type=column.type)
