@@ -13,15 +13,18 @@ DuckDB binds it.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection
-from dataclasses import dataclass
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from sqlglot import exp
 
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
-from planner.positions import fail
+from planner.positions import fail, position
+
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
 
 
 @dataclass(frozen=True)
@@ -41,11 +44,27 @@ class Reference:
 
 @dataclass(frozen=True)
 class AdhocQuery:
-    """`sql` is DuckDB's; `integer_division` says whether its `/` of integers is an integer."""
+    """`sql` is DuckDB's; `integer_division` says whether its `/` of integers is an integer.
+
+    `columns` are the names, in lower case, of all the columns that it can read; None is
+    every column. `names` has the places of names in the user's text, in order, by the
+    name in lower case.
+    """
 
     sql: str
     references: tuple[Reference, ...]
-    integer_division: bool
+    integer_division: bool = False
+    columns: frozenset[str] | None = None
+    names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def place(self, offset: int) -> tuple[int | None, int | None]:
+        """Line and column in the user's text of the name at `offset` of `sql`, if it is one."""
+        name = re.match(r"\w+", self.sql[offset:].lstrip('"'))
+        if name is None:
+            return None, None
+        before = len(re.findall(rf"(?i)(?<!\w){name[0]}(?![\w#])", self.sql[:offset]))
+        places = self.names.get(name[0].lower(), ())
+        return places[before] if before < len(places) else (None, None)
 
 
 @dataclass(frozen=True)
@@ -63,8 +82,12 @@ def adhoc_query(
 
     UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
     """
+    names = _places(query)
     for identifier in query.find_all(exp.Identifier):
         identifier.set("this", fold(identifier))
+    for select in query.find_all(exp.Select):
+        select.set("expressions", [_named(column) for column in select.expressions])
+    columns = _columns(query)
     references: dict[tuple, Reference] = {}
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
     for table, ctes in _tables(query):
@@ -75,7 +98,43 @@ def adhoc_query(
                 fail(InvalidQuery(f"{table.name} is a CTE and has no versions"), table)
             continue
         _refer(table, relations, ctes, references, target)
-    return AdhocQuery(query.sql("duckdb", comments=False), tuple(references.values()), divides)
+    return AdhocQuery(
+        query.sql("duckdb", comments=False), tuple(references.values()), divides, columns, names
+    )
+
+
+def _columns(query: exp.Expression) -> frozenset[str] | None:
+    """The names that columns are read by; None where they can be read without being named."""
+    aliases = {table.alias_or_name for table in query.find_all(exp.Table)}
+    for node in query.walk():
+        match node:
+            case exp.Star() if not isinstance(node.parent, exp.Count):
+                return None
+            case exp.Column() if not node.table and node.name in aliases:
+                return None
+            case exp.Join(method="NATURAL") | exp.Columns() | exp.Pivot():
+                return None
+            case exp.TableAlias() if node.columns:
+                return None
+    return frozenset(identifier.name.lower() for identifier in query.find_all(exp.Identifier))
+
+
+def _named(column: exp.Expression) -> exp.Expression:
+    """A column of a select list under the name that a view's would have: its text, where it has none."""
+    if isinstance(column, _NAMED) or column.is_star:
+        return column
+    name = column.sql("duckdb", comments=False, normalize_functions="lower")
+    return exp.alias_(column, name, quoted=True)
+
+
+def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Where names and functions stand, in order, by name."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for node in query.walk():
+        line, column = position(node) if isinstance(node, exp.Identifier | exp.Anonymous) else (None, None)
+        if line is not None and column is not None:
+            found.setdefault(node.name.lower(), set()).add((line, column))
+    return {name: tuple(sorted(places)) for name, places in found.items()}
 
 
 def _tables(query: exp.Expression) -> list[tuple[exp.Table, frozenset[str]]]:
@@ -110,8 +169,7 @@ def _refer(
     """Puts the name of a snapshot in the place of a relation's."""
     name = relation_name(table)
     if name not in relations:
-        near = difflib.get_close_matches(name, sorted({*relations, *ctes}), 1)
-        fail(UnknownTable(f'no table or view "{name}"', f"did you mean {near[0]}?" if near else ""), table)
+        fail(unknown_table(name, {*relations, *ctes}), table)
     version, timestamp = _moment(table)
     row = target.row if target is not None and table is target.node else None
     key = (name, version, timestamp, row)
@@ -123,6 +181,12 @@ def _refer(
         table.args["alias"].set("this", exp.to_identifier(name, quoted=True))
     table.set("this", exp.to_identifier(references[key].alias, quoted=True))
     table.set("version", None)
+
+
+def unknown_table(name: str, names: Collection[str]) -> UnknownTable:
+    """The error for a name that is none of `names`, with the nearest of them."""
+    near = difflib.get_close_matches(name, sorted(names), 1)
+    return UnknownTable(f'no table or view "{name}"', f"did you mean {near[0]}?" if near else "")
 
 
 def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:

@@ -68,6 +68,11 @@ def values_query(values: exp.Values, types: Sequence[Type], relations: Collectio
     return adhoc_query(exp.Values(expressions=rows), relations)
 
 
+def only_column(values: exp.Values, place: int) -> exp.Values:
+    """The VALUES of one column alone."""
+    return exp.Values(expressions=[exp.Tuple(expressions=[cells(row)[place]]) for row in values.expressions])
+
+
 def cells(row: exp.Expression) -> list[exp.Expression]:
     """The expressions of one row of VALUES."""
     found = row.expressions if isinstance(row, exp.Tuple) else [row]

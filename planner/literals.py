@@ -54,7 +54,7 @@ def _number(sign: str, digits: str, type: Type) -> object:
     match = _NUMBER.fullmatch(digits)
     if match is None:
         raise _NotPlain
-    if type.is_integer and match[1] is None:
+    if match[1] is None and (type.is_integer or type.kind is Kind.NUMERIC):
         return int(sign + digits)
     if type.is_float:
         return float(sign + digits)

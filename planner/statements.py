@@ -74,6 +74,17 @@ class CreateView(Statement):
     if_not_exists: bool
     materialized: bool
 
+    @property
+    def definition(self) -> Excerpt:
+        """The query with the column names of the list behind the name."""
+        if not self.column_names:
+            return self.query
+        names = [exp.to_identifier(name, quoted=True) for name in (self.name, *self.column_names)]
+        view, *columns = (name.sql(self.piece.dialect) for name in names)
+        before = "SELECT * FROM ("
+        text = f"{before}{self.query.text}) AS {view}({', '.join(columns)})"
+        return Excerpt(text, self.query.line, self.query.column - len(before))
+
 
 @dataclass(frozen=True)
 class DropView(Statement):
@@ -156,6 +167,8 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
         if words[: len(head)] == head:
             return parser
     first = words[0] if words else piece.tokens[0].text
+    if first not in _INSTEAD and piece.tokens[0].token_type == TokenType.VAR:
+        raise piece.failure(f'syntax error at or near "{piece.tokens[0].text}"')
     hint = _INSTEAD.get(
         first,
         "there are SELECT, INSERT, UPDATE, DELETE, CREATE and DROP of TABLE and VIEW, EXPLAIN, SHOW, "

@@ -8,8 +8,9 @@ words.
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import duckdb
@@ -90,7 +91,7 @@ class Duck:
             sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
             return Answer(names, targets, cursor.sql(sql).to_arrow_table())
         except duckdb.Error as error:
-            raise self._error(error) from None
+            raise self._error(error, query) from None
         finally:
             clock.cancel()
             cursor.close()
@@ -101,10 +102,13 @@ class Duck:
             return answer.table
         names = _names(types)
         table = answer.table.rename_columns(names)
-        return self.run(AdhocQuery(_cast("rows", types), (), False), {"rows": table}).table
+        return self.run(AdhocQuery(_cast("rows", types), ()), {"rows": table}).table
 
-    def _error(self, error: duckdb.Error) -> Exception:
-        found = refusal(error, len(_DESCRIBE)).error
+    def _error(self, error: duckdb.Error, query: AdhocQuery) -> Exception:
+        refused = refusal(error, len(_DESCRIBE))
+        found = refused.error
+        if refused.offset is not None:
+            found.at(*query.place(refused.offset))
         match error:
             case duckdb.InterruptException():
                 seconds = f"{self._limits.seconds:g} seconds"
@@ -118,8 +122,15 @@ class Duck:
             case duckdb.PermissionException():
                 return Unsupported("a query can read tables and views, and no files", found.message)
             case _ if isinstance(error, _OF_VALUES):
-                return InvalidValue(found.message, found.hint)
+                return _of_value(found.message)
         return found
+
+
+def _of_value(message: str) -> InvalidValue:
+    """DuckDB's message about a value, without advice that is not for our users."""
+    if message.startswith("division by zero"):
+        return InvalidValue("division by zero", "x / nullif(y, 0) is NULL there")
+    return InvalidValue(re.sub(r" when casting from source column \w+", "", message))
 
 
 def _names(types: Sequence[str]) -> list[str]:
@@ -134,9 +145,20 @@ def _cast(source: str, types: Sequence[str]) -> str:
 
 
 def arrow_table(
-    words: np.ndarray, counts: np.ndarray, schema: Schema, dictionary: Dictionary, row: str | None = None
+    rows: tuple[np.ndarray, np.ndarray],
+    schema: Schema,
+    dictionary: Dictionary,
+    columns: Collection[str] | None = None,
+    row: str | None = None,
 ) -> pa.Table:
-    """The rows words int64[W, n], each as often as its count; with `row`, once, behind a column of its place."""
+    """The rows of words int64[W, n], each as often as its count; with `row`, once, behind its place.
+
+    Of the columns only those whose name in lower case is in `columns`, and at least one.
+    """
+    words, counts = rows
+    if columns is not None:
+        kept = [i for i, name in enumerate(schema.names) if name.lower() in columns] or [0]
+        words, schema = words[kept], Schema(tuple(schema.columns[i] for i in kept))
     if row is not None:
         places = pa.array(np.arange(words.shape[1]))
         return decode_arrow(words, schema, dictionary).add_column(0, row, places)

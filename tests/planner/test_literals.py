@@ -19,7 +19,7 @@ def test_plain_rows():
     types = (INTEGER, TEXT, numeric(5, 2), DOUBLE, BOOLEAN, DATE, TIMESTAMP)
     assert rows(f"{first}, {second}", *types) == [
         [1, "x", "-2.50", 3.0, True, "2026-01-02", "2026-01-02 03:04:05.5Z"],
-        [None, None, "7", 1.5, None, None, None],
+        [None, None, 7, 1.5, None, None, None],
     ]
 
 
