@@ -147,7 +147,8 @@ def statements(file: str) -> dict[str, str]:
     found = {}
     for match in STATEMENT.finditer(text):
         kind, name, rest = match.groups()
-        found[name] = " ".join((match.group(0).rstrip(";") if kind == "TABLE" else rest).split())
+        line = " ".join((match.group(0).rstrip(";") if kind == "TABLE" else rest).split())
+        found[name] = line.replace("( ", "(").replace(" )", ")")
     return found
 
 

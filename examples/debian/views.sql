@@ -68,45 +68,45 @@ WITH MUTUALLY RECURSIVE
     ),
     above AS (
       WITH MUTUALLY RECURSIVE
-        mark (name TEXT, least TEXT) AS (
-          SELECT name, min(least)
+        mark (name TEXT, label TEXT) AS (
+          SELECT name, min(label)
           FROM (
-            SELECT package AS name, package AS least FROM kept
+            SELECT package AS name, package AS label FROM kept
             UNION ALL
             SELECT depends_on, depends_on FROM kept
             UNION ALL
-            SELECT k.depends_on, m.least FROM mark AS m JOIN kept AS k ON k.package = m.name
+            SELECT k.depends_on, m.label FROM mark AS m JOIN kept AS k ON k.package = m.name
           ) AS step
           GROUP BY name
         )
-      SELECT name, least FROM mark
+      SELECT name, label FROM mark
     ),
     level AS (
       SELECT k.package, k.depends_on
       FROM kept AS k
       JOIN above AS a ON a.name = k.package
-      JOIN above AS b ON b.name = k.depends_on AND b.least = a.least
+      JOIN above AS b ON b.name = k.depends_on AND b.label = a.label
     ),
     below AS (
       WITH MUTUALLY RECURSIVE
-        mark (name TEXT, least TEXT) AS (
-          SELECT name, min(least)
+        mark (name TEXT, label TEXT) AS (
+          SELECT name, min(label)
           FROM (
-            SELECT package AS name, package AS least FROM level
+            SELECT package AS name, package AS label FROM level
             UNION ALL
             SELECT depends_on, depends_on FROM level
             UNION ALL
-            SELECT k.package, m.least FROM mark AS m JOIN level AS k ON k.depends_on = m.name
+            SELECT k.package, m.label FROM mark AS m JOIN level AS k ON k.depends_on = m.name
           ) AS step
           GROUP BY name
         )
-      SELECT name, least FROM mark
+      SELECT name, label FROM mark
     ),
     tight AS (
       SELECT k.package, k.depends_on
       FROM level AS k
       JOIN below AS a ON a.name = k.package
-      JOIN below AS b ON b.name = k.depends_on AND b.least = a.least
+      JOIN below AS b ON b.name = k.depends_on AND b.label = a.label
     )
     SELECT package, depends_on FROM entangled
     EXCEPT
