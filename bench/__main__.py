@@ -7,6 +7,7 @@ from pathlib import Path
 
 from bench import http, profiling, run
 from bench.duck import REPETITIONS
+from bench.measure import Share
 from bench.reference import REFERENCE
 from bench.report import document, facts
 from bench.table import Row, engine_row, http_row, text
@@ -19,11 +20,13 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 def main(arguments: list[str] | None = None) -> None:
     options = _parser().parse_args(arguments)
     if options.profile:
-        print(profiling.profile(*options.profile, options.quick))
+        name, batch = options.profile
+        print(profiling.profile(name, batch, options.quick))
         return
     chosen = options.workloads or [*FULL, HTTP]
-    about = facts()
+    start = Share.now()
     rows = _measure(chosen, options.quick)
+    about = facts(start.others())
     print(about, text(rows), sep="\n\n")
     whole = not options.quick and set(chosen) == {*FULL, HTTP}
     target = options.output or (DOCUMENT if whole else None)

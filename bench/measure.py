@@ -1,4 +1,4 @@
-"""Clocks, percentiles and memory of this process.
+"""Clocks, percentiles, memory, and how much of the machine somebody else had.
 
 Memory is the resident set as Linux counts it in /proc: `settle` gives unused heap back first,
 so that a baseline does not hide room that the next allocation would fill.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +61,26 @@ def peak(process: int | None = None) -> int:
 def reset_peak(process: int | None = None) -> None:
     """Let `peak` start again from what the process holds now."""
     Path(f"/proc/{process or 'self'}/clear_refs").write_text(RESET_PEAK)
+
+
+@dataclass(frozen=True)
+class Share:
+    """Processor seconds of all cores and of this process with its ended children, up to one moment."""
+
+    at: float
+    machine: float
+    own: float
+
+    @staticmethod
+    def now() -> Share:
+        user, nice, system, _, _, *rest = map(int, Path("/proc/stat").read_text().split()[1:9])
+        machine = (user + nice + system + sum(rest)) / os.sysconf("SC_CLK_TCK")
+        return Share(time.monotonic(), machine, sum(os.times()[:4]))
+
+    def others(self) -> float:
+        """How many cores others have kept busy since, on average."""
+        now = Share.now()
+        return max(0.0, (now.machine - self.machine - now.own + self.own) / (now.at - self.at))
 
 
 def _status(field: str, process: int | None) -> int:

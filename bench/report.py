@@ -41,8 +41,9 @@ the same in miniature and `python -m bench W1 W3` only what it names; neither wr
   counts. B/row is bytes a row of the tables. Each workload runs in a process of its own. For HTTP it is
   the service's, less what it held with empty tables.
 - **DuckDB** is the median of {repetitions} runs of the same SQL from scratch, over the same rows at the
-  same point of the run, into temporary tables, with its default threads. **faster** is that over the
-  median of a round.
+  same point of the run, into temporary tables, with its default threads (one a core; the engine
+  computes in one thread, so a busy machine slows DuckDB more). **faster** is that over the median of a
+  round.
 - **reference** is the {reference}; **of it** is our median over it. W1 at a tenth of the size shows
   whether the cost of a small round follows the state's.
 - At the end of every workload all rows of its views are compared with DuckDB's, and the service's
@@ -59,13 +60,13 @@ the same in miniature and `python -m bench W1 W3` only what it names; neither wr
 """
 
 
-def facts() -> str:
-    """The machine, the versions and the date, as a Markdown list."""
+def facts(others: float) -> str:
+    """The machine, the versions and the date, as a Markdown list; `others`: cores that others kept busy."""
     fastest, median = _sync()
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return "\n".join(
         (
-            f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC, load average {os.getloadavg()[0]:.1f} before the run",
+            f"- {datetime.now(UTC):%Y-%m-%d %H:%M} UTC; meanwhile other work kept {others:.1f} cores busy",
             f"- {_processor()}, {os.cpu_count()} cores, {_memory()} GiB, Linux {platform.release()}",
             f"- disk: 4 KiB and fsync take {duration(fastest)} at best, {duration(median)} in the median",
             f"- Python {platform.python_version()}, {packages}",
@@ -74,7 +75,7 @@ def facts() -> str:
 
 
 def document(about: str, rows: list[Row], repetitions: int, reference: str, nodes: int) -> str:
-    """The page; `about` is what `facts` gave before the run, `nodes` how many the HTTP part's graph has."""
+    """The page; `about` is what `facts` gave, `nodes` how many the HTTP part's graph has."""
     return TEXT.format(
         facts=about,
         table=markdown(rows),

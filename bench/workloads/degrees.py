@@ -10,7 +10,7 @@ from bench.data import SEED, choose, random_words, replace
 from bench.workloads.base import Deltas, Phase, View, integers
 
 SCHEMAS = {"edges": integers("src", "dst")}
-VIEWS = (
+VIEWS: tuple[View, ...] = (
     View("degrees", "SELECT src, count(*) AS degree FROM edges GROUP BY src"),
     View("histogram", "SELECT degree, count(*) AS nodes FROM degrees GROUP BY degree"),
 )

@@ -14,7 +14,7 @@ from bench.data import SEED, choose, random_words, replace
 from bench.workloads.base import Deltas, Phase, View, integers
 
 SCHEMAS = {"roots": integers("node"), "edges": integers("src", "dst")}
-VIEWS = (
+VIEWS: tuple[View, ...] = (
     View(
         "reach",
         "WITH RECURSIVE reach(root, node) AS ("

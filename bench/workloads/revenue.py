@@ -18,7 +18,7 @@ SCHEMAS = {
     "orders": integers("orderkey", "custkey"),
     "lines": integers("orderkey", "price", "discount"),
 }
-VIEWS = (
+VIEWS: tuple[View, ...] = (
     View(
         "revenue",
         "SELECT o.orderkey, sum(l.price * (100 - l.discount)) AS revenue"

@@ -16,14 +16,16 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        status = 409 if body == b"refuse" else 200
+        status, answer = (409, b"no") if body == b"refuse" else (200, b"a" * 70_000)
         self.server.received.append((self.path, self.headers["Content-Type"], body))  # type: ignore[attr-defined]
         self.server.peers.add(self.client_address)  # type: ignore[attr-defined]
         self.send_response(status)
         if self.path != "/endless":
-            self.send_header("Content-Length", "70000")
-        self.end_headers()
-        self.wfile.write(b"a" * 70_000)
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+        else:
+            self.end_headers()
 
     def log_message(self, *arguments: object) -> None:
         """Say nothing."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from bench import measure
-from bench.measure import Timing
+from bench.measure import Share, Timing
 
 MEGABYTE = 1 << 20
 
@@ -35,6 +35,21 @@ def test_the_peak_remembers_what_was_freed_until_it_is_reset() -> None:
 def test_an_unknown_process_is_an_error() -> None:
     with pytest.raises(OSError):
         measure.resident(2**22 + 1)
+
+
+def test_what_this_process_does_is_not_the_work_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    start = Share(at=100.0, machine=50.0, own=10.0)
+    monkeypatch.setattr(Share, "now", staticmethod(lambda: Share(at=110.0, machine=65.0, own=20.0)))
+    assert start.others() == pytest.approx(0.5)
+
+
+def test_the_machine_is_as_busy_as_this_process_at_least() -> None:
+    before = Share.now()
+    while Share.now().own - before.own < 0.2:
+        sum(range(10_000))
+    after = Share.now()
+    assert after.machine - before.machine > 0.1
+    assert before.others() >= 0
 
 
 def test_clock_runs_the_action() -> None:
