@@ -1,8 +1,8 @@
 """Which rows a read wants, and in what order: DuckDB over the columns that the clauses read.
 
-The connection can open no file, see no Python variable and change no setting; every
-question has a cursor of its own with one table in it. Rows that sort alike stay in the
-order of the input, so that an answer's pages fit together.
+Integers divide as PostgreSQL's. The connection can open no file, see no Python variable and
+change no setting; every question has a cursor of its own with one table in it. Rows that
+sort alike stay in the order of the input, so that an answer's pages fit together.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def _database() -> duckdb.DuckDBPyConnection:
             "enable_external_access": False,
             "python_enable_replacements": False,
             "memory_limit": "2GB",
+            "integer_division": True,
             "errors_as_json": True,
         },
     )

@@ -65,7 +65,7 @@ async def _any(request: Request, error: Exception) -> Response:
 
 
 async def _http(request: Request, error: Exception) -> Response:
-    """What the framework refuses itself: a path or a method that no route has, a body that it could not read."""
+    """What the framework refuses itself: no such path or method, or a body that it could not read."""
     if isinstance(error.__cause__, ServiceError):
         return await _any(request, error.__cause__)
     status = getattr(error, "status_code", 500)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
+from itertools import pairwise
 from typing import Annotated, Literal
 
 import numpy as np
@@ -146,7 +147,7 @@ async def _events(
 def _event_texts(delta: np.ndarray, definition: Definition, dictionary: Dictionary) -> Iterator[bytes]:
     """One event for each epoch of a delta: an array of its changes."""
     epochs = delta[-2]
-    starts = np.flatnonzero(np.diff(epochs, prepend=-1)).tolist()
-    for start, stop in zip(starts, [*starts[1:], delta.shape[1]], strict=True):
+    bounds = [*np.flatnonzero(np.diff(epochs, prepend=-1)).tolist(), len(epochs)]
+    for start, stop in pairwise(bounds):
         changes = _changes_of(delta[:, start:stop], definition, dictionary)
         yield b"id: %d\nevent: changes\ndata: %s\n\n" % (changes[0]["epoch"], orjson.dumps(changes))

@@ -252,7 +252,7 @@ def test_bad_ndjson_names_its_line(orders: Client, body: bytes, detail: str) -> 
 
 
 def test_csv(orders: Client) -> None:
-    body = 'name,ID,price\r\n"a, ""b""\nc",1,2.5\r\n,2,\r\n"",3,0\r\n'.encode()
+    body = b'name,ID,price\r\n"a, ""b""\nc",1,2.5\r\n,2,\r\n"",3,0\r\n'
     assert send(orders, body, "text/csv; charset=utf-8").status_code == 200
     assert orders.rows("orders") == [(1, "2.50", 'a, "b"\nc'), (2, None, None), (3, "0.00", "")]
     body = b"_op,id,name\nupsert,1,z\ndelete,2,\n,4,four\n"
