@@ -16,6 +16,8 @@ from numba import carray, njit, types
 from numba.extending import intrinsic
 
 COLUMNS = 3
+BLOCK = 1024
+"""Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
 SPARSE = 32
 """A batch with more rows than that a key is searched by halving, not by galloping."""
 
@@ -121,16 +123,15 @@ def _lower_bounds(batch, keys, rows, count, bounds):
 
 
 @njit
-def locate(batch, keys, rows, count, width, lows, highs):
+def locate(batch, keys, rows, count, width, sparse, start, lows, highs):
     """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in `batch`.
 
-    Fills lows[k] and highs[k]. Few keys are sought by halving, many by one forward sweep.
+    Fills lows[k] and highs[k]; the first key lies at row `start` or after it. Few keys are
+    sought by halving (`sparse`), many by one forward sweep. Returns where the sweep ended.
     """
-    n = batch.shape[0]
-    sparse = width > 0 and n > SPARSE * count
     if sparse:
         _lower_bounds(batch, keys, rows, count, lows)
-    position = 0
+    position = start
     for k in range(count):
         if sparse:
             position = lows[k]
@@ -138,6 +139,30 @@ def locate(batch, keys, rows, count, width, lows, highs):
         lows[k] = position
         position = seek_past(batch, position, keys, rows[k], width)
         highs[k] = position
+    return position
+
+
+@njit(inline="always")
+def is_sparse(batch, count, width):
+    """Whether `count` keys of `width` words are few beside the batch's rows."""
+    return width > 0 and batch.shape[0] > SPARSE * count
+
+
+@njit
+def find_block(table, keys, first, last, positions, lows, highs):
+    """For every batch l and key first ≤ m < last of sorted, distinct `keys`, where the rows of that key lie.
+
+    Fills lows[l, m - first] and highs[l, m - first]. Blocks are asked for in order;
+    `positions` (a number a batch, zero at first) carries the sweep from one to the next.
+    """
+    size, width = keys.shape
+    rows = np.arange(first, last)
+    for index in range(table.shape[0]):
+        batch = layer(table, index)
+        sparse = is_sparse(batch, size, width)
+        positions[index] = locate(
+            batch, keys, rows, last - first, width, sparse, positions[index], lows[index], highs[index]
+        )
 
 
 @njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])", cache=True, nogil=True)
@@ -146,12 +171,11 @@ def find_ranges(table, keys):
 
     Returns lows[l, m] and highs[l, m].
     """
-    size, width = keys.shape
-    lows = np.empty((table.shape[0], size), np.int64)
-    highs = np.empty((table.shape[0], size), np.int64)
-    rows = np.arange(size)
-    for index in range(table.shape[0]):
-        locate(layer(table, index), keys, rows, size, width, lows[index], highs[index])
+    layers = table.shape[0]
+    size = keys.shape[0]
+    lows = np.empty((layers, size), np.int64)
+    highs = np.empty((layers, size), np.int64)
+    find_block(table, keys, 0, size, np.zeros(layers, np.int64), lows, highs)
     return lows, highs
 
 

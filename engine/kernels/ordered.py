@@ -129,8 +129,11 @@ def reduce_extreme(keys, table, old, depth, rounds, largest):
     layers = table.shape[0]
     lows, highs = find_ranges(table, keys)
     corners = 1 << depth
-    later = later_visits(table, keys, lows, highs, key + 1, depth, rounds)
-    epochs = np.empty((most_new_rows(lows, highs, old), 1), np.int64)
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
+    if depth > 0:
+        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
+    epochs = np.empty((most_new_rows(lows, highs, old, size), 1), np.int64)
     cursors = np.empty(layers, np.int64)
     # A line: group, epoch, diff, value.
     lines = np.empty((2 * size + 16, 4), np.int64)
@@ -177,4 +180,4 @@ def reduce_extreme(keys, table, old, depth, rounds, largest):
         out[key, k] = lines[k, 3]
         out[key + 1, k] = lines[k, 1]
         out[key + 2, k] = lines[k, 2]
-    return out, later
+    return out, later[:count]

@@ -20,7 +20,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.floats import to_word
-from engine.kernels.layers import compare, find_ranges, layer
+from engine.kernels.layers import BLOCK, compare, find_block, layer
 from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
@@ -66,21 +66,18 @@ def grow(matrix):
 
 
 @njit
-def later_visits(table, keys, lows, highs, width, depth, rounds):
-    """Lines (rounds, key) at which groups are interesting again.
+def later_visits(later, count, table, keys, first, last, lows, highs, width, depth, rounds):
+    """Append lines (rounds, key) at which groups are interesting again to the `count` of `later`.
 
     These are the joins of `rounds` with those of the groups' rows that are not at or below
-    them; `width` is the number of words in a row.
+    them, for the groups first ≤ m < last of `keys`, whose rows the block's lows and highs
+    tell; `width` is the number of words in a row. Returns the list and its length.
     """
     key = keys.shape[1]
-    later = np.empty((0, depth + key), np.int64)
-    if depth == 0:
-        return later
-    count = 0
-    for m in range(keys.shape[0]):
+    for m in range(first, last):
         for index in range(table.shape[0]):
             batch = layer(table, index)
-            for j in range(lows[index, m], highs[index, m]):
+            for j in range(lows[index, m - first], highs[index, m - first]):
                 if strictness(batch, j, width, depth, rounds) >= 0:
                     continue
                 if count == later.shape[0]:
@@ -91,14 +88,14 @@ def later_visits(table, keys, lows, highs, width, depth, rounds):
                     later[count, depth + w] = keys[m, w]
                 if count == 0 or compare(later, count - 1, later, count, depth + key) != 0:
                     count += 1
-    return later[:count]
+    return later, count
 
 
 @njit
-def most_new_rows(lows, highs, old):
-    """The largest number of new rows that one group has."""
+def most_new_rows(lows, highs, old, count):
+    """The largest number of new rows that one of the block's `count` groups has."""
     most = 0
-    for m in range(lows.shape[1]):
+    for m in range(count):
         n = 0
         for index in range(old, lows.shape[0]):
             n += highs[index, m] - lows[index, m]
@@ -202,15 +199,29 @@ def threshold(keys, table, old, depth, rounds, clamp):
     delta [W + 2, n], and lines (rounds, row) to visit later.
     """
     size, key = keys.shape
-    lows, highs = find_ranges(table, keys)
-    later = later_visits(table, keys, lows, highs, key, depth, rounds)
+    layers = table.shape[0]
+    lows = np.empty((layers, min(size, BLOCK)), np.int64)
+    highs = np.empty((layers, min(size, BLOCK)), np.int64)
+    positions = np.zeros(layers, np.int64)
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
     corners = 1 << depth
     base = np.zeros((corners, 1), np.int64)
-    fresh = np.empty((most_new_rows(lows, highs, old), 3), np.int64)
+    fresh = np.empty((16, 3), np.int64)
     lines = np.empty((size + 16, 3), np.int64)
     written = 0
     for m in range(size):
-        n = gather(table, old, m, key, depth, 1, rounds, lows, highs, base, fresh)
+        if m % BLOCK == 0:
+            last = min(m + BLOCK, size)
+            find_block(table, keys, m, last, positions, lows, highs)
+            if depth > 0:
+                later, count = later_visits(
+                    later, count, table, keys, m, last, lows, highs, key, depth, rounds
+                )
+            most = most_new_rows(lows, highs, old, last - m)
+            if most > fresh.shape[0]:
+                fresh = np.empty((most, 3), np.int64)
+        n = gather(table, old, m % BLOCK, key, depth, 1, rounds, lows, highs, base, fresh)
         i = 0
         while i < n:
             epoch = fresh[i, 0]
@@ -233,7 +244,7 @@ def threshold(keys, table, old, depth, rounds, clamp):
             out[w, k] = keys[lines[k, 0], w]
         out[key, k] = lines[k, 1]
         out[key + 1, k] = lines[k, 2]
-    return out, later
+    return out, later[:count]
 
 
 @njit
@@ -311,17 +322,31 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     leaves int64); and lines (rounds, key) to visit later.
     """
     size, key = keys.shape
-    lows, highs = find_ranges(table, keys)
-    later = later_visits(table, keys, lows, highs, key, depth, rounds)
+    layers = table.shape[0]
+    lows = np.empty((layers, min(size, BLOCK)), np.int64)
+    highs = np.empty((layers, min(size, BLOCK)), np.int64)
+    positions = np.zeros(layers, np.int64)
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
     corners = 1 << depth
     aggregates = finish.shape[0]
     base = np.zeros((corners, slots), np.int64)
-    fresh = np.empty((most_new_rows(lows, highs, old), 2 + slots), np.int64)
+    fresh = np.empty((16, 2 + slots), np.int64)
     lines = np.empty((2 * size + 16, 4 + aggregates), np.int64)
     written = 0
     failed = 0
     for m in range(size):
-        n = gather(table, old, m, key, depth, slots, rounds, lows, highs, base, fresh)
+        if m % BLOCK == 0:
+            last = min(m + BLOCK, size)
+            find_block(table, keys, m, last, positions, lows, highs)
+            if depth > 0:
+                later, count = later_visits(
+                    later, count, table, keys, m, last, lows, highs, key, depth, rounds
+                )
+            most = most_new_rows(lows, highs, old, last - m)
+            if most > fresh.shape[0]:
+                fresh = np.empty((most, 2 + slots), np.int64)
+        n = gather(table, old, m % BLOCK, key, depth, slots, rounds, lows, highs, base, fresh)
         i = 0
         while i < n:
             epoch = fresh[i, 0]
@@ -339,4 +364,4 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
                 if lines[k, 3] >= 0:
                     failed += 1
     out, failures = _split_failures(keys, lines, written, aggregates, failed)
-    return out, failures, later
+    return out, failures, later[:count]
