@@ -15,7 +15,7 @@ from engine.expressions import Op
 from engine.kernels import logic as kernels
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Report, keep
-from engine.schema import BOOLEAN
+from engine.schema import BOOLEAN, NULL
 
 
 def negation(arg: Evaluator) -> Evaluator:
@@ -27,37 +27,46 @@ def negation(arg: Evaluator) -> Evaluator:
         kernels.negate(inner(batch, report, None), out)
         return out
 
-    return Evaluator(evaluate, BOOLEAN, total=arg.total, costly=arg.costly)
+    return Evaluator(evaluate, BOOLEAN, total=arg.total)
 
 
 def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
     """AND or OR of two or more truth values."""
     code, decisive = (kernels.AND, 0) if op is Op.AND else (kernels.OR, 1)
     first, *rest = sorted(args, key=lambda arg: arg.costly)
-    total = all(arg.total for arg in args)
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         failures: Report = []
         result = first.evaluate(batch, failures, None)
+        if failures:
+            result = _unknown(result, failures, batch.shape[1])
         for arg in rest:
-            other = (
-                undecided(arg, batch, result, failures) if arg.costly else arg.evaluate(batch, failures, None)
-            )
+            own: Report = []
+            other = undecided(arg, batch, result, own) if arg.costly else arg.evaluate(batch, own, None)
+            if own:
+                other = _unknown(other, own, batch.shape[1])
+                failures += own
             connected = np.empty(batch.shape[1], np.int64)
             kernels.connect(code, result, other, connected)
             result = connected
         if failures:
-            keep(report, failures, full(result, batch.shape[1]) != decisive)
+            keep(report, failures, result != decisive)
         return result
 
     def undecided(arg: Evaluator, batch: np.ndarray, result: np.ndarray, report: Report) -> np.ndarray:
         """The operand where it can make a difference, and the decisive value elsewhere."""
-        rows = np.flatnonzero(result != decisive)
-        if rows.size == batch.shape[1] or result.size == 1:
-            return arg.evaluate(batch, report, None)
+        rows = np.flatnonzero(full(result, batch.shape[1]) != decisive)
         other = np.full(batch.shape[1], decisive)
         if rows.size:
             other[rows] = arg.on(batch, rows, report)
         return other
 
-    return Evaluator(evaluate, BOOLEAN, total=total, costly=any(arg.costly for arg in args))
+    return Evaluator(evaluate, BOOLEAN, total=all(arg.total for arg in args))
+
+
+def _unknown(truth: np.ndarray, failures: Report, count: int) -> np.ndarray:
+    """The truth values with NULL where they failed, so that a failed row decides nothing."""
+    unknown = full(truth, count).copy()
+    for failure in failures:
+        unknown[failure.rows] = NULL
+    return unknown

@@ -131,6 +131,17 @@ def test_what_decides_alone_hides_failures_on_either_side(op, swapped, costly):
     ]
 
 
+def test_what_failed_decides_nothing():
+    unsure = Call(Op.IS_NULL, (quotient(number(4), B),), BOOLEAN)
+    sides = (unsure, is_(Op.EQ, A, number(1)))
+    for operands in (sides, sides[::-1]):
+        results, failed = run(
+            (Call(Op.OR, operands, BOOLEAN),), [(2, 0, None), (1, 0, None), (2, None, None)]
+        )
+        assert set(failed) == {0}
+        assert results[1:] == [(True,), (True,)]
+
+
 @pytest.mark.parametrize("costly", [False, True])
 def test_a_branch_that_is_not_taken_does_not_fail(costly):
     failing = Cast(NAME, BIGINT) if costly else quotient(number(4), B)
