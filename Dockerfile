@@ -14,7 +14,7 @@ RUN python -m venv /opt/freshet \
  && find /opt/freshet -type d -name tests -prune -exec rm -rf {} +
 
 FROM python:3.11-slim
-RUN useradd --system --uid 10001 --home-dir /data freshet \
+RUN useradd --uid 10001 --home-dir /data --no-create-home --shell /usr/sbin/nologin freshet \
  && install -d -o freshet -g freshet /data /var/cache/freshet
 COPY --from=build /opt/freshet /opt/freshet
 ENV PATH=/opt/freshet/bin:$PATH \
@@ -28,5 +28,5 @@ USER freshet
 RUN python -c 'import service.app'
 VOLUME /data
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=60s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]
 CMD ["python", "-m", "service"]
