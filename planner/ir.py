@@ -64,7 +64,7 @@ class Operator:
         """The numbers of an outer query's columns that are referred to here or below."""
         known = frozenset().union(*(operator.ids for operator in self.inputs))
         used = frozenset().union(*(references(e) for e in self.expressions))
-        return (used - known).union(*(operator.free for operator in self.inputs))
+        return used.union(*(operator.free for operator in self.inputs)) - known
 
     def attribute(self, id: int) -> Attribute:
         """The column numbered `id`; raises KeyError."""
@@ -220,7 +220,11 @@ class JoinKind(enum.Enum):
 
 @dataclass(frozen=True)
 class Join(Operator):
-    """Pairs of rows for which `condition` is true. (A right join is a left join turned round.)"""
+    """Pairs of rows for which `condition` is true. (A right join is a left join turned round.)
+
+    An inner or left join is *lateral* if its right side refers to columns of its left; the
+    decorrelation pass removes those.
+    """
 
     kind: JoinKind
     left: Operator
@@ -239,6 +243,10 @@ class Join(Operator):
     @property
     def expressions(self) -> tuple[Expression, ...]:
         return (self.condition,)
+
+    @property
+    def is_lateral(self) -> bool:
+        return bool(self.right.free & self.left.ids)
 
     @cached_property
     def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]

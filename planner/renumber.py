@@ -41,7 +41,10 @@ class _Copier:
         self.names: dict[int, int] = {}
 
     def operator(self, old: Operator) -> Operator:
-        below = with_inputs(old, tuple(self.operator(i) for i in old.inputs))
+        inputs = tuple(self.operator(i) for i in old.inputs)
+        if isinstance(old, SetOp):
+            return self._set_operation(old, *inputs)
+        below = with_inputs(old, inputs)
         if below.expressions:
             below = with_expressions(below, tuple(self.expression(e) for e in below.expressions))
         return self._own(below)
@@ -72,6 +75,10 @@ class _Copier:
     def _columns(self, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         return tuple(self._new(column) for column in columns)
 
+    def _set_operation(self, old: SetOp, left: Operator, right: Operator) -> SetOp:
+        lefts, rights = (tuple(map(self._id, ids)) for ids in (old.lefts, old.rights))
+        return SetOp(old.kind, left, right, self._columns(old.columns), lefts, rights)
+
     def _own(self, operator: Operator) -> Operator:
         """The numbers that the operator itself brings forth, or refers to outside its expressions."""
         match operator:
@@ -91,13 +98,6 @@ class _Copier:
                     for item in items
                 )
                 return Aggregate(input, tuple(self._id(key) for key in keys), new)
-            case SetOp(lefts=lefts, rights=rights):
-                return replace(
-                    operator,
-                    lefts=tuple(map(self._id, lefts)),
-                    rights=tuple(map(self._id, rights)),
-                    columns=self._columns(operator.columns),
-                )
             case SharedRef(renaming=renaming):
                 return replace(operator, renaming=tuple((self._new(a), old) for a, old in renaming))
             case Context(renaming=renaming):

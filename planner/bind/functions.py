@@ -35,6 +35,8 @@ VALUES = (
     exp.In,
     exp.Between,
     exp.Predicate,
+    exp.Filter,
+    exp.Window,
 )
 """Nodes that stand for a value, and so become arguments."""
 

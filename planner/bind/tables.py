@@ -60,21 +60,32 @@ class FromBinder:
 
     def _joined(self, first: exp.Expression, joins: list[exp.Join]) -> From:
         """Tables between commas, each group joined from the left, then all groups crossed."""
-        groups = [self._table(first)]
-        commas = []
+        done: From | None = None
+        group = self._table(first)
         for join in joins:
             check_clauses(join)
-            right = self._table(join.this)
-            if _is_comma(join):
-                groups.append(right)
-                commas.append(join)
+            if isinstance(join.this, exp.Lateral):
+                group = self._join(join, self._crossed(done, group, join), None)
+                done = None
+            elif _is_comma(join):
+                done, group = self._crossed(done, group, join), self._table(join.this)
             else:
-                groups[-1] = self._join(join, groups[-1], right)
-        result = groups[0]
-        for comma, group in zip(commas, groups[1:], strict=True):
-            scope = self._both(result, group, comma)
-            result = From(Join(JoinKind.INNER, result.operator, group.operator, TRUE), scope)
-        return result
+                group = self._join(join, group, self._table(join.this))
+        return self._crossed(done, group, joins[-1]) if joins else group
+
+    def _crossed(self, left: From | None, right: From, join: exp.Join) -> From:
+        if left is None:
+            return right
+        scope = self._both(left, right, join)
+        return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
+
+    def _lateral(self, node: exp.Lateral, left: From) -> From:
+        """A query that may refer to the tables on its left."""
+        check_clauses(node)
+        if not isinstance(node.this, exp.Subquery):
+            unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
+        within = self.environment.within(replace(left.scope, outer=self.environment.outer))
+        return self._named(node, self.bind_query(self.session, node.this, within), "")
 
     def _table(self, node: exp.Expression) -> From:
         check_clauses(node)
@@ -92,8 +103,6 @@ class FromBinder:
                 bound = self.bind_query(self.session, node, self.environment)
                 named = self._named(node, bound, "")
                 return self._join_all(named, node.args.get("joins") or [])
-            case exp.Lateral():
-                unsupported("LATERAL", node)
             case exp.Unnest():
                 unsupported("UNNEST", node)
         unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
@@ -101,7 +110,8 @@ class FromBinder:
     def _join_all(self, first: From, joins: list[exp.Join]) -> From:
         for join in joins:
             check_clauses(join)
-            first = self._join(join, first, self._table(join.this))
+            right = None if isinstance(join.this, exp.Lateral) else self._table(join.this)
+            first = self._join(join, first, right)
         return first
 
     def _parenthesised(self, node: exp.Subquery) -> From:
@@ -130,8 +140,13 @@ class FromBinder:
         scan = Scan(relation.name, relation.plan, columns, tuple(range(len(columns))), relation.key)
         return Bound(scan, columns)
 
-    def _join(self, node: exp.Join, left: From, right: From) -> From:
+    def _join(self, node: exp.Join, left: From, right: From | None) -> From:
+        """The join of two tables; without a right one, with the lateral query that the node holds."""
         kind = _kind(node)
+        if right is None:
+            if kind is JoinKind.FULL or node.side == "RIGHT":
+                unsupported(f"{node.side} JOIN LATERAL", node)
+            right = self._lateral(node.this, left)
         pairs, condition = self._condition(node, left, right)
         if kind in (JoinKind.SEMI, JoinKind.ANTI):
             exists: Expression = Exists(Filter(right.operator, condition))

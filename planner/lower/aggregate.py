@@ -10,6 +10,7 @@ from __future__ import annotations
 from engine.expressions import Literal
 from engine.plan import Aggregate as EngineAggregate
 from engine.plan import Constant, Function, Join, Map, Reduce
+from engine.schema import Column, Schema
 from planner.ir import Aggregate, AggregateItem
 from planner.lower.lowered import Lowered, difference, distinct, lowered, projected, sum_of, taken
 from planner.lower.values import UNIT_ROW
@@ -77,8 +78,8 @@ def _always(result: Lowered) -> Lowered:
         raise TypeError("a global aggregation is a Reduce")
     nothing = tuple(0 if a.function is Function.COUNT else None for a in reduce.aggregates)
     literals = tuple(Literal(value, a.type) for value, a in zip(nothing, reduce.aggregates, strict=True))
-    default = Constant((nothing,), reduce.schema)
-    shadow = Map(reduce, literals, reduce.schema)
-    node = difference(sum_of((reduce, default)), shadow)
     nullable = tuple(a.function is not Function.COUNT for a in reduce.aggregates)
-    return Lowered(node, result.ids, nullable)
+    columns = zip(reduce.schema.columns, nullable, strict=True)
+    schema = Schema(tuple(Column(c.name, c.type, null) for c, null in columns))
+    default, shadow = Constant((nothing,), schema), Map(reduce, literals, schema)
+    return Lowered(difference(sum_of((reduce, default)), shadow), result.ids, nullable)

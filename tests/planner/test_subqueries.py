@@ -19,13 +19,17 @@ EXISTS = [
     "SELECT a, EXISTS (SELECT 1 FROM u WHERE u.a = t.a) AS x FROM t",
     "SELECT * FROM t WHERE a = 3 OR EXISTS (SELECT 1 FROM u WHERE u.a = t.a)",
     "SELECT * FROM t WHERE NOT (a = 3 OR EXISTS (SELECT 1 FROM u WHERE u.a = t.a))",
-    "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS (SELECT 1 FROM k WHERE k.id = u.a AND k.q = t.a))",
+    "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM u WHERE EXISTS (SELECT 1 FROM k WHERE k.id = u.a AND "
+    "k.q = t.a))",
     "SELECT * FROM t WHERE EXISTS (SELECT count(*) FROM u WHERE u.a = t.a HAVING count(*) > 1)",
     "SELECT * FROM t WHERE EXISTS (SELECT count(*) FROM u WHERE u.a = t.a)",
-    "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM u LEFT JOIN k ON k.id = t.a WHERE k.p IS NULL AND u.a = t.a)",
-    "SELECT * FROM t WHERE EXISTS (SELECT a FROM u WHERE u.a = t.a UNION SELECT id FROM k WHERE k.id = t.a + 1)",
+    "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM u LEFT JOIN k ON k.id = t.a WHERE k.p IS NULL AND u.a "
+    "= t.a)",
+    "SELECT * FROM t WHERE EXISTS (SELECT a FROM u WHERE u.a = t.a UNION SELECT id FROM k WHERE k.id = "
+    "t.a + 1)",
     "SELECT * FROM t WHERE EXISTS (SELECT d FROM u WHERE u.a = t.a EXCEPT SELECT q FROM k WHERE k.id = t.a)",
-    "SELECT x.a FROM (SELECT a, count(*) AS n FROM t GROUP BY a) x WHERE EXISTS (SELECT 1 FROM u WHERE u.a = x.n)",
+    "SELECT x.a FROM (SELECT a, count(*) AS n FROM t GROUP BY a) x WHERE EXISTS (SELECT 1 FROM u WHERE "
+    "u.a = x.n)",
     "SELECT * FROM t SEMI JOIN u ON t.a = u.a AND t.c < u.d",
     "SELECT * FROM t ANTI JOIN u ON t.a = u.a",
 ]
@@ -85,7 +89,8 @@ SCALAR = [
     "SELECT a, (SELECT count(*) FROM u FULL JOIN k ON u.a = k.id AND k.q = t.a) FROM t",
     "SELECT a, (SELECT count(x.p) FROM (SELECT * FROM u WHERE u.a = t.a) y LEFT JOIN "
     "(SELECT * FROM k WHERE k.q = t.a) x ON y.a = x.id) FROM t",
-    "SELECT a, (SELECT count(*) FROM (SELECT a FROM u WHERE u.a = t.a UNION ALL SELECT id FROM k WHERE id = t.a) x) "
+    "SELECT a, (SELECT count(*) FROM (SELECT a FROM u WHERE u.a = t.a UNION ALL SELECT id FROM k WHERE "
+    "id = t.a) x) "
     "FROM t",
     "SELECT a, (SELECT max(n) FROM (SELECT e, count(*) AS n FROM u WHERE u.a >= t.a GROUP BY e) x) FROM t",
     "SELECT a, (SELECT sum((SELECT max(k.p) FROM k WHERE k.id = u.a AND k.q <= t.a)) FROM u) FROM t",
@@ -99,11 +104,32 @@ SCALAR = [
     "SELECT coalesce((SELECT max(d) FROM u WHERE u.a = t.a), 0) + (SELECT count(*) FROM k) FROM t",
     "SELECT x.a, x.n FROM (SELECT a, (SELECT count(*) FROM u WHERE u.a = t.a) AS n FROM t) x WHERE x.n > 0",
     "SELECT e.src, (SELECT count(*) FROM edges f WHERE f.src = e.dst AND f.dst <> e.src) FROM edges e",
-    "SELECT a FROM t x JOIN k ON x.a = k.id WHERE k.p > (SELECT min(p) FROM k y WHERE y.q = k.q AND y.id <> x.a)",
+    "SELECT a FROM t x JOIN k ON x.a = k.id WHERE k.p > (SELECT min(p) FROM k y WHERE y.q = k.q AND "
+    "y.id <> x.a)",
 ]
 
 
-@pytest.mark.parametrize("sql", EXISTS + IN + SCALAR)
+OUTER = [
+    "SELECT * FROM t LEFT JOIN u ON t.a IN (SELECT id FROM k WHERE k.q < u.a)",
+    "SELECT * FROM t LEFT JOIN u ON t.a = u.a AND NOT EXISTS (SELECT 1 FROM k WHERE k.id = t.a AND k.q "
+    "< u.d)",
+    "SELECT * FROM t FULL JOIN u ON t.a <= u.a AND EXISTS (SELECT 1 FROM k WHERE k.id = t.a AND k.q * "
+    "11 < u.d)",
+    "SELECT * FROM t FULL JOIN u ON t.a = u.a AND EXISTS (SELECT 1 FROM k WHERE k.id = t.a)",
+]
+
+LATERAL = [
+    "SELECT t.a, x.n FROM t, LATERAL (SELECT count(*) AS n FROM u WHERE u.a = t.a) x",
+    "SELECT t.a, x.d FROM t LEFT JOIN LATERAL (SELECT d FROM u WHERE u.a = t.a) x ON TRUE",
+    "SELECT t.a, x.d FROM t LEFT JOIN LATERAL (SELECT d FROM u WHERE u.a >= t.a) x ON x.d > t.c * 7",
+    "SELECT k.id, x.d, y.e FROM k CROSS JOIN LATERAL (SELECT d FROM u WHERE u.a = k.id) x, "
+    "LATERAL (SELECT k.id + x.d AS e) y",
+    "SELECT id, (SELECT sum(x.n) FROM u, LATERAL (SELECT u.d + k.id AS n WHERE u.a = k.id) x) FROM k",
+    "SELECT t.a, x.* FROM t JOIN LATERAL (SELECT 3 AS c FROM u) x ON x.c = t.a",
+]
+
+
+@pytest.mark.parametrize("sql", EXISTS + IN + SCALAR + OUTER + LATERAL)
 def test_answers_as_the_referee(sql: str) -> None:
     check(sql)
 

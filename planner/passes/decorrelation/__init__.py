@@ -16,7 +16,6 @@ from dataclasses import replace
 from engine.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan import Function
 from engine.schema import BIGINT, BOOLEAN
-from planner.errors import Unsupported
 from planner.ir import (
     Aggregate,
     AggregateItem,
@@ -32,12 +31,13 @@ from planner.ir import (
     Program,
     Project,
     RecursiveRef,
-    Scan,
     ScalarSubquery,
+    Scan,
     SharedRef,
     Some,
     Subquery,
     Values,
+    padded,
     references,
     subqueries,
 )
@@ -50,6 +50,7 @@ from planner.passes.decorrelation.dependent import (
     value_of_nothing,
     with_outer,
 )
+from planner.passes.decorrelation.outer import outer_join
 from planner.passes.decorrelation.predicates import negations_inward, outer_operands, possible
 from planner.rewrite import identity, map_expression, with_inputs
 from planner.scalars import TRUE, call, conjoin, conjuncts, disjoin, inline, may_be_null, rewrite
@@ -86,6 +87,8 @@ class _Decorrelation:
         """An operator that depends on no context, without subqueries."""
         if isinstance(operator, SharedRef):
             return replace(operator, number=self.places[operator.number])
+        if isinstance(operator, Join) and operator.is_lateral:
+            return self.lateral(operator, self.plain(operator.left, carried), carried)
         below = with_inputs(operator, tuple(self.plain(i, carried) for i in operator.inputs))
         match below:
             case Filter(input=input, predicate=predicate):
@@ -130,13 +133,22 @@ class _Decorrelation:
             elif not used & left.ids:
                 right, value = self._value(right, part, carried)
             else:
-                raise Unsupported(
-                    "a query in the ON of an outer join that refers to both sides is not supported",
-                    "join to the query's result first",
+                return outer_join(
+                    join,
+                    conjoin(parts),
+                    self.numbers,
+                    self._define,
+                    lambda i, p: self.filtered(i, p, carried),
                 )
             known.append(value)
         both = replace(join, left=left, right=right, condition=conjoin(known))
         return Project(both, identity(join.columns))
+
+    def lateral(self, join: Join, left: Operator, carried: Carried) -> Operator:
+        """A lateral join over its plain left side: its right side for the bindings that it has there."""
+        wide, rows, same = self._against(left, join.right, carried)
+        both = replace(join, left=wide, right=rows, condition=conjoin([join.condition, same]))
+        return Project(self.joined(both, carried), identity((*left.columns, *_right_columns(join))))
 
     # Conditions of a filter
 
@@ -283,28 +295,27 @@ class _Decorrelation:
         self, input: Operator, query: Operator, names: list[int], carried: Carried
     ) -> tuple[Operator, Outer, Operator]:
         """The input, the context of its distinct bindings, and the query as it refers to those."""
-        left, again = self._twice(input)
+        left, again, ids = self._twice(input)
         columns = self.numbers.fresh(input.attribute(id) for id in names)
         new = {old: column.id for old, column in zip(names, columns, strict=True)}
-        context = Context(again, tuple(zip(columns, names, strict=True)))
-        if isinstance(again, SharedRef):
-            olds = {old: a.id for a, old in again.renaming}
-            context = Context(again, tuple((c, olds[id]) for c, id in zip(columns, names, strict=True)))
+        context = Context(again, tuple((c, ids[id]) for c, id in zip(columns, names, strict=True)))
         inside = {v: tuple(new[i] for i in ids) for v, ids in carried.items() if set(ids) <= new.keys()}
         return left, Outer(context, inside), with_outer(query, new)
 
-    def _twice(self, input: Operator) -> tuple[Operator, Operator]:
-        """The input to be used in two places: a definition, unless it is little work."""
+    def _define(self, operator: Operator) -> int:
+        self.definitions.append(operator)
+        return len(self.definitions) - 1
+
+    def _twice(self, input: Operator) -> tuple[Operator, Operator, dict[int, int]]:
+        """The input to be used in two places, and the numbers of its columns in the second: it becomes a
+        definition, unless it is little work."""
         if _is_cheap(input):
-            return input, input
-        self.definitions.append(input)
-        number = len(self.definitions) - 1
+            return input, input, {column.id: column.id for column in input.columns}
+        number = self._define(input)
         again = self.numbers.fresh(input.columns)
-        pairs = zip(again, input.columns, strict=True)
-        return (
-            SharedRef(number, tuple((c, c.id) for c in input.columns)),
-            SharedRef(number, tuple((new, old.id) for new, old in pairs)),
-        )
+        pairs = tuple(zip(again, (c.id for c in input.columns), strict=True))
+        first = SharedRef(number, tuple((c, c.id) for c in input.columns))
+        return first, SharedRef(number, pairs), {old: new.id for new, old in pairs}
 
 
 def at_most_one(query: Operator) -> bool:
@@ -328,6 +339,10 @@ def _is_cheap(operator: Operator) -> bool:
             return _is_cheap(input)
         case _:
             return False
+
+
+def _right_columns(join: Join) -> tuple[Attribute, ...]:
+    return padded(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
 
 
 def _filter(input: Operator, parts: list[Expression]) -> Operator:

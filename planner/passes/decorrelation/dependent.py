@@ -67,6 +67,8 @@ class Host(Protocol):
 
     def joined(self, join: Join, carried: Carried) -> Operator: ...
 
+    def lateral(self, join: Join, left: Operator, carried: Carried) -> Operator: ...
+
     def definition(self, number: int) -> Operator: ...
 
 
@@ -151,6 +153,8 @@ class DependentJoin:
         return Project(context, tuple((c, o.ref) for c, o in zip(columns, context.columns, strict=True)))
 
     def _join(self, outer: Outer, join: Join) -> Operator:
+        if join.is_lateral:
+            return self.host.lateral(join, self.apply(outer, join.left), outer.carried)
         left, right = self.depends(outer, join.left), self.depends(outer, join.right)
         if join.kind is JoinKind.FULL:
             return self._full_join(outer, join)

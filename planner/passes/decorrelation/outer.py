@@ -1,0 +1,80 @@
+"""Outer joins whose condition asks a query about both sides at once.
+
+The pairs are an inner join, filtered; a row is unmatched if what the condition reads of it is
+in no pair. Sides and pairs are definitions, since each is used more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from engine.expressions import Literal
+from planner.ir import (
+    Attribute,
+    Expression,
+    Join,
+    JoinKind,
+    Operator,
+    Project,
+    SetKind,
+    SetOp,
+    SharedRef,
+    references,
+)
+from planner.numbers import Numbers
+from planner.passes.decorrelation.dependent import null_safe
+from planner.scalars import TRUE
+
+Define = Callable[[Operator], int]
+
+
+def outer_join(
+    join: Join,
+    condition: Expression,
+    numbers: Numbers,
+    define: Define,
+    filtered: Callable[[Operator, Expression], Operator],
+) -> Operator:
+    """The left or full join as a union of its pairs and of its unmatched rows, padded."""
+    left, right = (_shared(side, define, numbers) for side in (join.left, join.right))
+    pairs = define(filtered(Join(JoinKind.INNER, left(()), right(()), TRUE), condition))
+    columns = numbers.fresh(join.columns)
+    result: Operator = SharedRef(pairs, tuple(zip(columns, (c.id for c in join.columns), strict=True)))
+    sides = [(join.left, left)] if join.kind is JoinKind.LEFT else [(join.left, left), (join.right, right)]
+    for operator, side in sides:
+        ids = [c.id for c in operator.columns if c.id in references(condition)]
+        rest, rest_columns = _unmatched(join, operator, side, ids, pairs, numbers)
+        outputs = join.columns if operator is sides[-1][0] else numbers.fresh(join.columns)
+        lefts, rights = (tuple(c.id for c in columns) for columns in (columns, rest_columns))
+        result = SetOp(SetKind.UNION, result, rest, outputs, lefts, rights)
+        columns = outputs
+    return result
+
+
+Reference = Callable[[tuple[Attribute, ...]], Operator]
+
+
+def _shared(side: Operator, define: Define, numbers: Numbers) -> Reference:
+    """The side as a definition: called with new columns, or with none to keep the old ones."""
+    number = define(side)
+
+    def reference(columns: tuple[Attribute, ...]) -> Operator:
+        return SharedRef(
+            number, tuple((n, o.id) for n, o in zip(columns or side.columns, side.columns, strict=True))
+        )
+
+    return reference
+
+
+def _unmatched(
+    join: Join, operator: Operator, side: Reference, ids: list[int], pairs: int, numbers: Numbers
+) -> tuple[Operator, tuple[Attribute, ...]]:
+    """The rows of a side that are in no pair, with NULL for the other side's columns."""
+    columns = numbers.fresh(operator.columns)
+    new = {old.id: column for old, column in zip(operator.columns, columns, strict=True)}
+    keys = numbers.fresh(join.attribute(id) for id in ids)
+    matched = SharedRef(pairs, tuple(zip(keys, ids, strict=True)))
+    kept = Join(JoinKind.ANTI, side(columns), matched, null_safe(tuple(new[id] for id in ids), keys))
+    outputs = numbers.fresh(join.columns)
+    values: list[Expression] = [new[c.id].ref if c.id in new else Literal(None, c.type) for c in join.columns]
+    return Project(kept, tuple(zip(outputs, values, strict=True))), outputs
