@@ -73,20 +73,19 @@ def check_epoch(snapshot: Snapshot, name: str, epoch: int) -> None:
     if epoch > newest:
         raise Invalid(f"epoch {epoch} has not been yet", f"the newest is {newest}", code="epoch_not_reached")
     if epoch < since:
-        raise HistoryGone(
-            f"{name} is no longer kept at epoch {epoch}", f"its history goes back to epoch {since}"
-        )
+        hint = f"its history goes back to epoch {since}"
+        raise HistoryGone(f"{name} is no longer kept at epoch {epoch}", hint)
 
 
 def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_errors: bool = False) -> None:
-    """Conflict for a view that is quarantined, or that has errors at the epoch and is not to skip them."""
-    if not definition.is_view:
-        return
+    """Raises unless the relation can be read at the epoch: what `check_epoch` raises, and Conflict
+    for a view that is quarantined, or that has errors and is not to skip them."""
     name = definition.name
     reason = definition.failure or snapshot.failure(name)
     if reason is not None:
         raise Conflict(f"view {name} is quarantined: {reason}", "drop it", code="view_quarantined")
-    errors = [] if skip_errors else snapshot.errors(name, epoch)
+    check_epoch(snapshot, name, epoch)
+    errors = [] if skip_errors or not definition.is_view else snapshot.errors(name, epoch)
     if errors:
         messages = "; ".join(
             f"{message} ({count})" if count > 1 else message for message, count in errors[:10]
@@ -109,7 +108,7 @@ class Reader:
         self._size = 0
 
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
-        """The relation's rows at an epoch that `check_epoch` let pass. Invalid or a PlannerError."""
+        """The relation's rows at an epoch that `check_health` let pass. Invalid or a PlannerError."""
         key = (definition.id, epoch, query)
         with self._lock:
             kept = self._kept.get(key)

@@ -12,6 +12,7 @@ import fcntl
 import logging
 import os
 from collections.abc import Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,8 +56,17 @@ def recover(settings: Settings, metrics: Metrics) -> State:
     ServiceError if another process has the directory; DamagedPayload if what it holds is damaged.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
-    lock = _lock(settings)
-    catalog = Catalog(settings.url)
+    with ExitStack() as undo:
+        lock = _lock(settings)
+        undo.callback(os.close, lock)
+        catalog = Catalog(settings.url)
+        undo.callback(catalog.close)
+        state = _recover(settings, metrics, catalog, lock)
+        undo.pop_all()
+    return state
+
+
+def _recover(settings: Settings, metrics: Metrics, catalog: Catalog, lock: int) -> State:
     engine = Engine()
     definitions = Definitions(engine, catalog)
     definitions.restore_tables()

@@ -26,7 +26,7 @@ from service.formats import json_rows, negotiate
 from service.names import fold
 from service.parsing import NDJSON
 from service.problems import members
-from service.reads import check_epoch, check_health
+from service.reads import check_health
 from service.runtime import Runtime
 
 router = APIRouter(tags=["changes"])
@@ -88,14 +88,14 @@ async def _changes(
         since = int(last_event_id)
     if since is None:
         since = newest if live else 0
-    check_epoch(snapshot, definition.name, since)
-    if until is not None:
-        check_epoch(snapshot, definition.name, max(until, snapshot.since(definition.name)))
-    await asyncio.to_thread(check_health, definition, snapshot, newest, skip_errors)
+    last = newest if until is None else until
+    await asyncio.to_thread(check_health, definition, snapshot, since, True)
+    await asyncio.to_thread(
+        check_health, definition, snapshot, newest if live else max(since, last), skip_errors
+    )
     if live:
         feed = _events(runtime, definition, since, skip_errors)
         return StreamingResponse(feed, media_type=EVENTS, headers={"Cache-Control": "no-store"})
-    last = newest if until is None else until
     delta = await asyncio.to_thread(snapshot.changes, definition.name, since, max(since, last))
     headers = {"Freshet-Epoch": str(last)}
     return StreamingResponse(

@@ -21,7 +21,7 @@ from service.models import column_models
 from service.names import fold
 from service.parsing import JSON
 from service.reads import Query as RowQuery
-from service.reads import Reading, check_epoch, check_health
+from service.reads import Reading, check_health
 from service.runtime import Runtime
 
 router = APIRouter(tags=["rows"])
@@ -92,7 +92,6 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
     reader = reader_of(request)
     snapshot = runtime.snapshot
     epoch = await _epoch(runtime, wish, snapshot.upper - 1)
-    check_epoch(snapshot, definition.name, epoch)
 
     def read() -> Reading:
         check_health(definition, snapshot, epoch, wish.skip_errors)

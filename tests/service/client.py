@@ -32,7 +32,11 @@ class Client:
     def __enter__(self) -> Client:
         self._thread.start()
         self._lifespan = self.app.router.lifespan_context(self.app)
-        self.run(self._lifespan.__aenter__())
+        try:
+            self.run(self._lifespan.__aenter__())
+        except BaseException:
+            self._stop()
+            raise
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
         self._http = httpx.AsyncClient(transport=transport, base_url="http://service")
         return self
@@ -40,6 +44,9 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.run(self._http.aclose())
         self.run(self._lifespan.__aexit__(None, None, None))
+        self._stop()
+
+    def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

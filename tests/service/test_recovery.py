@@ -1,0 +1,197 @@
+"""What a data directory gives back: every epoch, view and time, with and without checkpoints."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from service.settings import Settings
+from tests.service.client import Client, code
+
+SUMMARY = "SELECT name, count(*) AS n, sum(id) AS total FROM t GROUP BY name"
+
+
+def fill(client: Client, seed: int, epochs: int) -> None:
+    chance = random.Random(seed)
+    for _ in range(epochs):
+        ids = chance.sample(range(40), chance.randint(1, 5))
+        client.change("t", *({"upsert": {"id": i, "name": chance.choice("abc")}} for i in ids))
+        client.insert("bag", {"a": chance.randint(0, 3)})
+
+
+def define(client: Client) -> None:
+    client.table("t", {"id": "BIGINT", "name": "TEXT"}, key=["id"])
+    client.table("bag", {"a": "BIGINT"})
+    client.view("summary", SUMMARY)
+    client.view("top", "SELECT max(n) AS most FROM summary")
+
+
+def everything(client: Client) -> dict[str, list]:
+    """All relations at all epochs, and their definitions."""
+    newest = client.get("/v1/status").json()["epoch"]
+    found = {
+        name: [client.rows(name, as_of=epoch) for epoch in range(newest + 1)]
+        for name in ("t", "bag", "summary", "top")
+    }
+    found["tables"] = client.get("/v1/tables").json()["tables"]
+    found["views"] = client.get("/v1/views").json()["views"]
+    found["changes"] = [client.get(f"/v1/views/{v}/changes", since=0).text for v in ("summary", "top")]
+    return found
+
+
+CHECKPOINTS = [
+    pytest.param({}, id="at the end"),
+    pytest.param({"checkpoint_commits": 3}, id="often"),
+    pytest.param({"checkpoint_bytes": 1}, id="always"),
+]
+
+
+@pytest.mark.parametrize("options", CHECKPOINTS)
+def test_everything_comes_back(settings: Settings, options: dict) -> None:
+    settings = replace(settings, **options)
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 10)
+        before = everything(client)
+    for round in range(2, 4):
+        with Client(settings) as client:
+            assert everything(client) == before
+            fill(client, round, 5)
+            before = everything(client)
+    files = list((settings.data / "checkpoints").iterdir())
+    assert len(files) < 8
+    assert not any(file.name.endswith(".writing") for file in files)
+
+
+def test_the_log_alone_is_enough(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("service.checkpoints.Checkpoints.finish", lambda self: None)
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 10)
+        before = everything(client)
+    assert list((settings.data / "checkpoints").iterdir()) == []
+    with Client(settings) as client:
+        assert everything(client) == before
+
+
+def test_a_checkpoint_makes_the_log_short(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 10)
+    database = sa.create_engine(settings.url)
+    with database.connect() as connection:
+        assert connection.execute(sa.text("SELECT count(*) FROM payloads")).scalar() == 0
+        assert connection.execute(sa.text("SELECT count(*) FROM commits")).scalar() == 20
+    database.dispose()
+
+
+def test_times_survive_truncation(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+        client.insert("bag", {"a": 1})
+        time.sleep(0.002)
+        between = time.time()
+        time.sleep(0.002)
+        client.insert("bag", {"a": 2})
+    moment = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(between)) + f"{between % 1:.6f}Z"[1:]
+    with Client(settings) as client:
+        assert client.rows("bag", as_of=moment) == [(1,)]
+
+
+def test_dropped_tables_and_views_stay_dropped(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 3)
+        client.delete("/v1/views/top")
+        client.delete("/v1/tables/bag")
+        client.table("bag", {"a": "BIGINT"})
+        client.insert("bag", {"a": 7})
+    with Client(settings) as client:
+        assert code(client.get("/v1/views/top")) == (404, "unknown_name")
+        assert client.rows("bag") == [(7,)]
+        assert client.rows("bag", as_of=2) == []
+
+
+def test_a_replaced_view_comes_back_as_it_is(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+        client.delete("/v1/views/top")
+        client.run(client.runtime.create_view("summary", "SELECT a FROM bag", or_replace=True))
+        client.insert("bag", {"a": 1})
+    with Client(settings) as client:
+        assert client.rows("summary") == [(1,)]
+
+
+DIVERGES = """
+    WITH MUTUALLY RECURSIVE (ERROR AT RECURSION LIMIT 20)
+        r (n BIGINT) AS (SELECT a FROM bag WHERE a > 9 UNION SELECT n + 1 FROM r)
+    SELECT n FROM r
+"""
+
+
+def test_a_quarantined_view_stays_so_and_can_be_dropped(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+        client.view("grows", DIVERGES)
+        client.view("above", "SELECT count(*) AS n FROM grows")
+        client.insert("bag", {"a": 10})
+        assert client.get("/v1/views/grows").json()["state"] == "quarantined"
+    with Client(settings) as client:
+        for view in ("grows", "above"):
+            assert client.get(f"/v1/views/{view}").json()["state"] == "quarantined"
+            assert code(client.get(f"/v1/views/{view}/rows")) == (409, "view_quarantined")
+        assert code(client.delete("/v1/views/grows")) == (409, "in_use")
+        assert client.delete("/v1/views/above").status_code == 204
+        assert client.delete("/v1/views/grows").status_code == 204
+        client.change("bag", {"delete": {"a": 10}})
+        client.view("grows", DIVERGES)
+        assert client.rows("grows") == []
+
+
+def test_a_view_that_can_no_longer_be_planned(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+    database = sa.create_engine(settings.url)
+    with database.begin() as connection:
+        connection.execute(sa.text("UPDATE relations SET sql = 'SELECT nosuch(1)' WHERE name = 'summary'"))
+    database.dispose()
+    with Client(settings) as client:
+        for view in ("summary", "top"):
+            assert client.get(f"/v1/views/{view}").json()["state"] == "quarantined"
+        assert code(client.get("/v1/views/summary/rows")) == (409, "view_quarantined")
+        assert code(client.get("/v1/views/summary/plan")) == (409, "view_quarantined")
+        client.insert("bag", {"a": 1})
+        assert client.delete("/v1/views/top").status_code == 204
+        assert client.delete("/v1/views/summary").status_code == 204
+
+
+def test_one_process_a_directory(settings: Settings) -> None:
+    with Client(settings), pytest.raises(Exception, match="another process uses"):
+        Client(settings).__enter__()
+
+
+@pytest.mark.parametrize("damage", ["missing", "shorter", "changed"])
+def test_a_damaged_checkpoint_is_not_passed_over(settings: Settings, damage: str) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 3)
+    [file] = (settings.data / "checkpoints").iterdir()
+    hurt(file, damage)
+    with pytest.raises(Exception, match=file.name):
+        Client(settings).__enter__()
+
+
+def hurt(file: Path, damage: str) -> None:
+    content = bytearray(file.read_bytes())
+    if damage == "missing":
+        file.unlink()
+    elif damage == "shorter":
+        file.write_bytes(content[:-1])
+    else:
+        content[len(content) // 2] ^= 1
+        file.write_bytes(content)
