@@ -206,11 +206,12 @@ class Dictionary:
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """int64[n]: -1, 0 or 1 as the left text is before, the same as or after the right one, by bytes.
 
-        NULL where either is; KeyError when a word is no entry's.
+        NULL where either is. A side of one word stands for a column. KeyError when a word is no entry's.
         """
-        store = self._store
-        order = np.empty(left.size, np.int64)
-        kernels.compare(self._find(left, store), self._find(right, store), store.ends, store.arena, order)
+        order = np.empty(max(left.size, right.size) if left.size and right.size else 0, np.int64)
+        unknown = kernels.compare(left, right, *self._store, order)
+        if unknown >= 0:
+            raise KeyError(f"row {unknown}")
         return order
 
     def ranks(self, words: np.ndarray) -> np.ndarray:

@@ -42,6 +42,25 @@ def compare(op, left, right, out):
         out[i] = NULL if nullable and (a == NULL or b == NULL) else truth
 
 
+@njit(types.void(WORDS, WORDS, types.int64, types.int64[::1]), cache=True, nogil=True)
+def contains(values, members, found, out):
+    """Into `out` the truth value `found` where `values` is one of `members`, ascending, else its negation."""
+    step = int(values.size != 1)
+    for i in range(out.size):
+        a = values[i * step]
+        low, high = 0, members.size
+        while low < high:
+            middle = (low + high) // 2
+            if members[middle] < a:
+                low = middle + 1
+            else:
+                high = middle
+        if a == NULL:
+            out[i] = NULL
+        else:
+            out[i] = found if low < members.size and members[low] == a else 1 - found
+
+
 @njit(_BINARY, cache=True, nogil=True)
 def connect(op, left, right, out):
     """AND or OR of truth values, into `out`."""

@@ -11,6 +11,7 @@ as it asks for words that were there when it began. What the bytes mean is not k
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit, types
 
 from engine.kernels.hashing import BYTES, OFFSETS
@@ -127,24 +128,41 @@ def gather(entries, ends, arena, offsets, data):
                 data[target + k] = arena[source + k]
 
 
-@njit(types.void(WORDS, WORDS, ENDS, ARENA, types.int64[::1]), cache=True, nogil=True)
-def compare(left, right, ends, arena, out):
-    """Into `out` -1, 0 or 1: how the texts of two entries a row stand by bytes, which is by code point.
+@njit(types.int64(ENDS, ARENA, types.int64, types.int64), cache=True, nogil=True, inline="always")
+def _order(ends, arena, a, b):
+    at_a, at_b = ends[a], ends[b]
+    size_a, size_b = ends[a + 1] - at_a, ends[b + 1] - at_b
+    k = 0
+    shorter = min(size_a, size_b)
+    while k < shorter and arena[at_a + k] == arena[at_b + k]:
+        k += 1
+    if k < shorter:
+        return -1 if arena[at_a + k] < arena[at_b + k] else 1
+    return int(size_a > size_b) - int(size_a < size_b)
 
-    NULL where either entry is -1.
+
+@njit(
+    types.int64(WORDS, WORDS, TABLE, WORDS, ENDS, ARENA, types.int64[::1]),
+    cache=True,
+    nogil=True,
+)
+def compare(left, right, table, entry_words, ends, arena, out):
+    """How the texts of two words a row stand by bytes, which is by code point: -1, 0 or 1 into `out`.
+
+    NULL where either is. An operand of one element stands for a whole column. The position of the
+    first row with an unknown word, or -1.
     """
-    for i in range(left.size):
-        a, b = left[i], right[i]
-        out[i] = NULL if a < 0 or b < 0 else 0
-        if out[i] == NULL or a == b:
-            continue
-        size_a = ends[a + 1] - ends[a]
-        size_b = ends[b + 1] - ends[b]
-        k = 0
-        shorter = min(size_a, size_b)
-        while k < shorter and arena[ends[a] + k] == arena[ends[b] + k]:
-            k += 1
-        if k < shorter:
-            out[i] = -1 if arena[ends[a] + k] < arena[ends[b] + k] else 1
-        elif size_a != size_b:
-            out[i] = -1 if size_a < size_b else 1
+    step_left, step_right = int(left.size != 1), int(right.size != 1)
+    for i in range(out.size):
+        a, b = left[i * step_left], right[i * step_right]
+        if a == NULL or b == NULL:
+            out[i] = NULL
+        elif a == b:
+            out[i] = 0
+        else:
+            entry_a = table[_slot(a, table, entry_words)]
+            entry_b = table[_slot(b, table, entry_words)]
+            if entry_a == 0 or entry_b == 0:
+                return i
+            out[i] = _order(ends, arena, np.int64(entry_a) - 1, np.int64(entry_b) - 1)
+    return -1

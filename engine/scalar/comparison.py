@@ -13,7 +13,7 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.expressions import Op
 from engine.kernels import logic as kernels
-from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.evaluator import Evaluator
 from engine.scalar.failures import Report
 from engine.schema import BOOLEAN, NULL, Kind, Type
 
@@ -45,17 +45,25 @@ def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary
         if out is None:
             out = np.empty(batch.shape[1], np.int64)
         if by_text:
-            a, b = _order(a, b, dictionary), _ZERO
+            a, b = dictionary.compare(a, b), _ZERO
         kernel(code, a, b, out)
         return out
 
     return Evaluator(evaluate, BOOLEAN, total=left.total and right.total)
 
 
-def _order(a: np.ndarray, b: np.ndarray, dictionary: Dictionary) -> np.ndarray:
-    """How texts stand to each other, as words that stand so to zero."""
-    count = max(a.size, b.size)
-    return dictionary.compare(full(a, count), full(b, count))
+def membership(arg: Evaluator, members: np.ndarray, found: bool) -> Evaluator:
+    """IN or, with `found` false, NOT IN: whether the words int64[n] `members`, none of them NULL, have it."""
+    inner = arg.evaluate
+    sorted_members = np.unique(members)
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        kernels.contains(inner(batch, report, None), sorted_members, int(found), out)
+        return out
+
+    return Evaluator(evaluate, BOOLEAN, total=arg.total, costly=arg.costly, columns=arg.columns)
 
 
 def is_null(arg: Evaluator) -> Evaluator:
@@ -92,9 +100,8 @@ def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictiona
 
 def _pick_text(op: Op, best: np.ndarray, other: np.ndarray, dictionary: Dictionary, out: np.ndarray) -> None:
     better = np.empty(out.size, np.int64)
-    kernels.compare(
-        _CODES[Op.GT if op is Op.GREATEST else Op.LT], _order(other, best, dictionary), _ZERO, better
-    )
+    order = dictionary.compare(other, best)
+    kernels.compare(_CODES[Op.GT if op is Op.GREATEST else Op.LT], order, _ZERO, better)
     either = np.empty(out.size, np.int64)
     kernels.pick(kernels.COALESCE, best, other, either)
     kernels.choose(better, other, either, out)

@@ -22,8 +22,10 @@ from engine.scalar.evaluator import Evaluator, column, constant
 from engine.scalar.failures import Report
 from engine.scalar.foreign import foreign
 from engine.scalar.logic import connective, negation
+from engine.schema import BOOLEAN, Type
 
 _ARITY = {Op.NEG: 1, Op.ABS: 1, Op.NOT: 1, Op.IS_NULL: 1}
+_MANY = 3  # comparisons that are worth a test for membership
 _VARIADIC = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 
 
@@ -34,9 +36,12 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
             return column(index, type)
         case Literal(value=value, type=type):
             return constant(encoder(type)(value, dictionary), type)
-        case Call(op=op, type=type):
-            args = [compiled(arg, dictionary) for arg in _operands(expression)]
-            evaluator = _call(op, args, expression, dictionary)
+        case Call(op=Op.AND | Op.OR as op):
+            args = _connected(expression, dictionary)
+            evaluator = connective(op, args)
+        case Call(args=parts):
+            args = [compiled(part, dictionary) for part in parts]
+            evaluator = _call(expression, args, dictionary)
         case Cast(arg=arg, type=type, lenient=lenient):
             args = [compiled(arg, dictionary)]
             evaluator = cast(args[0], type, lenient, dictionary)
@@ -44,7 +49,7 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
             pairs = [(compiled(c, dictionary), compiled(v, dictionary)) for c, v in branches]
             last = compiled(otherwise, dictionary)
             args = [part for pair in pairs for part in pair] + [last]
-            _check_types(expression, [*(value for _, value in pairs), last])
+            _check_types(type, [*(value for _, value in pairs), last])
             evaluator = case(pairs, last, type)
         case Foreign(template=template, args=parts, type=type):
             args = [compiled(part, dictionary) for part in parts]
@@ -52,10 +57,31 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
     return _folded(evaluator, args)
 
 
-def _operands(call: Call) -> Sequence[Expression]:
-    """The arguments; of AND and OR all those of the chain, which may be thousands deep."""
-    if call.op not in (Op.AND, Op.OR):
-        return call.args
+def _connected(call: Call, dictionary: Dictionary) -> list[Evaluator]:
+    """The operands of AND or OR; many comparisons of one value with constants are one test for membership."""
+    equal = Op.EQ if call.op is Op.OR else Op.NE
+    compared: dict[Expression, list[Literal]] = {}
+    others: list[Expression] = []
+    for operand in _operands(call):
+        match operand:
+            case Call(op=op, args=(value, Literal() as literal)) if op is equal and literal.value is not None:
+                compared.setdefault(value, []).append(literal)
+            case _:
+                others.append(operand)
+    evaluators = []
+    for value, literals in compared.items():
+        if len(literals) < _MANY or any(literal.type.kind is not value.type.kind for literal in literals):
+            others += [Call(equal, (value, literal), BOOLEAN) for literal in literals]
+        else:
+            words = [encoder(literal.type)(literal.value, dictionary) for literal in literals]
+            evaluators.append(
+                comparison.membership(compiled(value, dictionary), np.array(words), equal is Op.EQ)
+            )
+    return evaluators + [compiled(operand, dictionary) for operand in others]
+
+
+def _operands(call: Call) -> list[Expression]:
+    """Those of the chain of its operator, which may be thousands deep."""
     operands: list[Expression] = []
     pending: list[Expression] = [call]
     while pending:
@@ -67,21 +93,19 @@ def _operands(call: Call) -> Sequence[Expression]:
     return operands
 
 
-def _call(op: Op, args: Sequence[Evaluator], call: Call, dictionary: Dictionary) -> Evaluator:
-    if op in (Op.AND, Op.OR):
-        return connective(op, args)
+def _call(call: Call, args: Sequence[Evaluator], dictionary: Dictionary) -> Evaluator:
+    op = call.op
     if len(args) != _ARITY.get(op, 2) and not (op in _VARIADIC and args):
         raise PlanError(f"{op.value} has {len(args)} arguments")
     if op in comparison.OPERATORS:
-        if args[0].type.kind is not args[1].type.kind:
-            raise PlanError(f"{args[0].type} {op.value} {args[1].type}: the types differ")
+        _check_types(args[0].type, args)
         return comparison.comparison(op, args[0], args[1], dictionary)
     if op is Op.NOT:
         return negation(args[0])
     if op is Op.IS_NULL:
         return comparison.is_null(args[0])
     if op in _VARIADIC:
-        _check_types(call, args)
+        _check_types(call.type, args)
         return (
             coalesce(args, call.type)
             if op is Op.COALESCE
@@ -94,11 +118,11 @@ def _call(op: Op, args: Sequence[Evaluator], call: Call, dictionary: Dictionary)
     return evaluator
 
 
-def _check_types(expression: Expression, parts: Sequence[Evaluator]) -> None:
-    """Each of the parts may be the result, and so needs its type."""
+def _check_types(type: Type, parts: Sequence[Evaluator]) -> None:
+    """Words of the parts must mean what those of the type mean."""
     for part in parts:
-        if part.type.kind is not expression.type.kind or part.type.scale != expression.type.scale:
-            raise PlanError(f"a part of {expression.type} is {part.type}")
+        if part.type.kind is not type.kind or part.type.scale != type.scale:
+            raise PlanError(f"{part.type} stands where {type} is needed")
 
 
 def _folded(evaluator: Evaluator, args: Sequence[Evaluator]) -> Evaluator:

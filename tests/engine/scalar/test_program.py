@@ -171,6 +171,35 @@ def test_chains_may_be_thousands_long():
     assert results == [(True,), (False,), (None,)]
 
 
+@pytest.mark.parametrize("nullable", [False, True])
+def test_lists_of_constants_are_tested_for_membership(nullable):
+    members: tuple[Expression, ...] = (number(3), number(-1), number(3), number(TOP), A)
+    if nullable:
+        members += (number(None),)
+    inside, outside = is_(Op.EQ, B, members[0]), is_(Op.NE, B, members[0])
+    for candidate in members[1:]:
+        inside = is_(Op.OR, inside, is_(Op.EQ, B, candidate))
+        outside = is_(Op.AND, outside, is_(Op.NE, B, candidate))
+    results, _ = run((inside, outside), [(9, b, None) for b in (3, -1, 2, TOP, None, 9)])
+    missing = (None, None) if nullable else (False, True)
+    found = (True, False)
+    assert results == [found, found, missing, found, (None, None), found]
+
+
+def test_texts_are_ordered_by_code_point():
+    rows = [(0, 0, text) for text in ("", "a", "é", "🐍", None, "m")]
+    operators = [Op.LT, Op.LE, Op.GT, Op.GE]
+    results, _ = run(tuple(is_(op, NAME, Literal("m", TEXT)) for op in operators), rows)
+    assert results == [
+        (True, True, False, False),
+        (True, True, False, False),
+        (False, False, True, True),
+        (False, False, True, True),
+        (None, None, None, None),
+        (False, True, False, True),
+    ]
+
+
 def test_large_batches_are_as_small_ones():
     dictionary = Dictionary()
     rng = np.random.default_rng(1)
@@ -280,6 +309,7 @@ def test_casts_say_what_does_not_fit():
         Call(Op.COALESCE, (A, NAME), BIGINT),
         Call(Op.INTDIV, (Cast(A, DOUBLE),) * 2, DOUBLE),
         Call(Op.MUL, (Cast(A, numeric(5, 2)),) * 2, numeric(10, 2)),
+        Call(Op.EQ, (Cast(A, numeric(5, 2)), Cast(A, numeric(5, 3))), BOOLEAN),
         Case(((is_(Op.EQ, A, A), NAME),), A, BIGINT),
         Cast(A, DATE),
         Cast(Cast(NAME, DATE), BOOLEAN),
