@@ -22,6 +22,7 @@ class Method(enum.Enum):
 
     SUMS = "accumulated"
     EXTREME = "ordered"
+    FLOATS = "accumulated exactly"
     GENERAL = "whole group"
 
 
@@ -32,7 +33,7 @@ def method(aggregate: Aggregate, input: Schema) -> Method:
     type = input.types[aggregate.argument]
     if aggregate.function in (Function.MIN, Function.MAX):
         return Method.GENERAL if type.kind is Kind.TEXT else Method.EXTREME
-    return Method.GENERAL if type.is_float else Method.SUMS
+    return Method.FLOATS if type.is_float else Method.SUMS
 
 
 def split_reduce(node: Reduce) -> Node:

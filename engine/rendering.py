@@ -21,15 +21,20 @@ from engine.kernels import arrange as slots
 from engine.kernels import reduce as kernels
 from engine.lowering import Method, method, split_reduce
 from engine.operators import linear
-from engine.operators.arrangement import Arrangement, EnteredArrangement, SumsArrangement
+from engine.operators.arrangement import (
+    Arrangement,
+    EnteredArrangement,
+    FloatsArrangement,
+    SumsArrangement,
+)
 from engine.operators.failures import FailureLog
 from engine.operators.join import Join as JoinOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.loop import Variable as VariableOperator
 from engine.operators.operator import Operator
-from engine.operators.reduce import Extreme, General, Reducer, Sums
+from engine.operators.reduce import Extreme, FloatSum, General, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
-from engine.operators.reducers import average_of_floats, extreme_text, sum_of_floats
+from engine.operators.reducers import extreme_text
 from engine.plan import (
     Aggregate,
     Concat,
@@ -273,14 +278,31 @@ class Renderer:
         width = len(node.schema)
         if not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS:
             return _plain(self._sums(node, scope), width)
-        aggregate = node.aggregates[0]
+        return _plain(self._single(node, node.aggregates[0], scope), width)
+
+    def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
+        """A reduce of one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
+        kind = method(aggregate, node.input.schema)
+        if kind is Method.FLOATS:
+            floats = self._floats(node, argument, scope)
+            return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
         source = self._arrangement(node.input, (*node.keys, argument), scope)
-        if method(aggregate, node.input.schema) is Method.EXTREME:
-            largest = aggregate.function is Function.MAX
-            return _plain(scope.put(node, lambda: Extreme(source, largest)), width)
-        reducer = self._reducer(aggregate)
-        return _plain(scope.put(node, lambda: General(source, len(node.keys), reducer, 1)), width)
+        largest = aggregate.function is Function.MAX
+        if kind is Method.EXTREME:
+            return scope.put(node, lambda: Extreme(source, largest))
+        return scope.put(
+            node, lambda: General(source, len(node.keys), extreme_text(self._dictionary, largest), 1)
+        )
+
+    def _floats(self, node: Reduce, argument: int, scope: Scope) -> Arrangement:
+        collection = self._collection(node.input, scope)
+        keys = tuple(collection.columns[k] for k in node.keys)
+        word = collection.columns[argument]
+        return scope.put(  # type: ignore[return-value]
+            ("floats", node.input, node.keys, argument),
+            lambda: FloatsArrangement(collection.operator, keys, word, collection.width, scope.depth),
+        )
 
     def _arrangement(self, node: Node, only: tuple[int, ...], scope: Scope) -> Arrangement:
         """The columns `only` of a node, arranged in that order in `scope` itself."""
@@ -290,15 +312,6 @@ class Renderer:
             ("arrange only", node, only),
             lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
         )
-
-    def _reducer(self, aggregate: Aggregate) -> Reducer:
-        match aggregate.function:
-            case Function.MIN | Function.MAX:
-                return extreme_text(self._dictionary, aggregate.function is Function.MAX)
-            case Function.AVG:
-                return average_of_floats
-            case _:
-                return sum_of_floats
 
     def _sums(self, node: Reduce, scope: Scope) -> Operator:
         collection = self._collection(node.input, scope)

@@ -32,7 +32,7 @@ def _contribution(kind, word):
 
 
 @njit
-def _pack(delta, order, rounds, columns):
+def pack(delta, order, rounds, columns):
     """The delta row by row: the words that `order` names, the rounds, the epoch, and room for diffs."""
     n = delta.shape[1]
     width = order.shape[0] - 1
@@ -48,7 +48,7 @@ def _pack(delta, order, rounds, columns):
 
 
 @njit
-def _consolidate(rows, lead):
+def consolidate(rows, lead):
     """Sort by the first `lead` columns, sum the others, leave out rows whose sums are all zero; in place."""
     sort_rows(rows, lead)
     n, columns = rows.shape
@@ -81,11 +81,11 @@ def arrange(delta, order, rounds):
     epoch become one, and rows whose diffs cancel none.
     """
     lead = order.shape[0] + rounds.shape[0]
-    rows = _pack(delta, order, rounds, lead + 1)
+    rows = pack(delta, order, rounds, lead + 1)
     diffs = delta[delta.shape[0] - 1]
     for i in range(rows.shape[0]):
         rows[i, lead] = diffs[i]
-    return _consolidate(rows, lead)
+    return consolidate(rows, lead)
 
 
 @njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64[:,::1])", cache=True, nogil=True)
@@ -96,14 +96,14 @@ def arrange_sums(delta, order, rounds, slots):
     """
     lead = order.shape[0] + rounds.shape[0]
     count = slots.shape[0]
-    rows = _pack(delta, order, rounds, lead + count)
+    rows = pack(delta, order, rounds, lead + count)
     diffs = delta[delta.shape[0] - 1]
     for s in range(count):
         kind = slots[s, 0]
         words = delta[slots[s, 1]]
         for i in range(rows.shape[0]):
             rows[i, lead + s] = diffs[i] * _contribution(kind, words[i])
-    return _consolidate(rows, lead)
+    return consolidate(rows, lead)
 
 
 @njit("int64[:,::1](int64[:,::1], int64)", cache=True, nogil=True)

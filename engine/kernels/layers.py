@@ -104,22 +104,33 @@ def seek_past(a, start, b, j, width):
     return low
 
 
+@njit(inline="always")
+def _is_below(batch, i, keys, m, width):
+    """Whether row i is below key m; without branches, so that many searches can overlap."""
+    below = False
+    for back in range(width):
+        w = width - 1 - back
+        x = batch[i, w]
+        y = keys[m, w]
+        below = (x < y) | ((x == y) & below)
+    return below
+
+
 @njit
-def _lower_bounds(batch, keys, rows, count, bounds):
-    """bounds[k]: the first row of `batch` whose first word is not below that of row rows[k] of `keys`.
+def _lower_bounds(batch, keys, rows, count, width, bounds):
+    """bounds[k]: the first row of `batch` that is not below row rows[k] of `keys`.
 
     All searches halve their ranges together: their memory accesses do not wait for each other.
     """
-    n = batch.shape[0]
     bounds[:count] = 0
-    length = n
+    length = batch.shape[0]
     while length > 1:
         half = length >> 1
         for k in range(count):
-            bounds[k] += half * (batch[bounds[k] + half - 1, 0] < keys[rows[k], 0])
+            bounds[k] += half * _is_below(batch, bounds[k] + half - 1, keys, rows[k], width)
         length -= half
     for k in range(count):
-        bounds[k] += batch[bounds[k], 0] < keys[rows[k], 0]
+        bounds[k] += _is_below(batch, bounds[k], keys, rows[k], width)
 
 
 @njit
@@ -130,13 +141,14 @@ def locate(batch, keys, rows, count, width, sparse, start, lows, highs):
     sought by halving (`sparse`), many by one forward sweep. Returns where the sweep ended.
     """
     if sparse:
-        _lower_bounds(batch, keys, rows, count, lows)
+        _lower_bounds(batch, keys, rows, count, width, lows)
     position = start
     for k in range(count):
         if sparse:
             position = lows[k]
-        position = seek(batch, position, keys, rows[k], width)
-        lows[k] = position
+        else:
+            position = seek(batch, position, keys, rows[k], width)
+            lows[k] = position
         position = seek_past(batch, position, keys, rows[k], width)
         highs[k] = position
     return position

@@ -13,8 +13,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.layers import find_ranges, layer
-from engine.kernels.reduce import grow, later_visits, most_new_rows, parity, settle, strictness
-from engine.kernels.sort import sort_rows
+from engine.kernels.reduce import grow, later_visits, most_new_rows, order_by_epoch, parity, settle, strictness
 from engine.schema import NULL
 
 # What is known of a corner's value.
@@ -33,8 +32,7 @@ def _note_epochs(table, old, m, width, depth, rounds, lows, highs, epochs):
             if strictness(batch, j, width, depth, rounds) >= 0:
                 epochs[n, 0] = batch[j, width + depth]
                 n += 1
-    if n > 1:
-        sort_rows(epochs[:n], 1)
+    order_by_epoch(epochs, n)
     distinct = 0
     for i in range(n):
         if i == 0 or epochs[i, 0] != epochs[distinct - 1, 0]:

@@ -76,8 +76,12 @@ def later_visits(later, count, table, keys, first, last, lows, highs, width, dep
     key = keys.shape[1]
     for m in range(first, last):
         for index in range(table.shape[0]):
+            low = lows[index, m - first]
+            high = highs[index, m - first]
+            if low == high:
+                continue
             batch = layer(table, index)
-            for j in range(lows[index, m - first], highs[index, m - first]):
+            for j in range(low, high):
                 if strictness(batch, j, width, depth, rounds) >= 0:
                     continue
                 if count == later.shape[0]:
@@ -101,6 +105,15 @@ def most_new_rows(lows, highs, old, count):
             n += highs[index, m] - lows[index, m]
         most = max(most, n)
     return most
+
+
+@njit(inline="always")
+def order_by_epoch(fresh, n):
+    """Sort the first n lines of `fresh` by their first column, mostly few or in order already."""
+    for i in range(1, n):
+        if fresh[i, 0] < fresh[i - 1, 0]:
+            sort_rows(fresh[:n], 1)
+            break
 
 
 @njit
@@ -136,8 +149,7 @@ def gather(table, old, m, width, depth, slots, rounds, lows, highs, base, fresh)
                 for k in range(slots):
                     fresh[n, 2 + k] = batch[j, width + depth + 1 + k]
                 n += 1
-    if n > 1:
-        sort_rows(fresh[:n], 1)
+    order_by_epoch(fresh, n)
     return n
 
 

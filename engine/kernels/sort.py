@@ -31,9 +31,9 @@ def _below(rows, first, lead, i, j):
 
 
 @njit
-def _insertion(rows, first, lead, low, high):
+def _insertion(rows, first, lead, low, high, item):
+    """Sort a range; `item` has room for one row."""
     columns = rows.shape[1]
-    item = np.empty(columns, np.int64)
     for k in range(low + 1, high):
         if not _below(rows, first, lead, k, k - 1):
             continue
@@ -71,10 +71,10 @@ def _merge_runs(rows, first, lead, source, target, start, middle, end):
 
 
 @njit
-def _merge_sort(rows, scratch, first, lead, low, high):
+def _merge_sort(rows, scratch, first, lead, low, high, item):
     """Sort a range by comparison: runs by insertion, then an index of them by merging, then the rows."""
     for start in range(low, high, SMALL):
-        _insertion(rows, first, lead, start, min(start + SMALL, high))
+        _insertion(rows, first, lead, start, min(start + SMALL, high), item)
     count = high - low
     if count <= SMALL:
         return
@@ -154,11 +154,12 @@ def _radix(rows, scratch, column, low, high):
 def _sort_large(rows, lead):
     n = rows.shape[0]
     scratch = np.empty_like(rows)
+    item = np.empty(rows.shape[1], np.int64)
     stack = [(0, n, 0)]
     while len(stack) > 0:
         low, high, column = stack.pop()
         if high - low <= MEDIUM:
-            _merge_sort(rows, scratch, column, lead, low, high)
+            _merge_sort(rows, scratch, column, lead, low, high, item)
             continue
         least, left_out = _radix(rows, scratch, column, low, high)
         base = np.uint64(least)
@@ -172,9 +173,9 @@ def _sort_large(rows, lead):
                 first = column if left_out > 0 else column + 1
                 if first < lead:
                     if end - start <= SMALL:
-                        _insertion(rows, first, lead, start, end)
+                        _insertion(rows, first, lead, start, end, item)
                     elif left_out > 0:
-                        _merge_sort(rows, scratch, first, lead, start, end)
+                        _merge_sort(rows, scratch, first, lead, start, end, item)
                     else:
                         stack.append((start, end, first))
             start = end
@@ -190,8 +191,8 @@ def sort_rows(rows, lead):
     else:
         return
     if n <= SMALL:
-        _insertion(rows, 0, lead, 0, n)
+        _insertion(rows, 0, lead, 0, n, np.empty(rows.shape[1], np.int64))
     elif n <= MEDIUM:
-        _merge_sort(rows, np.empty_like(rows), 0, lead, 0, n)
+        _merge_sort(rows, np.empty_like(rows), 0, lead, 0, n, np.empty(rows.shape[1], np.int64))
     else:
         _sort_large(rows, lead)

@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from engine.kernels.arrange import arrange, arrange_sums
+from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS, register
 from engine.kernels.merge import merge
 from engine.operators.operator import Operator, Step
@@ -144,6 +145,21 @@ class SumsArrangement(Arrangement):
 
     def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_sums(delta, self.order, step.array, self.slots)
+
+
+class FloatsArrangement(Arrangement):
+    """The input's rows by key and by the bucket of a float, with its exact parts as diffs."""
+
+    def __init__(
+        self, source: Operator, columns: tuple[int, ...], argument: int, width: int, depth: int
+    ) -> None:
+        """`columns` are the key's; `argument` is the word that is summed."""
+        super().__init__(source, (*columns, argument), width, depth, DIFFS)
+        self._key = np.array([*columns, width], np.int64)
+        self._argument = argument
+
+    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        return arrange_floats(delta, self._key, step.array, self._argument)
 
 
 class EnteredArrangement(Operator):

@@ -38,7 +38,8 @@ class FailureLog:
         step.touch(self)
 
     def publish(self, upper: int) -> None:
-        self.trace.insert(arrange(np.concatenate(self._fresh, axis=1), _ORDER, _NO_ROUNDS))
+        delta = np.ascontiguousarray(np.concatenate(self._fresh, axis=1))
+        self.trace.insert(arrange(delta, _ORDER, _NO_ROUNDS))
         self.abort()
 
     def abort(self) -> None:

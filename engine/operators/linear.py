@@ -72,7 +72,7 @@ class Map(Operator):
             result = np.concatenate((words, delta[-2:]))
             if failed is not None:
                 self.failures.add(failed.messages, delta[-2:, failed.rows], step)
-                result = np.delete(result, failed.rows, axis=1)
+                result = np.ascontiguousarray(np.delete(result, failed.rows, axis=1))
             self.out.append(result)
 
 

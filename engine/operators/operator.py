@@ -71,7 +71,7 @@ class Operator:
         if not out:
             return None
         if len(out) > 1:
-            self.out = out = [np.concatenate(out, axis=1)]
+            self.out = out = [np.ascontiguousarray(np.concatenate(out, axis=1))]
         return out[0]
 
     def parts(self) -> Iterator[Operator]:

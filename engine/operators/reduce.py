@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.kernels.arrange import distinct_keys
+from engine.kernels.floatsums import reduce_floats
 from engine.kernels.layers import find_ranges
 from engine.kernels.ordered import reduce_extreme
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
@@ -118,6 +119,18 @@ class Extreme(GroupOperator):
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self.source
         return reduce_extreme(keys, source.after(), source.published, source.depth, step.array, self._largest)
+
+
+class FloatSum(GroupOperator):
+    """SUM or AVG of floats, exact until it is rounded once."""
+
+    def __init__(self, source: Arrangement, average: bool) -> None:
+        super().__init__(source, source.width - 1)
+        self._average = average
+
+    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        source = self.source
+        return reduce_floats(keys, source.after(), source.published, source.depth, step.array, self._average)
 
 
 Reducer = Callable[[np.ndarray, np.ndarray], list[tuple[int, ...]]]
