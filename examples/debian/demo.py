@@ -50,7 +50,7 @@ class Demo:
         there = {table["name"] for table in self._ask("/v1/tables").json["tables"]}
         for name, statement in statements("tables.sql").items():
             if name not in there:
-                self._post("/v1/sql", {"sql": statement})
+                self._post("/v1/tables", {"sql": statement})
         for name in ("packages", "depends"):
             if rows := self._count(name):
                 print(f"\n{name} has its {rows:,} rows from an earlier run.")

@@ -34,8 +34,8 @@ WITH MUTUALLY RECURSIVE
   )
 SELECT package, hops FROM near;
 
--- The edges that may lie on a cycle. An edge is loose if its end leads nowhere or nothing leads to its start;
--- taking the loose ones away makes others loose, so the recursion is over what is taken away, which only grows.
+-- The edges that may lie on a cycle: something leads to their start, and their end leads somewhere. Taking the
+-- others away makes more of them loose, so the recursion is over what is taken away, which only grows.
 CREATE VIEW entangled AS
 WITH MUTUALLY RECURSIVE
   loose (package TEXT, depends_on TEXT) AS (
@@ -44,11 +44,11 @@ WITH MUTUALLY RECURSIVE
       EXCEPT
       SELECT package, depends_on FROM loose
     )
-    SELECT e.package, e.depends_on FROM edges AS e
-    WHERE NOT EXISTS (SELECT 1 FROM kept AS k WHERE k.package = e.depends_on)
-    UNION
-    SELECT e.package, e.depends_on FROM edges AS e
-    WHERE NOT EXISTS (SELECT 1 FROM kept AS k WHERE k.depends_on = e.package)
+    SELECT package, depends_on FROM edges
+    EXCEPT
+    SELECT package, depends_on
+    FROM edges
+    WHERE package IN (SELECT depends_on FROM kept) AND depends_on IN (SELECT package FROM kept)
   )
 SELECT package, depends_on FROM edges
 EXCEPT
