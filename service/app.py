@@ -24,13 +24,13 @@ from service.bodies import too_large
 from service.metrics import Counter, Metrics
 from service.models import ProblemModel
 from service.reads import Reader
-from service.routes import changes, deltas, operations, rows, tables, views
+from service.routes import changes, deltas, operations, rows, sql, tables, views
 from service.runtime import Runtime
 from service.settings import Settings
 
 _log = logging.getLogger("freshet.app")
 
-ROUTERS = (tables.router, views.router, rows.router, changes.router, operations.router)
+ROUTERS = (sql.router, tables.router, views.router, rows.router, changes.router, operations.router)
 
 
 def create_app(settings: Settings, on_failure: Callable[[], None] | None = None) -> FastAPI:

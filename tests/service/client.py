@@ -38,11 +38,11 @@ class Client:
             self._stop()
             raise
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        self._http = httpx.AsyncClient(transport=transport, base_url="http://service")
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://service")
         return self
 
     def __exit__(self, *error: object) -> None:
-        self.run(self._http.aclose())
+        self.run(self.http.aclose())
         self.run(self._lifespan.__aexit__(None, None, None))
         self._stop()
 
@@ -70,15 +70,15 @@ class Client:
     def get(self, path: str, **params: object) -> httpx.Response:
         accept = params.pop("accept", None)
         headers = {"Accept": str(accept)} if accept else {}
-        return self.run(self._http.get(path, params=params, headers=headers))
+        return self.run(self.http.get(path, params=params, headers=headers))
 
     def post(self, path: str, json: object = None, **options) -> httpx.Response:
         if "content" not in options:
             options["json"] = json
-        return self.run(self._http.post(path, **options))
+        return self.run(self.http.post(path, **options))
 
     def delete(self, path: str) -> httpx.Response:
-        return self.run(self._http.delete(path))
+        return self.run(self.http.delete(path))
 
     def table(self, name: str, columns: Mapping[str, str], key: Sequence[str] = ()) -> None:
         """Creates a table; must be accepted."""
