@@ -84,7 +84,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Case:
-    """`CASE WHEN condition THEN value ... ELSE otherwise END`; a value is evaluated only where it is taken."""
+    """`CASE WHEN condition THEN value ... ELSE otherwise END`; values are evaluated only where taken."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression

@@ -361,7 +361,7 @@ def project(input: Node, indices: tuple[int, ...]) -> Node:
 
 
 def antijoin(left: Node, right: Node, left_keys: tuple[int, ...]) -> Node:
-    """The rows of `left` whose key is no row of `right`: left minus its join with the distinct rows of `right`."""
+    """The rows of `left` whose key is no row of `right`: all of them without those that meet one."""
     every = tuple(range(len(right.schema)))
     matched = Join(left, Threshold(right, Clamp.DISTINCT), left_keys, every)
     return Concat((left, Negate(project(matched, tuple(range(len(left.schema)))))))

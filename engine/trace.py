@@ -151,7 +151,7 @@ class Trace:
         return ended
 
     def _retable(self, first: int) -> None:
-        """Write the table's lines from layer `first` on; no merge may be under way after a `first` above 0."""
+        """Write the table's lines from layer `first` on; no merge is under way after a `first` above 0."""
         held = self._held
         start = first + len(self._merges) if first else 0
         del held[start:]

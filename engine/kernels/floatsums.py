@@ -20,7 +20,15 @@ from numba import njit
 from engine.kernels.arrange import consolidate, pack
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.layers import find_ranges, layer
-from engine.kernels.reduce import grow, later_visits, most_new_rows, order_by_epoch, parity, settle, strictness
+from engine.kernels.reduce import (
+    grow,
+    later_visits,
+    most_new_rows,
+    order_by_epoch,
+    parity,
+    settle,
+    strictness,
+)
 from engine.schema import NULL
 
 LIMB = 32

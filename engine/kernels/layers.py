@@ -59,7 +59,7 @@ def compare(a, i, b, j, width):
 
 @njit
 def seek(a, start, b, j, width):
-    """The first row of sorted `a`, from `start` on, that is not below row j of `b` by its first `width` words.
+    """The first row of sorted `a` from `start` on that is not below row j of `b` in its first `width` words.
 
     Gallops: its cost is the logarithm of the distance travelled.
     """

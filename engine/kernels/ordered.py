@@ -13,7 +13,15 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.layers import find_ranges, layer
-from engine.kernels.reduce import grow, later_visits, most_new_rows, order_by_epoch, parity, settle, strictness
+from engine.kernels.reduce import (
+    grow,
+    later_visits,
+    most_new_rows,
+    order_by_epoch,
+    parity,
+    settle,
+    strictness,
+)
 from engine.schema import NULL
 
 # What is known of a corner's value.

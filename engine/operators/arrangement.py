@@ -34,7 +34,7 @@ class Arranged(Protocol):
 
 
 class Arrangement(Operator):
-    """The input's columns in the order `columns`, the key first: batches `[words | rounds | epoch | diff]`."""
+    """The input's columns in the order `columns`, the key first, as `[words | rounds | epoch | diff]`."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], width: int, depth: int, diffs: int = 1

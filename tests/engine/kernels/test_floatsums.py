@@ -31,7 +31,7 @@ def exactly(values: list[float]) -> float:
     try:
         return float(sum(map(Fraction, values)))
     except OverflowError:
-        return math.copysign(math.inf, sum(map(Fraction, values)))
+        return math.inf if sum(map(Fraction, values)) > 0 else -math.inf
 
 
 @pytest.mark.parametrize("seed", range(20))
