@@ -4,8 +4,8 @@ A text's word is the hash of its UTF-8 bytes, so that every process gives a text
 same word without asking. The hash is never trusted as identity: bytes are compared,
 and a text whose word is taken by other bytes takes the hash of the next round. Such
 texts are the exceptions, remembered apart and consulted before anything else. Which
-of two colliding texts came first decides, so a log carries its entries (`entries`,
-`appended`), and reading it again (`absorb`) restores the exact words.
+of two colliding texts came first decides, so a log carries its entries (`entries`), and
+reading it again (`absorb`) restores the exact words.
 
 Entries are kept as Arrow lays texts out: bytes end to end in an arena, offsets, and a
 hash table of entry numbers, about 40 bytes a text beside its own. Entries are only
@@ -23,7 +23,6 @@ from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from engine.errors import EngineError, InvalidValue
 from engine.kernels import texts as kernels
@@ -214,15 +213,6 @@ class Dictionary:
             raise KeyError(f"row {unknown}")
         return order
 
-    def ranks(self, words: np.ndarray) -> np.ndarray:
-        """int64[n]: numbers that stand to each other as the texts do by bytes, NULL (still NULL) first."""
-        distinct, inverse = np.unique(words, return_inverse=True)
-        ranks = np.empty(distinct.size, np.int64)
-        texts = self.array(distinct).cast(pa.large_binary())
-        ranks[pc.array_sort_indices(texts).to_numpy()] = np.arange(distinct.size)
-        ranks[distinct == NULL] = NULL
-        return ranks[inverse]
-
     # Entries, for logs and checkpoints
 
     def entries(self, words: np.ndarray) -> tuple[np.ndarray, pa.LargeStringArray]:
@@ -231,14 +221,8 @@ class Dictionary:
         distinct = distinct[distinct != NULL]
         return distinct, self.array(distinct)
 
-    def appended(self, since: int) -> tuple[np.ndarray, pa.LargeStringArray]:
-        """The words and texts of all entries but the first `since`, in the order they came."""
-        with self._lock:
-            words = self._store.words[since : self._count].copy()
-        return words, self.array(words)
-
     def absorb(self, words: np.ndarray, texts: pa.Array | Sequence[str]) -> None:
-        """Makes entries of pairs of a word and its text, as `entries` and `appended` gave them.
+        """Makes entries of pairs of a word and its text, as `entries` gave them.
 
         Pairs that are there already are passed over. EngineError when a pair contradicts an entry; which
         of the other pairs are entries then is not said.

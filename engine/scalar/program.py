@@ -9,7 +9,7 @@ from engine.expressions import ColumnRef, Expression
 from engine.scalar.compile import compiled
 from engine.scalar.failures import Failures, Report, settle
 
-_CHUNK = 1 << 16  # rows evaluated together, so that what lies between operators stays in the cache
+_CHUNK = 1 << 15  # rows evaluated together, so that what lies between operators stays in the cache
 
 
 class Program:

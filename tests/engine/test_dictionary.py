@@ -111,17 +111,6 @@ def test_texts_compare_by_code_point(pairs):
     assert dictionary.compare(left, right).tolist() == expected
 
 
-@given(st.lists(st.none() | st.text(max_size=4), max_size=40))
-def test_ranks_order_as_the_texts_do(texts):
-    dictionary = Dictionary()
-    ranks = dictionary.ranks(dictionary.intern(texts)).tolist()
-    for a, rank_a in zip(texts, ranks, strict=True):
-        assert (rank_a == NULL) == (a is None)
-        for b, rank_b in zip(texts, ranks, strict=True):
-            if a is not None and b is not None:
-                assert (rank_a < rank_b) == (a < b)
-
-
 @pytest.mark.parametrize("hash", HASHES)
 @pytest.mark.parametrize("order", [1, -1])
 def test_absorbed_entries_mean_what_they_meant(hash, order):
@@ -144,17 +133,6 @@ def test_a_loser_keeps_its_word_when_the_winner_is_not_absorbed():
     assert again.word("loser") == loser
     assert again.word("winner") == winner
     assert again.word("other") not in (winner, loser)
-
-
-def test_appended_tells_what_is_new():
-    dictionary = Dictionary()
-    dictionary.word("old")
-    mark = len(dictionary)
-    dictionary.intern(["old", "new", None, "newer"])
-    words, texts = dictionary.appended(mark)
-    assert texts.to_pylist() == ["new", "newer"]
-    assert words.tolist() == [dictionary.word("new"), dictionary.word("newer")]
-    assert len(dictionary.appended(len(dictionary))[0]) == 0
 
 
 def test_contradictions_are_refused():
