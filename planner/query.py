@@ -13,7 +13,7 @@ from planner.catalog import Catalog
 from planner.lower.program import lower
 from planner.mutually import sql_text
 from planner.parse import parse_query
-from planner.passes.decorrelation import decorrelate
+from planner.passes import optimize
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,6 @@ def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "post
     """Plan a query over the catalog's relations; a PlannerError says what is wrong, and where."""
     tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
     bound = bind(tree, catalog, dialect)
-    program = decorrelate(bound.program, bound.numbers)
+    program = optimize(bound.program, bound.numbers)
     plan, schema = lower(program)
     return PlannedQuery(plan, schema, sql_text(tree), bound.reads)

@@ -52,6 +52,7 @@ from planner.passes.decorrelation.dependent import (
 )
 from planner.passes.decorrelation.outer import outer_join
 from planner.passes.decorrelation.predicates import negations_inward, outer_operands, possible
+from planner.renumber import renumbered
 from planner.rewrite import identity, map_expression, with_inputs
 from planner.scalars import TRUE, call, conjoin, conjuncts, disjoin, inline, may_be_null, rewrite
 
@@ -310,7 +311,7 @@ class _Decorrelation:
         """The input to be used in two places, and the numbers of its columns in the second: it becomes a
         definition, unless it is little work."""
         if _is_cheap(input):
-            return input, input, {column.id: column.id for column in input.columns}
+            return input, *renumbered(input, self.numbers.number)
         number = self._define(input)
         again = self.numbers.fresh(input.columns)
         pairs = tuple(zip(again, (c.id for c in input.columns), strict=True))

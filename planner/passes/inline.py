@@ -1,0 +1,77 @@
+"""Definitions that are used once, or are little work, go to where they are used; unused ones go.
+
+    r0 := filter(scan t); join(r0, r0)   →   join(filter(scan t), filter(scan t))
+
+What stays a definition is planned once, for all its uses, and no filter is pushed into it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+from planner.ir import Filter, Operator, Program, Project, Scan, SharedRef, Values
+from planner.numbers import Numbers
+from planner.renumber import renumbered
+from planner.rewrite import with_inputs
+
+
+def inline_definitions(program: Program, numbers: Numbers) -> Program:
+    return _Inlining(program, numbers).program()
+
+
+class _Inlining:
+    def __init__(self, program: Program, numbers: Numbers) -> None:
+        self.source = program
+        self.numbers = numbers
+        self.uses = _uses(program)
+        self.inlined: dict[int, Operator] = {}
+        self.places: dict[int, int] = {}
+
+    def program(self) -> Program:
+        kept: list[Operator] = []
+        for number, operator in enumerate(self.source.definitions):
+            if not self.uses[number]:
+                continue
+            value = self._rewritten(operator)
+            if self.uses[number] == 1 or _is_cheap(value):
+                self.inlined[number] = value
+            else:
+                self.places[number] = len(kept)
+                kept.append(value)
+        return Program(tuple(kept), self._rewritten(self.source.root), self.source.outputs)
+
+    def _rewritten(self, operator: Operator) -> Operator:
+        if not isinstance(operator, SharedRef):
+            return with_inputs(operator, tuple(self._rewritten(i) for i in operator.inputs))
+        if operator.number in self.places:
+            return replace(operator, number=self.places[operator.number])
+        value = self.inlined[operator.number]
+        if self.uses[operator.number] == 1:
+            return Project(value, tuple((a, value.attribute(old).ref) for a, old in operator.renaming))
+        copy, names = renumbered(value, self.numbers.number)
+        return Project(copy, tuple((a, copy.attribute(names[old]).ref) for a, old in operator.renaming))
+
+
+def _uses(program: Program) -> Counter[int]:
+    """How often each definition is referred to by what is itself in use."""
+    uses = Counter(_references(program.root))
+    for number in reversed(range(len(program.definitions))):
+        if uses[number]:
+            uses.update(_references(program.definitions[number]))
+    return uses
+
+
+def _references(operator: Operator) -> list[int]:
+    own = [operator.number] if isinstance(operator, SharedRef) else []
+    return own + [number for i in operator.inputs for number in _references(i)]
+
+
+def _is_cheap(operator: Operator) -> bool:
+    match operator:
+        case Scan() | Values() | SharedRef():
+            return True
+        case Filter(input=input) | Project(input=input):
+            return _is_cheap(input)
+        case _:
+            return False

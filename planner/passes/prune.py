@@ -1,0 +1,148 @@
+"""Columns that nothing above needs are not carried: scans read fewer, joins and groups get fewer.
+
+    project(a, join(scan t(a, b, c), scan u(a, d)))   →   project(a, join(scan t(a), scan u(a)))
+
+Where all columns matter (DISTINCT, EXCEPT, INTERSECT, recursion) all are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from planner.ir import (
+    Aggregate,
+    Attribute,
+    Context,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    JoinKind,
+    Operator,
+    Program,
+    Project,
+    RecursiveRef,
+    Scan,
+    SetKind,
+    SetOp,
+    SharedRef,
+    Values,
+    references,
+)
+from planner.rewrite import identity
+
+Ids = frozenset[int]
+
+
+def prune_columns(program: Program) -> Program:
+    pruning = _Pruning()
+    root = pruning.exactly(program.root, frozenset(c.id for c in program.outputs))
+    definitions = list(program.definitions)
+    for number in reversed(range(len(definitions))):
+        needed = pruning.needs.get(number, frozenset())
+        definitions[number] = pruning.exactly(definitions[number], needed)
+    return Program(tuple(definitions), root, program.outputs)
+
+
+class _Pruning:
+    """`needs` collects what is needed of each definition while those that refer to it are pruned."""
+
+    def __init__(self) -> None:
+        self.needs: dict[int, Ids] = {}
+
+    def exactly(self, operator: Operator, needed: Ids) -> Operator:
+        """The operator with just the columns `needed`."""
+        pruned = self.pruned(operator, needed)
+        if pruned.ids == needed:
+            return pruned
+        return Project(pruned, identity(_kept(pruned.columns, needed)))
+
+    def pruned(self, operator: Operator, needed: Ids) -> Operator:
+        """The operator with at least the columns `needed`, and no more than it had."""
+        match operator:
+            case Scan():
+                return _scan(operator, needed)
+            case Values():
+                return _values(operator, needed)
+            case Project(input=input, items=items):
+                kept = tuple((a, e) for a, e in items if a.id in needed)
+                return Project(self.pruned(input, _used(e for _, e in kept)), kept)
+            case Filter(input=input, predicate=predicate):
+                return Filter(self.pruned(input, needed | references(predicate)), predicate)
+            case Join():
+                return self._join(operator, needed)
+            case Aggregate():
+                return self._aggregate(operator, needed)
+            case Distinct(input=input):
+                return Distinct(self.exactly(input, operator.ids))
+            case SetOp():
+                return self._set_operation(operator, needed)
+            case Context(input=input, renaming=renaming):
+                return replace(operator, input=self.pruned(input, frozenset(old for _, old in renaming)))
+            case SharedRef(number=number, renaming=renaming):
+                kept_names = tuple((a, old) for a, old in renaming if a.id in needed)
+                used = frozenset(old for _, old in kept_names)
+                self.needs[number] = self.needs.get(number, frozenset()) | used
+                return replace(operator, renaming=kept_names)
+            case Fixpoint(bindings=bindings):
+                new = tuple(replace(b, value=self.exactly(b.value, frozenset(b.outputs))) for b in bindings)
+                return replace(operator, bindings=new)
+            case RecursiveRef(columns=columns, positions=positions):
+                pairs = [(c, p) for c, p in zip(columns, positions, strict=True) if c.id in needed]
+                return replace(
+                    operator, columns=tuple(c for c, _ in pairs), positions=tuple(p for _, p in pairs)
+                )
+            case _:
+                return operator
+
+    def _join(self, join: Join, needed: Ids) -> Operator:
+        if join.kind is JoinKind.MARK and join.mark is not None and join.mark.id not in needed:
+            return self.pruned(join.left, needed)
+        used = needed | references(join.condition)
+        left = self.exactly(join.left, used & join.left.ids)
+        right = self.exactly(join.right, used & join.right.ids)
+        return replace(join, left=left, right=right)
+
+    def _aggregate(self, aggregate: Aggregate, needed: Ids) -> Operator:
+        items = tuple(item for item in aggregate.items if item.attribute.id in needed)
+        used = frozenset(aggregate.keys) | {i.argument for i in items if i.argument is not None}
+        return replace(aggregate, input=self.exactly(aggregate.input, used), items=items)
+
+    def _set_operation(self, operation: SetOp, needed: Ids) -> Operator:
+        kept = [
+            (column, left, right)
+            for column, left, right in zip(operation.columns, operation.lefts, operation.rights, strict=True)
+            if column.id in needed or operation.kind is not SetKind.UNION
+        ]
+        lefts = tuple(left for _, left, _ in kept)
+        rights = tuple(right for _, _, right in kept)
+        return SetOp(
+            operation.kind,
+            self.exactly(operation.left, frozenset(lefts)),
+            self.exactly(operation.right, frozenset(rights)),
+            tuple(column for column, _, _ in kept),
+            lefts,
+            rights,
+        )
+
+
+def _kept(columns: tuple[Attribute, ...], needed: Ids) -> tuple[Attribute, ...]:
+    return tuple(column for column in columns if column.id in needed)
+
+
+def _used(expressions: Iterable) -> Ids:
+    return frozenset().union(*(references(e) for e in expressions))
+
+
+def _scan(scan: Scan, needed: Ids) -> Operator:
+    pairs = [(c, p) for c, p in zip(scan.columns, scan.positions, strict=True) if c.id in needed]
+    return replace(scan, columns=tuple(c for c, _ in pairs), positions=tuple(p for _, p in pairs))
+
+
+def _values(values: Values, needed: Ids) -> Operator:
+    places = [i for i, column in enumerate(values.columns) if column.id in needed]
+    return Values(
+        tuple(values.columns[i] for i in places),
+        tuple(tuple(row[i] for i in places) for row in values.rows),
+    )

@@ -1,0 +1,149 @@
+"""Filters go down to where their columns come from, and become conditions of joins on their way.
+
+    filter(x.a = y.a AND x.b > 1, join(x, y))   →   join(filter(x.b > 1, x), y, x.a = y.a)
+
+An outer join whose padded rows a filter above cannot keep loses its padding: it becomes a left
+or an inner join. Inner joins are taken apart and put together again in `joins`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.ir import (
+    Aggregate,
+    Distinct,
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Operator,
+    Program,
+    Project,
+    SetOp,
+    references,
+)
+from planner.passes.pushdown.joins import Parts, joined
+from planner.rewrite import with_inputs
+from planner.scalars import TRUE, conjoin, conjuncts, inline, rejects_null, rename
+
+
+def push_filters(program: Program) -> Program:
+    return Program(
+        tuple(pushed(operator, []) for operator in program.definitions),
+        pushed(program.root, []),
+        program.outputs,
+    )
+
+
+def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
+    """The rows of `operator` for which all `predicates`, which are over its columns, are true."""
+    match operator:
+        case Filter(input=input, predicate=predicate):
+            return pushed(input, [*conjuncts(predicate), *predicates])
+        case Project(input=input, items=items):
+            values = {attribute.id: expression for attribute, expression in items}
+            return Project(pushed(input, [inline(p, values) for p in predicates]), items)
+        case Distinct(input=input):
+            return Distinct(pushed(input, predicates))
+        case Join(kind=JoinKind.INNER):
+            return joined(_flattened(operator, predicates))
+        case Join(kind=JoinKind.LEFT):
+            return _left(operator, predicates)
+        case Join(kind=JoinKind.FULL):
+            return _full(operator, predicates)
+        case Join():
+            return _semi(operator, predicates)
+        case Aggregate(input=input, keys=keys):
+            down, above = _divided(predicates, frozenset(keys))
+            return _filtered(replace(operator, input=pushed(input, down)), above)
+        case SetOp():
+            return _set_operation(operator, predicates)
+        case _:
+            below = with_inputs(operator, tuple(pushed(i, []) for i in operator.inputs))
+            return _filtered(below, predicates)
+
+
+def _filtered(operator: Operator, predicates: list[Expression]) -> Operator:
+    return Filter(operator, conjoin(predicates)) if predicates else operator
+
+
+def _divided(predicates: list[Expression], ids: frozenset[int]) -> tuple[list[Expression], list[Expression]]:
+    """The predicates over some of `ids` alone, and the others."""
+    down = [p for p in predicates if references(p) and references(p) <= ids]
+    return down, [p for p in predicates if p not in down]
+
+
+def _flattened(operator: Operator, predicates: list[Expression]) -> Parts:
+    """The leaves and conditions of a tree of inner joins."""
+    leaves: list[Operator] = []
+    conditions: list[Expression] = []
+
+    def visit(node: Operator) -> None:
+        match node:
+            case Join(kind=JoinKind.INNER, left=left, right=right, condition=condition):
+                visit(left)
+                visit(right)
+                conditions.extend(conjuncts(condition))
+            case Filter(input=input, predicate=predicate) if _is_inner(input):
+                visit(input)
+                conditions.extend(conjuncts(predicate))
+            case _:
+                leaves.append(node)
+
+    visit(operator)
+    return Parts(leaves, [*conditions, *predicates], pushed)
+
+
+def _is_inner(operator: Operator) -> bool:
+    return isinstance(operator, Join) and operator.kind is JoinKind.INNER
+
+
+def _left(join: Join, predicates: list[Expression]) -> Operator:
+    if any(rejects_null(p, join.right.ids) for p in predicates):
+        return pushed(replace(join, kind=JoinKind.INNER), predicates)
+    lefts, above = _divided(predicates, join.left.ids)
+    rights, condition = _divided(conjuncts(join.condition), join.right.ids)
+    result = replace(
+        join,
+        left=pushed(join.left, lefts),
+        right=pushed(join.right, rights),
+        condition=conjoin(condition),
+    )
+    return _filtered(result, above)
+
+
+def _full(join: Join, predicates: list[Expression]) -> Operator:
+    keeps_left = any(rejects_null(p, join.left.ids) for p in predicates)
+    keeps_right = any(rejects_null(p, join.right.ids) for p in predicates)
+    if keeps_left:
+        kind = JoinKind.INNER if keeps_right else JoinKind.LEFT
+        return pushed(replace(join, kind=kind), predicates)
+    if keeps_right:
+        turned = Join(JoinKind.LEFT, join.right, join.left, join.condition)
+        return pushed(turned, predicates)
+    below = replace(join, left=pushed(join.left, []), right=pushed(join.right, []))
+    return _filtered(below, predicates)
+
+
+def _semi(join: Join, predicates: list[Expression]) -> Operator:
+    lefts, above = _divided(predicates, join.left.ids)
+    rights, condition = _divided(conjuncts(join.condition), join.right.ids)
+    if join.kind is JoinKind.SEMI:
+        more, condition = _divided(condition, join.left.ids)
+        lefts += more
+    result = replace(
+        join,
+        left=pushed(join.left, lefts),
+        right=pushed(join.right, rights),
+        condition=conjoin(condition) if condition else TRUE,
+    )
+    return _filtered(result, above)
+
+
+def _set_operation(operation: SetOp, predicates: list[Expression]) -> Operator:
+    sides = []
+    for side, ids in ((operation.left, operation.lefts), (operation.right, operation.rights)):
+        names = {column.id: id for column, id in zip(operation.columns, ids, strict=True)}
+        sides.append(pushed(side, [rename(p, names) for p in predicates]))
+    return replace(operation, left=sides[0], right=sides[1])

@@ -1,0 +1,118 @@
+"""Expressions made simpler without a change of meaning.
+
+    CAST('2020-01-01' AS DATE)             →   DATE '2020-01-01'
+    TRUE AND p, FALSE OR p                 →   p
+    (a = b AND p) OR (a = b AND q)         →   a = b AND (p OR q)
+    x IS NULL, where x is never NULL       →   FALSE
+
+A constant that cannot be computed stays: it is an error of the rows that ask for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.schema import BOOLEAN
+from planner.bind.coercion import storable
+from planner.ir import Attribute, Expression, Filter, Operator, Program, Values, children
+from planner.reference import constant, literal_text
+from planner.rewrite import with_expressions, with_inputs
+from planner.scalars import FALSE, TRUE, conjoin, conjuncts, disjoin, may_be_null, split, with_children
+from planner.types import duckdb_type
+
+Columns = Mapping[int, Attribute]
+
+
+def simplify(program: Program) -> Program:
+    return Program(
+        tuple(_operator(operator) for operator in program.definitions),
+        _operator(program.root),
+        program.outputs,
+    )
+
+
+def _operator(operator: Operator) -> Operator:
+    below = with_inputs(operator, tuple(_operator(i) for i in operator.inputs))
+    known = {column.id: column for i in below.inputs for column in i.columns}
+    if below.expressions:
+        below = with_expressions(below, tuple(simplified(e, known) for e in below.expressions))
+    if isinstance(below, Filter):
+        if below.predicate == TRUE:
+            return below.input
+        if isinstance(below.predicate, Literal):
+            return Values(below.columns, ())
+    return below
+
+
+def simplified(expression: Expression, known: Columns) -> Expression:
+    """The expression, parts first; `known` are the columns that it reads."""
+    parts = children(expression)
+    new = tuple(simplified(part, known) for part in parts)
+    if any(a is not b for a, b in zip(new, parts, strict=True)):
+        expression = with_children(expression, new)
+    match expression:
+        case Cast(arg=Literal()):
+            return _constant(expression)
+        case Call(op=Op.AND | Op.OR):
+            return _logic(expression)
+        case Call(op=Op.NOT, args=(Literal(value=value),)):
+            return Literal(None if value is None else not value, BOOLEAN)
+        case Call(op=Op.IS_NULL, args=(arg,)) if not may_be_null(arg, known):
+            return FALSE
+        case Call(op=Op.IS_NULL, args=(Literal(value=None),)):
+            return TRUE
+        case Call(op=Op.NOT_DISTINCT, args=(left, right)) if not (
+            may_be_null(left, known) or may_be_null(right, known)
+        ):
+            return Call(Op.EQ, expression.args, BOOLEAN)
+        case Case(branches=branches, otherwise=otherwise, type=type):
+            left = tuple((test, value) for test, value in branches if test not in (FALSE, _UNKNOWN))
+            return otherwise if not left else Case(left, otherwise, type)
+        case _:
+            return expression
+
+
+_UNKNOWN = Literal(None, BOOLEAN)
+
+
+def _constant(cast: Cast) -> Expression:
+    literal = cast.arg
+    if not isinstance(literal, Literal):
+        return cast
+    if literal.value is None:
+        return Literal(None, cast.type)
+    if not isinstance(literal.value, bool | int | float | str) and literal.type != cast.type:
+        written = f"CAST('{literal.value}' AS {duckdb_type(literal.type)})"
+    else:
+        written = literal_text(literal)
+    function = "TRY_CAST" if cast.lenient else "CAST"
+    known, value = constant(f"{function}({written} AS {duckdb_type(cast.type)})")
+    if known and value is None:
+        return Literal(None, cast.type)
+    return Literal(value, cast.type) if known and storable(value, cast.type) else cast
+
+
+def _logic(expression: Call) -> Expression:
+    decisive, neutral = (FALSE, TRUE) if expression.op is Op.AND else (TRUE, FALSE)
+    parts: list[Expression] = []
+    for part in split(expression.op, expression):
+        if part == decisive:
+            return decisive
+        if part != neutral and part not in parts:
+            parts.append(part)
+    return conjoin(parts) if expression.op is Op.AND else factored(parts)
+
+
+def factored(alternatives: list[Expression]) -> Expression:
+    """A disjunction with what all alternatives demand taken out before it."""
+    split_up = [conjuncts(alternative) for alternative in alternatives]
+    if len(split_up) < 2:
+        return disjoin(alternatives)
+    common = [part for part in split_up[0] if all(part in other for other in split_up[1:])]
+    if not common:
+        return disjoin(alternatives)
+    rest = [conjoin(part for part in parts if part not in common) for parts in split_up]
+    if TRUE in rest:
+        return conjoin(common)
+    return conjoin([*common, disjoin(rest)])
