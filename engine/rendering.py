@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -54,6 +55,8 @@ from engine.plan import (
 )
 from engine.scalar import Program
 
+SomeOperator = TypeVar("SomeOperator", bound=Operator)
+
 
 @dataclass(frozen=True)
 class Collection:
@@ -79,9 +82,10 @@ class Scope:
         self.outer = outer
         self.bound = bound
         self.depth = depth
-        self.memo: dict[Hashable, object] = {}
+        self.collections: dict[Node, Collection] = {}
 
-    def put(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
+    def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
+        """The scope's operator known as `key`, made if there is none; one key, one kind of operator."""
         raise TypeError("a scope says where it puts operators")
 
 
@@ -90,8 +94,8 @@ class Outermost(Scope):
         super().__init__(None, frozenset(), 0)
         self._dataflow = dataflow
 
-    def put(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
-        return self._dataflow.operator(key, make)
+    def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
+        return self._dataflow.operator(key, make)  # type: ignore[return-value]
 
 
 class Body(Scope):
@@ -99,20 +103,22 @@ class Body(Scope):
         super().__init__(outer, node.bound, outer.depth + 1)
         self.loop = loop
         self.variables: dict[str, Collection] = {}
+        self._operators: dict[Hashable, Operator] = {}
 
-    def put(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
-        operator = self.memo.get(("operator", key))
+    def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
+        operator = self._operators.get(key)
         if operator is None:
-            operator = self.memo["operator", key] = make()
+            operator = self._operators[key] = make()
             self.loop.body.append(operator)
-        return operator
+        return operator  # type: ignore[return-value]
 
     def enter(self, source: Operator) -> Operator:
         """`source`, an operator of the scope outside, inside."""
 
         def make() -> Operator:
-            arranged = isinstance(source, Arrangement | EnteredArrangement)
-            entry = EnteredArrangement(source) if arranged else linear.Enter([source])
+            entry: Operator = linear.Enter([source])
+            if isinstance(source, Arrangement | EnteredArrangement):
+                entry = EnteredArrangement(source)
             self.loop.entries.append(entry)
             if source not in self.loop.inputs:
                 self.loop.inputs.append(source)
@@ -153,31 +159,33 @@ class Renderer:
 
     def _collection(self, node: Node, scope: Scope) -> Collection:
         home = self._home(node, scope)
-        found = home.memo.get(node)
-        if found is None:
-            found = home.memo[node] = self._build(node, home)
-        collection: Collection = found  # type: ignore[assignment]
+        collection = home.collections.get(node)
+        if collection is None:
+            collection = home.collections[node] = self._build(node, home)
         return replace(collection, operator=self._bring(collection.operator, home, scope))
 
     def _arranged(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
         """The node's columns arranged, `keys` first and then the others in order."""
         home = self._home(node, scope)
-        collection = self._collection(node, home)
-        columns = _keyed(collection.columns, keys)
-        operator = home.put(
-            ("arrange", node, keys),
-            lambda: Arrangement(collection.operator, columns, collection.width, home.depth),
+        order = _keyed(tuple(range(len(node.schema))), keys)
+        return self._bring(self._arrangement(node, order, home), home, scope)
+
+    def _arrangement(self, node: Node, order: tuple[int, ...], scope: Scope) -> Arrangement:
+        """The columns `order` of a node, arranged in that order in `scope` itself."""
+        collection = self._collection(node, scope)
+        columns = tuple(collection.columns[c] for c in order)
+        return scope.put(
+            ("arrange", node, order),
+            lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
         )
-        return self._bring(operator, home, scope)
 
     # Nodes
 
     def _build(self, node: Node, scope: Scope) -> Collection:
         match node:
             case Source(name=name, schema=schema):
-                operator = scope.put(node, linear.Input)
-                self.inputs[name] = operator  # type: ignore[assignment]
-                return _plain(operator, len(schema))
+                self.inputs[name] = scope.put(node, linear.Input)
+                return _plain(self.inputs[name], len(schema))
             case Constant():
                 return _plain(scope.put(node, lambda: self._constant(node)), len(node.schema))
             case Variable(name=name) if isinstance(scope, Body):
@@ -196,12 +204,9 @@ class Renderer:
             case Reduce():
                 return self._reduce(node, scope)
             case Threshold(input=input, clamp=clamp):
-                width = len(input.schema)
-                source = self._arranged(input, tuple(range(width)), scope)
-                return _plain(
-                    scope.put(node, lambda: ThresholdOperator(source, clamp)),
-                    width,  # type: ignore[arg-type]
-                )
+                arrangement = self._arrangement(input, tuple(range(len(input.schema))), scope)
+                operator = scope.put(node, lambda: ThresholdOperator(arrangement, clamp))
+                return _plain(operator, len(input.schema))
             case Recursive():
                 return self._recursive(node, scope)
             case _:
@@ -299,18 +304,9 @@ class Renderer:
         collection = self._collection(node.input, scope)
         keys = tuple(collection.columns[k] for k in node.keys)
         word = collection.columns[argument]
-        return scope.put(  # type: ignore[return-value]
+        return scope.put(
             ("floats", node.input, node.keys, argument),
             lambda: FloatsArrangement(collection.operator, keys, word, collection.width, scope.depth),
-        )
-
-    def _arrangement(self, node: Node, only: tuple[int, ...], scope: Scope) -> Arrangement:
-        """The columns `only` of a node, arranged in that order in `scope` itself."""
-        collection = self._collection(node, scope)
-        columns = tuple(collection.columns[c] for c in only)
-        return scope.put(  # type: ignore[return-value]
-            ("arrange only", node, only),
-            lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
         )
 
     def _sums(self, node: Reduce, scope: Scope) -> Operator:
@@ -324,14 +320,14 @@ class Renderer:
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
         return scope.put(
             node,
-            lambda: Sums(source, layout.finish, labels, FailureLog(self._dictionary)),  # type: ignore[arg-type]
+            lambda: Sums(source, layout.finish, labels, FailureLog(self._dictionary)),
         )
 
     # Recursion
 
     def _recursive(self, node: Recursive, scope: Scope) -> Collection:
         key = ("loop", node.bindings, node.limit, node.on_limit)
-        loop: Loop = scope.put(key, lambda: self._loop(node, scope))  # type: ignore[assignment]
+        loop = scope.put(key, lambda: self._loop(node, scope))
         index = next(i for i, binding in enumerate(node.bindings) if binding.name == node.result)
         return _plain(scope.put(node, lambda: Leave(loop, index)), len(node.schema))
 

@@ -16,14 +16,14 @@ from engine.codec.schemas import per_schema
 from engine.codec.values import (
     EPOCH,
     EPOCH_DAY,
-    INFINITE_DAY,
-    INFINITE_INSTANT,
     Encoder,
+    decimal_text,
     encoder,
     invalid,
 )
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.floats import floats_of
 from engine.schema import INTEGER_RANGES, NULL, Column, Kind, Schema, Type
 
@@ -119,14 +119,8 @@ def _named(words: np.ndarray, floats: np.ndarray, values: list) -> list:
 
 
 def _numeric_decoder(scale: int) -> Decoder:
-    def decimal(word: int) -> str:
-        digits = str(abs(word)).rjust(scale + 1, "0")
-        return f"{'-' if word < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
-
-    form = decimal if scale else str
-
     def decode(words: np.ndarray, dictionary: Dictionary) -> list:
-        return [None if word == NULL else form(word) for word in words.tolist()]
+        return [None if word == NULL else decimal_text(word, scale) for word in words.tolist()]
 
     return decode
 

@@ -20,6 +20,7 @@ import orjson
 
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.floats import NAN_WORD
 from engine.schema import INTEGER_RANGES, NULL, Kind, Type
 
@@ -28,8 +29,6 @@ Encoder = Callable[[object, Dictionary], int]
 EPOCH_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1)
 MICROSECOND = timedelta(microseconds=1)
-INFINITE_DAY = 2**31 - 1  # DuckDB's DATE 'infinity'
-INFINITE_INSTANT = 2**63 - 1  # DuckDB's TIMESTAMP 'infinity'
 MAX_DIGITS = 18  # of a NUMERIC's word
 
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
@@ -112,6 +111,14 @@ def _decimal(text: str, type: Type) -> int:
     if fraction[scale:].strip("0"):
         raise invalid(text, type, "too many decimals")
     return int(f"{sign}{whole}{fraction[:scale]:0<{scale}}" if whole or scale else "0")
+
+
+def decimal_text(word: int, scale: int) -> str:
+    """The word of a NUMERIC in digits, with as many decimals as its scale."""
+    if not scale:
+        return str(word)
+    digits = str(abs(word)).rjust(scale + 1, "0")
+    return f"{'-' if word < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
 
 
 def _exact(value: object, type: Type) -> int:

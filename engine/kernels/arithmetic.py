@@ -13,7 +13,8 @@ import numpy as np
 from numba import njit, types
 
 from engine.kernels.floats import to_float, to_word
-from engine.kernels.texts import NULL, WORDS
+from engine.kernels.texts import WORDS
+from engine.schema import NULL
 
 _CHECKED = types.int64(WORDS, WORDS, types.int64, types.int64, types.int64[::1])
 _UNARY = types.int64(WORDS, types.int64, types.int64[::1])

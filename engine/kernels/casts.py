@@ -12,11 +12,12 @@ import numpy as np
 from numba import njit, types
 
 from engine.kernels.floats import to_float, to_word
-from engine.kernels.texts import NULL, WORDS
+from engine.kernels.texts import WORDS
+from engine.schema import NULL
 
 DAY = 86_400_000_000  # microseconds
-INFINITE_DAY = 2**31 - 1
-INFINITE_INSTANT = 2**63 - 1
+INFINITE_DAY = 2**31 - 1  # DuckDB's DATE 'infinity'
+INFINITE_INSTANT = 2**63 - 1  # DuckDB's TIMESTAMP 'infinity'
 
 
 @njit(

@@ -35,7 +35,8 @@ def _as_pointer(typing_context, address):
 @njit(inline="always")
 def layer(table, index):
     """Batch `index` of a table, as a matrix."""
-    return carray(_as_pointer(table[index, 0]), (table[index, 1], table[index, 2]))
+    pointer = _as_pointer(table[index, 0])  # type: ignore[call-arg, var-annotated]
+    return carray(pointer, (table[index, 1], table[index, 2]))
 
 
 @njit("void(int64[:,::1], int64, int64[:,::1])", cache=True, nogil=True)

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from numba import njit, types
 
-from engine.kernels.texts import NULL, WORDS
+from engine.kernels.texts import WORDS
+from engine.schema import NULL
 
 EQ, NE, LT, LE, GT, GE, DISTINCT, NOT_DISTINCT, AND, OR, COALESCE, GREATEST, LEAST = range(13)
 

@@ -123,9 +123,9 @@ def _scatter(source, target, column, least, shift, low, high):
         total += count
     columns = source.shape[1]
     for k in range(low, high):
-        b = ((np.uint64(source[k, column]) - base) >> np.uint64(shift)) & mask
-        p = places[b]
-        places[b] = p + 1
+        digit = ((np.uint64(source[k, column]) - base) >> np.uint64(shift)) & mask
+        p = places[digit]
+        places[digit] = p + 1
         for c in range(columns):
             target[p, c] = source[k, c]
 

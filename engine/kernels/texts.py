@@ -15,13 +15,12 @@ import numpy as np
 from numba import njit, types
 
 from engine.kernels.hashing import BYTES, OFFSETS
+from engine.schema import NULL
 
 WORDS = types.Array(types.int64, 1, "C", readonly=True)
 ENDS = types.int64[::1]
 TABLE = types.Array(types.uint32, 1, "C", readonly=True)
 ARENA = types.uint8[::1]
-
-NULL = -(2**63)
 
 
 @njit(types.int64(types.int64, TABLE, WORDS), cache=True, nogil=True, inline="always")

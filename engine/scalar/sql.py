@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from engine.codec.values import EPOCH, EPOCH_DAY, INFINITE_DAY, INFINITE_INSTANT, word_float
+from engine.codec.values import EPOCH, EPOCH_DAY, decimal_text, word_float
 from engine.dictionary import Dictionary
+from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.schema import NULL, Kind, Type
 
 _NAMES = {Kind.REAL: "FLOAT", Kind.DOUBLE: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.NUMERIC: "DECIMAL"}
@@ -25,7 +26,7 @@ def shown(word: int, type: Type, dictionary: Dictionary) -> str:
         case Kind.BOOLEAN:
             return "true" if word else "false"
         case Kind.NUMERIC:
-            return _decimal(word, type.scale or 0)
+            return decimal_text(word, type.scale or 0)
         case Kind.REAL | Kind.DOUBLE:
             return repr(word_float(word))
         case Kind.TEXT:
@@ -46,12 +47,6 @@ def literal(word: int, type: Type, dictionary: Dictionary) -> str | None:
     if type.is_float and word != NULL:
         text = f"'{text}'"  # a bare number would be read as a decimal first
     return f"CAST({text} AS {type_name(type)})"
-
-
-def _decimal(word: int, scale: int) -> str:
-    digits = str(abs(word)).rjust(scale + 1, "0")
-    sign = "-" if word < 0 else ""
-    return f"{sign}{digits[:-scale]}.{digits[-scale:]}" if scale else f"{sign}{digits}"
 
 
 def _moment(word: int, type: Type) -> str:
