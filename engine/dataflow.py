@@ -32,6 +32,7 @@ class Dataflow:
     def __init__(self) -> None:
         self.operators: dict[Hashable, Operator] = {}
         self._changed: list[Stateful] = []
+        self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
 
     def schedule(self, rounds: tuple[int, ...]) -> None:
         """The outermost scope has no rounds: it is run once an advance."""
@@ -41,16 +42,21 @@ class Dataflow:
         operator = self.operators.get(key)
         if operator is None:
             operator = self.operators[key] = make()
+            self._order = None
         return operator
 
     def run(self) -> None:
         """One step of everything, changes staged. Raises OperatorFailed; then `abort`."""
+        if self._order is None:
+            self._order = _with_last_reads(list(self.operators.values()))
         step = Step((), _NO_ROUNDS, self, self._changed)
-        for operator in self.operators.values():
+        for operator, read in self._order:
             try:
                 operator.step(step)
             except Exception as error:
                 raise OperatorFailed(operator, error) from error
+            for source in read:
+                source.clear()
 
     def publish(self, upper: int) -> list[Stateful]:
         """Make the staged changes part of the state; returns what has changed."""
@@ -84,16 +90,28 @@ class Dataflow:
             else:
                 operator.rewire(mapping)
                 self.operators[key] = operator
+        self._order = None
         return mapping
 
     def keep(self, outputs: Iterable[Operator]) -> None:
         """Drop all operators that none of `outputs` reads."""
         live = reachable(outputs)
-        self.operators = {key: op for key, op in self.operators.items() if op in live}
+        self.restore({key: op for key, op in self.operators.items() if op in live})
+
+    def restore(self, operators: dict[Hashable, Operator]) -> None:
+        """Run these operators, in their order."""
+        self.operators = operators
+        self._order = None
 
     def _clear(self) -> None:
         for operator in self.operators.values():
             operator.clear()
+
+
+def _with_last_reads(operators: list[Operator]) -> list[tuple[Operator, tuple[Operator, ...]]]:
+    """Each operator, and the inputs whose deltas nobody after it reads."""
+    last = {source: operator for operator in operators for source in operator.inputs}
+    return [(op, tuple(s for s in dict.fromkeys(op.inputs) if last[s] is op)) for op in operators]
 
 
 def reachable(outputs: Iterable[Operator]) -> set[Operator]:

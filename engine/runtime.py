@@ -6,7 +6,7 @@ number of epochs at once, and its result does not depend on how they are divided
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -75,12 +75,12 @@ class Engine:
         self._check_new(name)
         node = Source(name, schema)
         input = Input()
-        self._dataflow.operators[node] = input
+        self._dataflow.operator(node, lambda: input)
         keys = tuple(range(len(schema))) if key is None else key
         order = (*keys, *(c for c in range(len(schema)) if c not in keys))
         history = History(name, input, order, len(schema)) if keep else None
         if history is not None:
-            self._dataflow.operators["history", name] = history
+            self._dataflow.operator(("history", name), lambda: history)
             self._set_relation(name, RelationSnapshot(schema, order, len(keys)))
         self._sources[name] = _Source(node, input, history)
 
@@ -136,7 +136,7 @@ class Engine:
         renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds)
         collection = renderer.render(plan)
         history = History(name, collection.operator, collection.columns, collection.width)
-        dataflow.operators["history", name] = history
+        dataflow.operator(("history", name), lambda: history)
         history.trace.since = max(since, *(self._since(source) for source in renderer.inputs), 0)
         for source, input in renderer.inputs.items():
             input.pending = self._history_of(source, since)
@@ -183,7 +183,7 @@ class Engine:
                 self._dataflow.abort()
                 victims = self._readers(failure.operator, failed)
                 if not victims:
-                    self._dataflow.operators = operators
+                    self._dataflow.restore(operators)
                     raise _as_engine_error(failure) from failure
                 failed |= dict.fromkeys(victims, _as_engine_error(failure).message)
                 self._collect(without=failed)
@@ -196,7 +196,7 @@ class Engine:
         self._staged = None
         if not publish:
             self._dataflow.abort()
-            self._dataflow.operators = stage.operators
+            self._dataflow.restore(stage.operators)
             return
         changed = self._dataflow.publish(stage.upper)
         relations = dict(self._snapshot.relations)
@@ -298,7 +298,7 @@ class Stage:
     """A computed advance: `publish` makes all of it visible, `abort` none."""
 
     def __init__(
-        self, engine: Engine, upper: int, failed: Mapping[str, str], operators: dict[object, Operator]
+        self, engine: Engine, upper: int, failed: Mapping[str, str], operators: dict[Hashable, Operator]
     ) -> None:
         self.upper = upper
         self.failed = failed
