@@ -15,9 +15,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import Dialect, exp
-from sqlglot.dialects.postgres import Postgres
 from sqlglot.errors import SqlglotError
 from sqlglot.generator import Generator
+from sqlglot.generators.postgres import PostgresGenerator
 from sqlglot.tokens import Token, TokenType
 
 from engine.plan import OnLimit
@@ -171,7 +171,7 @@ class _Scanner:
         return InvalidSyntax(message, _HINT, token.line, token.col - (token.end - token.start))
 
 
-class _Canonical(Postgres.Generator):
+class _Canonical(PostgresGenerator):
     """PostgreSQL's text, with the explicit recursion that PostgreSQL lacks."""
 
     def with_sql(self, expression: exp.With) -> str:

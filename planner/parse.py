@@ -14,7 +14,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
     try:
         text, declarations = rewrite(sql, dialect)
-        trees = [tree for tree in sqlglot.parse(text, read=dialect) if tree is not None]
+        trees = [tree for tree in sqlglot.parse(text, read=dialect) if isinstance(tree, exp.Expression)]
     except ParseError as error:
         raise _located(error) from None
     except TokenError as error:

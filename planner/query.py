@@ -10,6 +10,8 @@ from engine.plan import Node
 from engine.schema import Schema
 from planner.bind import bind
 from planner.catalog import Catalog
+from planner.explain import explain
+from planner.ir import Program
 from planner.lower.program import lower
 from planner.mutually import sql_text
 from planner.parse import parse_query
@@ -18,19 +20,25 @@ from planner.passes import optimize
 
 @dataclass(frozen=True)
 class PlannedQuery:
-    """A query's engine plan, the schema of its rows under the user's names, its canonical text, and the
-    names of the tables and views that it refers to directly."""
+    """A query's engine plan, the schema of its rows under the user's names, its canonical text, the names of
+    the tables and views that it refers to directly, and the stages that it went through."""
 
     plan: Node
     schema: Schema
     sql: str
     reads: frozenset[str]
+    logical: Program
+    optimized: Program
+
+    def explain(self, stage: str = "optimized", format: str = "text") -> str:
+        """The plan at `stage` (logical, optimized, dataflow) as text, json or mermaid."""
+        return explain(self.logical, self.optimized, self.plan, stage, format)
 
 
 def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:
     """Plan a query over the catalog's relations; a PlannerError says what is wrong, and where."""
     tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
     bound = bind(tree, catalog, dialect)
-    program = optimize(bound.program, bound.numbers)
-    plan, schema = lower(program)
-    return PlannedQuery(plan, schema, sql_text(tree), bound.reads)
+    optimized = optimize(bound.program, bound.numbers)
+    plan, schema = lower(optimized)
+    return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)

@@ -41,8 +41,8 @@ class _Untyped(Type):
 UNTYPED: Type = _Untyped(Kind.INTEGER)
 """The type of a bare NULL until its context gives it one."""
 
-_DT = exp.DataType.Type
-_BY_SQLGLOT: dict[exp.DataType.Type, Type] = {
+_DT = exp.DType
+_BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.BOOLEAN: BOOLEAN,
     _DT.TINYINT: SMALLINT,
     _DT.SMALLINT: SMALLINT,

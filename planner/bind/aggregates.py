@@ -72,6 +72,10 @@ class Collector:
         )
 
 
+def function_name(node: exp.Expression) -> str:
+    return node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+
+
 def is_aggregate(node: exp.Expression) -> bool:
     return isinstance(node, exp.AggFunc | exp.AnyValue)
 
@@ -79,7 +83,7 @@ def is_aggregate(node: exp.Expression) -> bool:
 def parts(node: exp.Expression) -> tuple[exp.Expression | None, bool]:
     """What an aggregate is over (None for count(*)), and whether DISTINCT; refuses what is not supported."""
     if type(node) not in _FUNCTIONS:
-        name = node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+        name = function_name(node)
         fail(
             Unsupported(
                 f"aggregate function {name} is not supported",
@@ -87,7 +91,7 @@ def parts(node: exp.Expression) -> tuple[exp.Expression | None, bool]:
             ),
             node,
         )
-    name = node.sql_name().lower()  # type: ignore[attr-defined]
+    name = function_name(node)
     this = node.this
     if node.args.get("expressions"):
         fail(InvalidQuery(f"{name} takes one argument"), node)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
-from engine.expressions import Call, Cast, ColumnRef, Literal, Op
+from engine.expressions import Call, Cast, Literal, Op
 from engine.schema import BOOLEAN, INTEGER, INTEGER_RANGES, TEXT, Kind, Type, numeric
 from planner.errors import TypeMismatch
 from planner.ir import Expression
-from planner.reference import Argument, common_type, constant, literal_text, quoted, type_of
+from planner.reference import Argument, common_type, constant, literal_text, type_of
 from planner.types import UNTYPED, duckdb_type
 
 
@@ -165,12 +165,3 @@ def number_literal(text: str) -> Literal:
 
 def text_literal(text: str) -> Literal:
     return Literal(text, TEXT)
-
-
-def is_column(expression: Expression) -> bool:
-    return isinstance(expression, ColumnRef)
-
-
-def typed_text(value: str, type: Type) -> str:
-    """A typed constant in DuckDB's SQL."""
-    return f"CAST({quoted(value)} AS {duckdb_type(type)})"

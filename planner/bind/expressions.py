@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from engine.expressions import Call, Case, Cast, Literal, Op
 from engine.schema import BOOLEAN, Type
-from planner.bind.aggregates import Collector, aggregated, is_aggregate, parts
+from planner.bind.aggregates import Collector, aggregated, function_name, is_aggregate, parts
 from planner.bind.coercion import (
     alternatives,
     arithmetic,
@@ -335,7 +335,7 @@ class ExpressionBinder:
         if used and not used & self.scope.ids():
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         use = aggregated(function, value, distinct, only)
-        return self.collector.column(use, function.sql_name().lower()).ref
+        return self.collector.column(use, function_name(function)).ref
 
     def _quantified(self, node: exp.Expression) -> Expression:
         """A comparison with ANY or ALL."""

@@ -16,7 +16,7 @@ from sqlglot.tokens import TokenType
 
 from engine.expressions import Foreign, Literal
 from planner.bind.coercion import argument, settled
-from planner.errors import InvalidQuery, PlannerError, Unsupported
+from planner.errors import PlannerError, Unsupported
 from planner.ir import Expression
 from planner.positions import fail
 from planner.reference import function_kinds, type_of
@@ -70,7 +70,8 @@ def bind_function(
         fail(Unsupported(f"{error.message}: {node.sql(dialect)}", error.hint), node)
     except PlannerError as error:
         fail(error, node)
-    return Foreign(template, tuple(settled(a) for a in arguments), type)  # type: ignore[arg-type]
+    values = tuple(settled(a) for a in arguments)
+    return Foreign(template, values, type)  # type: ignore[arg-type]
 
 
 def refuse_volatile(node: exp.Expression, dialect: str) -> None:
@@ -153,8 +154,3 @@ def _name(node: exp.Expression, dialect: str) -> str:
     if isinstance(node, exp.Anonymous):
         return node.name.lower()
     return node.sql(dialect).split("(")[0].lower()
-
-
-def check_arguments(node: exp.Expression, count: int, name: str) -> None:
-    if count != 1:
-        fail(InvalidQuery(f"{name} takes one argument, not {count}"), node)

@@ -160,8 +160,8 @@ def _row(node: exp.Expression) -> list[exp.Expression]:
 
 def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Operator:
     """Literal rows as one operator, any others as a query each."""
-    literal = tuple(tuple(v.value for v in row) for row in rows if _is_literal(row))
-    others = [row for row in rows if not _is_literal(row)]
+    literal = tuple(values for row in rows if (values := _literal_row(row)) is not None)
+    others = [row for row in rows if _literal_row(row) is None]
     if not others:
         return Values(columns, literal)
     parts: list[Operator] = [Values(session.fresh(columns), literal)] if literal else []
@@ -173,5 +173,7 @@ def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expr
     return Project(result, tuple((c, old.ref) for c, old in zip(columns, result.columns, strict=True)))
 
 
-def _is_literal(row: list[Expression]) -> bool:
-    return all(isinstance(value, Literal) for value in row)
+def _literal_row(row: list[Expression]) -> tuple[object, ...] | None:
+    """The values of a row of literals alone; None for any other."""
+    values = tuple(value.value for value in row if isinstance(value, Literal))
+    return values if len(values) == len(row) else None

@@ -141,12 +141,12 @@ class _Group:
         for old, new in zip(known, columns, strict=True):
             type = _wider(old.type, new.type)
             if type is None:
-                error = TypeMismatch(
+                mismatch = TypeMismatch(
                     f'column "{old.name}" of recursive "{name}" is {old.type} where it starts, '
                     f"but {new.type} where it recurs",
                     "cast one of them",
                 )
-                fail(error, self.ctes[name].args["alias"])
+                fail(mismatch, self.ctes[name].args["alias"])
             result.append(_Column(old.name, type, old.nullable or new.nullable))
         return tuple(result)
 

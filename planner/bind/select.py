@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from engine.expressions import ColumnRef, Literal
 from engine.plan import Function
-from planner.bind.aggregates import Collector, is_aggregate
+from planner.bind.aggregates import Collector
 from planner.bind.coercion import settled
 from planner.bind.expressions import ExpressionBinder
 from planner.bind.refuse import check_clauses
@@ -250,8 +250,3 @@ def _name(node: exp.Expression, dialect: str) -> str:
     if isinstance(node, exp.Alias | exp.Column):
         return node.alias_or_name
     return node.sql("duckdb", comments=False, normalize_functions="lower")
-
-
-def has_aggregate(node: exp.Expression) -> bool:
-    """Whether an aggregate of this very query is inside; those of queries within are not counted."""
-    return any(is_aggregate(n) for n in node.walk(prune=lambda n: isinstance(n, exp.Query) and n is not node))

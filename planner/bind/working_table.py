@@ -66,7 +66,7 @@ def _step(value: Operator) -> Operator:
 
 def _accepted(reference: exp.Table, step: exp.Expression) -> bool:
     """Whether PostgreSQL takes a single recursive reference where it stands."""
-    node: exp.Expression = reference
+    node: exp.Expr = reference
     direct = True
     while node is not step and node.parent is not None:
         parent = node.parent
@@ -88,7 +88,7 @@ def _accepted(reference: exp.Table, step: exp.Expression) -> bool:
     return not (isinstance(node, exp.Select) and direct and _aggregates(node))
 
 
-def _padded_by_later(node: exp.Expression) -> bool:
+def _padded_by_later(node: exp.Expr) -> bool:
     """Whether a later RIGHT or FULL join of the same FROM makes this table the padded side."""
     select = node.parent
     joins = select.args.get("joins") or [] if select is not None else []

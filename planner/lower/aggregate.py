@@ -12,7 +12,7 @@ from engine.plan import Aggregate as EngineAggregate
 from engine.plan import Constant, Function, Join, Map, Reduce
 from engine.schema import Column, Schema
 from planner.ir import Aggregate, AggregateItem
-from planner.lower.lowered import Lowered, difference, distinct, lowered, projected, sum_of, taken
+from planner.lower.lowered import Lowered, difference, distinct, projected, sum_of, taken
 from planner.lower.values import UNIT_ROW
 
 
@@ -28,7 +28,7 @@ def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
     width = tuple(range(len(keys)))
     for part in parts[1:]:
         node = Join(result.node, part.node, width, width)
-        both = Lowered(node, result.ids + part.ids, result.nullable + part.nullable)
+        both = Lowered(node, result.ids + part.ids, result.nullable + part.nullable, result.key)
         kept = (*range(len(result.ids)), *range(len(result.ids) + len(keys), len(both.ids)))
         result = taken(both, kept)
     return result
@@ -55,11 +55,11 @@ def _part(input: Lowered, keys: tuple[int, ...], argument: int | None, items: li
     )
     node = Reduce(rows.node, rows.positions(keys), engine_items)
     ids = (*keys, *(i.attribute.id for i in items))
-    result = lowered(node, ids)
-    nullable = tuple(rows.nullable[rows.position(k)] for k in keys) + tuple(
-        c.nullable for c in node.schema.columns[len(keys) :]
-    )
-    return Lowered(node, ids, nullable) if keys else _always(result)
+    if not keys:
+        return _always(node, ids)
+    nullable = tuple(rows.nullable[rows.position(k)] for k in keys)
+    nullable += tuple(c.nullable for c in node.schema.columns[len(keys) :])
+    return Lowered(node, ids, nullable, frozenset(range(len(keys))))
 
 
 def _reads(item: AggregateItem, input: Lowered) -> bool:
@@ -71,15 +71,12 @@ def _reads(item: AggregateItem, input: Lowered) -> bool:
     )
 
 
-def _always(result: Lowered) -> Lowered:
+def _always(reduce: Reduce, ids: tuple[int, ...]) -> Lowered:
     """A Reduce without keys, with the row of nothing where it has no row."""
-    reduce = result.node
-    if not isinstance(reduce, Reduce):
-        raise TypeError("a global aggregation is a Reduce")
     nothing = tuple(0 if a.function is Function.COUNT else None for a in reduce.aggregates)
     literals = tuple(Literal(value, a.type) for value, a in zip(nothing, reduce.aggregates, strict=True))
     nullable = tuple(a.function is not Function.COUNT for a in reduce.aggregates)
     columns = zip(reduce.schema.columns, nullable, strict=True)
     schema = Schema(tuple(Column(c.name, c.type, null) for c, null in columns))
     default, shadow = Constant((nothing,), schema), Map(reduce, literals, schema)
-    return Lowered(difference(sum_of((reduce, default)), shadow), result.ids, nullable)
+    return Lowered(difference(sum_of((reduce, default)), shadow), ids, nullable, frozenset())

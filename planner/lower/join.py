@@ -7,12 +7,12 @@ the kept side matches. A row is unmatched if it is in the side minus its join wi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.expressions import Literal
 from engine.plan import Join as EngineJoin
 from planner.ir import Expression, Join, JoinKind, references
-from planner.lower.keys import Condition, Keyed, keyed, parts_of
+from planner.lower.keys import Condition, keyed, parts_of
 from planner.lower.lowered import (
     Lowered,
     difference,
@@ -20,6 +20,7 @@ from planner.lower.lowered import (
     filtered,
     lowered,
     mapped,
+    pairs_key,
     projected,
     sum_of,
     taken,
@@ -44,15 +45,17 @@ def lower_join(join: Join, left: Lowered, right: Lowered) -> Lowered:
             return _marked(join, left, _matched(left, right, condition))
 
 
-def inner(left: Lowered, right: Lowered, condition: Condition) -> Lowered:
-    """The matching pairs."""
-    sides = keyed(left, right, condition)
-    return filtered(_pairs(sides), condition.rest)
+def inner(left: Lowered, right: Lowered, condition: Condition, keep_left: bool = False) -> Lowered:
+    """The matching pairs. With `keep_left` the left side is not filtered first, so that an outer join reads
+    it in one form for all that it does."""
+    sides = keyed(left, right, condition, keep_left)
+    return filtered(_pairs(sides.left, sides.right, sides.left_keys, sides.right_keys), condition.rest)
 
 
-def _pairs(sides: Keyed) -> Lowered:
-    node = EngineJoin(sides.left.node, sides.right.node, sides.left_keys, sides.right_keys)
-    return Lowered(node, sides.left.ids + sides.right.ids, sides.left.nullable + sides.right.nullable)
+def _pairs(left: Lowered, right: Lowered, left_keys: tuple[int, ...], right_keys: tuple[int, ...]) -> Lowered:
+    node = EngineJoin(left.node, right.node, left_keys, right_keys)
+    key = pairs_key(left, right, right_keys)
+    return Lowered(node, left.ids + right.ids, left.nullable + right.nullable, key)
 
 
 @dataclass(frozen=True)
@@ -77,17 +80,12 @@ def _matched(left: Lowered, right: Lowered, condition: Condition) -> _Matched:
 
 def _matching(left: Lowered, matched: _Matched) -> Lowered:
     """The rows of the side that match, as they come in."""
-    width = len(matched.keys)
-    node = EngineJoin(matched.side.node, matched.values.node, matched.keys, tuple(range(width)))
-    every = Lowered(
-        node, matched.side.ids + matched.values.ids, matched.side.nullable + matched.values.nullable
-    )
+    every = _pairs(matched.side, matched.values, matched.keys, tuple(range(len(matched.keys))))
     return taken(every, range(len(left.ids)))
 
 
 def _unmatched(left: Lowered, matched: _Matched) -> Lowered:
-    node = difference(left.node, _matching(left, matched).node)
-    return Lowered(node, left.ids, left.nullable)
+    return replace(left, node=difference(left.node, _matching(left, matched).node))
 
 
 def _padded(rows: Lowered, ids: tuple[int, ...], join: Join) -> Lowered:
@@ -101,7 +99,7 @@ def _padded(rows: Lowered, ids: tuple[int, ...], join: Join) -> Lowered:
 
 def _outer(join: Join, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
     ids = tuple(column.id for column in join.columns)
-    pairs = projected(inner(left, right, condition), ids)
+    pairs = projected(inner(left, right, condition, keep_left=not condition.lefts), ids)
     rest = _padded(_unmatched(left, _matched(left, right, condition)), ids, join)
     return lowered(sum_of((pairs.node, rest.node)), pairs.ids)
 
@@ -121,4 +119,4 @@ def _marked(join: Join, left: Lowered, matched: _Matched) -> Lowered:
     columns = [(column.id, column.ref) for column in join.left.columns]
     yes = mapped(_matching(left, matched), [*columns, (join.mark.id, TRUE)])
     no = mapped(_unmatched(left, matched), [*columns, (join.mark.id, FALSE)])
-    return lowered(sum_of((yes.node, no.node)), yes.ids)
+    return lowered(sum_of((yes.node, no.node)), yes.ids, yes.key and no.key)

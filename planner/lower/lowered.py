@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine import expressions as scalar
 from engine.expressions import Call, ColumnRef, Literal, Op
-from engine.plan import Clamp, Concat, Filter, Map, Negate, Node, Recursive, Reduce, Threshold
+from engine.plan import Clamp, Concat, Filter, Map, Negate, Node, Threshold
 from engine.schema import BOOLEAN, Column, Schema
 from planner.ir import Attribute, Expression
 from planner.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
@@ -23,11 +23,15 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Lowered:
-    """Position i of `node` holds the attribute numbered `ids[i]`; `nullable[i]` says if it may be NULL."""
+    """Position i of `node` holds the attribute numbered `ids[i]`; `nullable[i]` says if it may be NULL.
+
+    `key` holds positions that tell rows apart, if the node surely has no row twice.
+    """
 
     node: Node
     ids: tuple[int, ...]
     nullable: tuple[bool, ...]
+    key: frozenset[int] | None = None
 
     def position(self, id: int) -> int:
         return self.ids.index(id)
@@ -41,8 +45,8 @@ class Lowered:
         return rename(expression, names)  # type: ignore[return-value]
 
 
-def lowered(node: Node, ids: tuple[int, ...]) -> Lowered:
-    return Lowered(node, ids, tuple(column.nullable for column in node.schema.columns))
+def lowered(node: Node, ids: tuple[int, ...], key: frozenset[int] | None = None) -> Lowered:
+    return Lowered(node, ids, tuple(column.nullable for column in node.schema.columns), key)
 
 
 def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
@@ -57,14 +61,23 @@ def computed(input: Lowered, expressions: tuple[scalar.Expression, ...], ids: tu
     """The given expressions over positions."""
     known = {i: Attribute(i, "", e.type, input.nullable[i]) for i, e in enumerate(_references(input))}
     nullable = tuple(may_be_null(e, known) for e in expressions)
+    key = _kept_key(input, expressions)
     node, expressions = _unmapped(input.node, expressions)
     if expressions == _references(lowered(node, ())):
-        return Lowered(node, ids, nullable)
+        return Lowered(node, ids, nullable, key)
     columns = tuple(
         Column(_name(e, node, i), e.type, n)
         for i, (e, n) in enumerate(zip(expressions, nullable, strict=True))
     )
-    return Lowered(Map(node, expressions, Schema(columns)), ids, nullable)
+    return Lowered(Map(node, expressions, Schema(columns)), ids, nullable, key)
+
+
+def _kept_key(input: Lowered, expressions: tuple[scalar.Expression, ...]) -> frozenset[int] | None:
+    """The key in the new positions, if all of it is handed on."""
+    places = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, ColumnRef)}
+    if input.key is None or not input.key <= places.keys():
+        return None
+    return frozenset(places[position] for position in input.key)
 
 
 def _references(input: Lowered) -> tuple[ColumnRef, ...]:
@@ -118,7 +131,7 @@ def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
 def _filter(input: Lowered, predicate: scalar.Expression) -> Lowered:
     held = not_null_ids(predicate)
     nullable = tuple(n and i not in held for i, n in enumerate(input.nullable))
-    return Lowered(Filter(input.node, predicate), input.ids, nullable)
+    return replace(input, node=Filter(input.node, predicate), nullable=nullable)
 
 
 def not_null(input: Lowered, positions: Iterable[int]) -> Lowered:
@@ -133,32 +146,19 @@ def not_null(input: Lowered, positions: Iterable[int]) -> Lowered:
 
 def distinct(input: Lowered) -> Lowered:
     """Every row once."""
-    return input if is_distinct(input.node) else replace(input, node=Threshold(input.node, Clamp.DISTINCT))
+    if input.key is not None:
+        return input
+    every = frozenset(range(len(input.ids)))
+    return replace(input, node=Threshold(input.node, Clamp.DISTINCT), key=every)
 
 
-def is_distinct(node: Node) -> bool:
-    """Whether the node surely gives no row twice."""
-    match node:
-        case Threshold(clamp=Clamp.DISTINCT) | Reduce():
-            return True
-        case Filter(input=input):
-            return is_distinct(input)
-        case Map(input=input, expressions=expressions):
-            kept = {e.index for e in expressions if isinstance(e, ColumnRef)}
-            return is_distinct(input) and kept >= identifying(input)
-        case Recursive(bindings=bindings, result=result):
-            return next(is_distinct(b.value) for b in bindings if b.name == result)
-        case _:
-            return False
-
-
-def identifying(node: Node) -> frozenset[int]:
-    """Positions whose values tell the rows of a distinct node apart."""
-    if isinstance(node, Reduce):
-        return frozenset(range(len(node.keys)))
-    if isinstance(node, Filter):
-        return identifying(node.input)
-    return frozenset(range(len(node.schema)))
+def pairs_key(left: Lowered, right: Lowered, right_keys: tuple[int, ...]) -> frozenset[int] | None:
+    """What tells the pairs of a join apart: the left's key, and the right's unless the join is on it."""
+    if left.key is None or right.key is None:
+        return None
+    if right.key <= frozenset(right_keys):
+        return left.key
+    return left.key | {position + len(left.ids) for position in right.key}
 
 
 def sum_of(parts: Sequence[Node]) -> Node:

@@ -6,7 +6,7 @@ Variables are called after the depth of the scopes they really lie in, and their
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.expressions import ColumnRef
 from engine.plan import Binding, Map, Node, Recursive
@@ -98,7 +98,7 @@ class _Lowering:
 
     def _renamed(self, input: Lowered, renaming: tuple[tuple[Attribute, int], ...]) -> Lowered:
         found = taken(input, input.positions(old for _, old in renaming))
-        return Lowered(found.node, tuple(a.id for a, _ in renaming) or found.ids, found.nullable)
+        return replace(found, ids=tuple(a.id for a, _ in renaming) or found.ids)
 
     def _definition(self, number: int) -> Lowered:
         """A definition, once for every set of scopes that its variables lie in."""
@@ -120,12 +120,13 @@ class _Lowering:
         for i, binding in enumerate(fixpoint.bindings):
             columns = tuple(binding.value.attribute(id) for id in binding.outputs)
             self.variables[binding.variable] = _Bound(f"v{depth}.{i}", depth, columns)
+        values = [projected(self.lower(b.value), b.outputs) for b in fixpoint.bindings]
         bindings = tuple(
-            Binding(self.variables[b.variable].name, projected(self.lower(b.value), b.outputs).node)
-            for b in fixpoint.bindings
+            Binding(self.variables[b.variable].name, value.node)
+            for b, value in zip(fixpoint.bindings, values, strict=True)
         )
         node = Recursive(bindings, bindings[fixpoint.result].name, fixpoint.limit, fixpoint.on_limit)
-        return lowered(node, tuple(column.id for column in fixpoint.columns))
+        return lowered(node, tuple(column.id for column in fixpoint.columns), values[fixpoint.result].key)
 
     def _free(self, operator: Operator) -> frozenset[int]:
         """The variables that an operator refers to and does not bind."""

@@ -7,7 +7,7 @@ from engine.schema import BOOLEAN, Column, Schema
 from planner.ir import Attribute, Scan, Values
 from planner.lower.lowered import NOBODY, Lowered, lowered, taken
 
-UNIT_ROW = lowered(Constant(((True,),), Schema((Column("c0", BOOLEAN, False),))), (NOBODY,))
+UNIT_ROW = lowered(Constant(((True,),), Schema((Column("c0", BOOLEAN, False),))), (NOBODY,), frozenset())
 """One row, of which nothing is known."""
 
 
@@ -15,7 +15,8 @@ def lower_scan(scan: Scan) -> Lowered:
     every = [NOBODY] * len(scan.plan.schema)
     for column, position in zip(scan.columns, scan.positions, strict=True):
         every[position] = column.id
-    return taken(lowered(scan.plan, tuple(every)), scan.positions)
+    key = None if scan.key is None else frozenset(scan.key)
+    return taken(lowered(scan.plan, tuple(every), key), scan.positions)
 
 
 def lower_values(values: Values) -> Lowered:

@@ -6,16 +6,20 @@ from planner.ir import Program
 from planner.numbers import Numbers
 from planner.passes.decorrelation import decorrelate
 from planner.passes.inline import inline_definitions
+from planner.passes.merge import merge_projections
 from planner.passes.prune import prune_columns
 from planner.passes.pushdown import push_filters
 from planner.passes.simplify import simplify
 
 
 def optimize(program: Program, numbers: Numbers) -> Program:
-    """The program as it will be lowered: without subqueries, filters low, no column too many."""
+    """The program as it will be lowered: without subqueries, filters low, no column too many.
+
+    Filters are pushed twice: the first time makes contexts superfluous, and with them
+    definitions, which no filter goes through.
+    """
     program = decorrelate(program, numbers)
-    program = inline_definitions(program, numbers)
-    program = simplify(program)
-    program = push_filters(program)
-    program = simplify(program)
-    return prune_columns(program)
+    program = simplify(inline_definitions(program, numbers))
+    program = inline_definitions(push_filters(program), numbers)
+    program = simplify(push_filters(simplify(program)))
+    return merge_projections(prune_columns(program))

@@ -67,8 +67,8 @@ def simplified(expression: Expression, known: Columns) -> Expression:
         ):
             return Call(Op.EQ, expression.args, BOOLEAN)
         case Case(branches=branches, otherwise=otherwise, type=type):
-            left = tuple((test, value) for test, value in branches if test not in (FALSE, _UNKNOWN))
-            return otherwise if not left else Case(left, otherwise, type)
+            taken = tuple((test, value) for test, value in branches if test not in (FALSE, _UNKNOWN))
+            return Case(taken, otherwise, type) if taken else otherwise
         case _:
             return expression
 

@@ -64,6 +64,8 @@ IN = [
     "SELECT * FROM t WHERE NOT (a IN (SELECT a FROM u) AND b IN (SELECT b FROM t))",
     "SELECT a FROM t WHERE a IN (SELECT id FROM k WHERE q IN (SELECT a FROM u WHERE u.d > k.id))",
     "SELECT a FROM t GROUP BY a HAVING count(*) IN (SELECT q FROM k)",
+    "SELECT a FROM t WHERE (SELECT max(d) FROM u WHERE u.a = t.a) NOT IN (SELECT q * 11 FROM k)",
+    "SELECT a, (SELECT max(q) FROM k) IN (SELECT a FROM u WHERE u.d > t.c) FROM t",
 ]
 
 SCALAR = [

@@ -160,11 +160,11 @@ class _Decorrelation:
             case Call(op=Op.NOT, args=(Exists(query=query),)):
                 return self._semijoin(JoinKind.ANTI, input, query, carried)
             case Some():
-                wide, some = self._prepared(input, part)
+                wide, some = self._prepared(input, part, carried)
                 query = Filter(some.query, some.predicate)
                 return self._narrow(self._semijoin(JoinKind.SEMI, wide, query, carried), input)
             case Call(op=Op.NOT, args=(Some() as inner,)):
-                wide, some = self._prepared(input, inner)
+                wide, some = self._prepared(input, inner, carried)
                 for predicate in possible(some, _by_id(wide)):
                     wide = self._semijoin(JoinKind.ANTI, wide, Filter(some.query, predicate), carried)
                 return self._narrow(wide, input)
@@ -212,7 +212,7 @@ class _Decorrelation:
         return Join(JoinKind.MARK, left, rows, condition, mark), mark.ref
 
     def _some(self, input: Operator, subquery: Some, carried: Carried) -> tuple[Operator, Expression]:
-        input, some = self._prepared(input, subquery)
+        input, some = self._prepared(input, subquery, carried)
         marks = []
         for predicate in possible(some, _by_id(input)):
             input, mark = self._mark(input, Filter(some.query, predicate), carried)
@@ -222,7 +222,7 @@ class _Decorrelation:
         unknown = (disjoin(marks[1:]), Literal(None, BOOLEAN))
         return input, Case(((marks[0], TRUE), unknown), Literal(False, BOOLEAN), BOOLEAN)  # type: ignore[arg-type]
 
-    def _prepared(self, input: Operator, some: Some) -> tuple[Operator, Some]:
+    def _prepared(self, input: Operator, some: Some, carried: Carried) -> tuple[Operator, Some]:
         """The input with the operands computed of its columns as columns, and the predicate over those."""
         known = _by_id(input)
         computed: dict[Expression, Attribute] = {}
@@ -232,7 +232,7 @@ class _Decorrelation:
             return input, some
         items = (*identity(input.columns), *((attribute, e) for e, attribute in computed.items()))
         predicate = map_expression(some.predicate, lambda e: computed[e].ref if e in computed else None)
-        return Project(input, items), Some(predicate, some.query)
+        return self.projected(input, items, carried), Some(predicate, some.query)
 
     def _scalar(
         self, input: Operator, subquery: ScalarSubquery, carried: Carried

@@ -71,6 +71,7 @@ def outer_operands(some: Some, outer: frozenset[int]) -> list[Expression]:
     for part in conjuncts(some.predicate):
         for operand in _operands(part) or ():
             used = references(operand)
-            if used and used <= outer and not isinstance(operand, ColumnRef) and operand not in found:
+            asks = bool(used) or bool(subqueries(operand))
+            if asks and used <= outer and not isinstance(operand, ColumnRef) and operand not in found:
                 found.append(operand)
     return found

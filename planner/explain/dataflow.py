@@ -1,0 +1,96 @@
+"""An engine plan as a listing. Columns are known by position; equal nodes are one step."""
+
+from __future__ import annotations
+
+from engine.expressions import Literal
+from engine.plan import (
+    Aggregate,
+    Concat,
+    Constant,
+    Filter,
+    Join,
+    Map,
+    Negate,
+    Node,
+    OnLimit,
+    Recursive,
+    Reduce,
+    Source,
+    Threshold,
+    Variable,
+)
+from planner.explain.listing import Listing, Step
+from planner.explain.scalars import ScalarText, literal_text
+from planner.scalars import conjuncts
+
+_TEXT = ScalarText(lambda index: f"#{index}")
+
+
+def dataflow_listing(plan: Node) -> Listing:
+    walk = _Walk()
+    result = walk.visit(plan)
+    return Listing("dataflow", tuple(walk.steps), result)
+
+
+class _Walk:
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self.seen: dict[Node, str] = {}
+
+    def visit(self, node: Node) -> str:
+        if node not in self.seen:
+            inputs = tuple(self.visit(i) for i in node.inputs)
+            name = f"r{len(self.steps)}"
+            title, details = _described(node, inputs)
+            depth = max((_depth(variable) for variable in node.free), default=0)
+            self.steps.append(Step(name, title, tuple(details), inputs, node.schema.columns, depth))
+            self.seen[node] = name
+        return self.seen[node]
+
+
+def _depth(variable: str) -> int:
+    """In how many loops a node that refers to the variable lies: variables are called `v<depth>.<place>`."""
+    return int(variable[1:].split(".")[0]) + 1
+
+
+def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
+    match node:
+        case Source(name=name):
+            return f"source {name}", []
+        case Constant(rows=rows, schema=schema):
+            return "constant", [
+                ", ".join(literal_text(Literal(v, t)) for v, t in zip(row, schema.types, strict=True))
+                for row in rows
+            ]
+        case Variable(name=name):
+            return f"variable {name}", []
+        case Map(expressions=expressions):
+            return "map", [f"#{i} := {_TEXT(e)}" for i, e in enumerate(expressions)]
+        case Filter(predicate=predicate):
+            return "filter", [_TEXT(part) for part in conjuncts(predicate)]
+        case Concat():
+            return "concat", []
+        case Negate():
+            return "negate", []
+        case Join(left_keys=left_keys, right_keys=right_keys):
+            pairs = zip(left_keys, right_keys, strict=True)
+            left, right = inputs
+            return "join" if left_keys else "cross join", [f"{left}.#{a} = {right}.#{b}" for a, b in pairs]
+        case Reduce(keys=keys, aggregates=aggregates):
+            by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
+            return "reduce", by + [
+                f"#{i} := {_aggregate(a)}" for i, a in enumerate(aggregates, start=len(keys))
+            ]
+        case Threshold(clamp=clamp):
+            return f"threshold {clamp.value}", []
+        case Recursive(bindings=bindings, result=result, limit=limit, on_limit=on_limit):
+            details = [f"{b.name} := {step}" for b, step in zip(bindings, inputs, strict=True)]
+            if limit is not None:
+                action = "return" if on_limit is OnLimit.RETURN else "error"
+                details.append(f"{action} at recursion limit {limit}")
+            return f"recursive {result}", details
+    raise TypeError(f"{type(node).__name__} cannot be shown")
+
+
+def _aggregate(aggregate: Aggregate) -> str:
+    return f"{aggregate} {aggregate.type}"

@@ -1,0 +1,60 @@
+"""Listings as text, JSON or a mermaid diagram, byte for byte the same for equal plans."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+
+from planner.explain.listing import Listing, Step
+
+
+def text(listing: Listing) -> str:
+    """One step after the other, `r0 := ...`, details below; steps inside a loop are indented."""
+    lines: list[str] = []
+    for step in listing.steps:
+        margin = "  " * step.depth
+        columns = ", ".join(f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in step.columns)
+        inputs = f" {', '.join(step.inputs)}" if step.inputs else ""
+        lines.append(f"{margin}{step.name} := {step.operator}{inputs} → ({columns})")
+        lines += [f"{margin}    {detail}" for detail in step.details]
+    lines.append(f"return {listing.result}")
+    return "\n".join(lines) + "\n"
+
+
+def as_json(listing: Listing) -> str:
+    document = {
+        "stage": listing.stage,
+        "nodes": [_node(step) for step in listing.steps],
+        "result": listing.result,
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _node(step: Step) -> dict[str, object]:
+    return {
+        "id": step.name,
+        "operator": step.operator,
+        "details": list(step.details),
+        "inputs": list(step.inputs),
+        "depth": step.depth,
+        "columns": [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in step.columns],
+    }
+
+
+def mermaid(listing: Listing) -> str:
+    """A flowchart from the sources up."""
+    lines = ["flowchart BT"]
+    for step in listing.steps:
+        label = "<br/>".join(_escaped(part) for part in (f"{step.name} := {step.operator}", *step.details))
+        lines.append(f'  {step.name}["{label}"]')
+        lines += [f"  {name} --> {step.name}" for name in step.inputs]
+    return "\n".join(lines) + "\n"
+
+
+def _escaped(label: str) -> str:
+    for character, entity in (("#", "#35;"), ('"', "#quot;"), ("<", "#lt;"), (">", "#gt;")):
+        label = label.replace(character, entity)
+    return label
+
+
+FORMATS: Mapping[str, Callable[[Listing], str]] = {"text": text, "json": as_json, "mermaid": mermaid}

@@ -1,0 +1,33 @@
+"""A plan as a list of steps, each after those that it reads; the formats are made of this alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.schema import Column
+
+
+@dataclass(frozen=True)
+class Step:
+    """One operator: its name in the listing, what it is, what it says beyond that (one line each), the steps
+    that it reads, its columns, and the loops that it lies in (`depth`).
+
+    `rounds` names steps whose value this one reads as it was a round before.
+    """
+
+    name: str
+    operator: str
+    details: tuple[str, ...]
+    inputs: tuple[str, ...]
+    columns: tuple[Column, ...]
+    depth: int = 0
+    rounds: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Listing:
+    """The steps of one stage of a plan; `result` names the one that is the answer."""
+
+    stage: str
+    steps: tuple[Step, ...]
+    result: str

@@ -1,0 +1,176 @@
+"""A program of the relational IR as a listing.
+
+A column is known as `step.name` after the step that brings it forth, wherever it is used; two of
+one name in one step are told apart by a number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from engine.expressions import Literal
+from engine.plan import OnLimit
+from engine.schema import Column
+from planner.explain.listing import Listing, Step
+from planner.explain.scalars import ScalarText, literal_text
+from planner.ir import (
+    Aggregate,
+    Attribute,
+    Context,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    Operator,
+    Program,
+    Project,
+    RecursiveRef,
+    Renaming,
+    Scan,
+    SetOp,
+    SharedRef,
+    Values,
+    subqueries,
+)
+from planner.scalars import conjuncts
+
+
+def relational_listing(stage: str, program: Program) -> Listing:
+    return _Walk(stage, program).listing()
+
+
+class _Walk:
+    """Names steps and columns in the order in which the walk, inputs first, meets them."""
+
+    def __init__(self, stage: str, program: Program) -> None:
+        self.stage = stage
+        self.program = program
+        self.steps: list[Step] = []
+        self.seen: dict[int, str] = {}
+        self.kept: list[Operator] = []
+        self.columns: dict[int, str] = {}
+        self.variables: dict[int, str] = {}
+        self.text = ScalarText(lambda id: self.columns.get(id, f"?{id}"), self._visit)
+
+    def listing(self) -> Listing:
+        root = self._visit(self.program.root)
+        outputs = [f"{c.name} := {self.columns[c.id]}" for c in self.program.outputs]
+        name = self._add("output", outputs, (root,), self.program.outputs)
+        return Listing(self.stage, tuple(self.steps), name)
+
+    def _visit(self, operator: Operator) -> str:
+        """The step of an operator; the same object is one step."""
+        if id(operator) in self.seen:
+            return self.seen[id(operator)]
+        self.kept.append(operator)
+        if isinstance(operator, SharedRef):
+            name = self._shared(operator)
+        elif isinstance(operator, Fixpoint):
+            name = self._fixpoint(operator)
+        else:
+            name = self._operator(operator)
+        self.seen[id(operator)] = name
+        return name
+
+    def _operator(self, operator: Operator) -> str:
+        inputs = tuple(self._visit(i) for i in operator.inputs)
+        if isinstance(operator, Join):
+            self._ask(operator.expressions)
+            if operator.mark is not None:
+                self._name([operator.mark])
+        elif isinstance(operator, Filter | Project):
+            self._ask(operator.expressions)
+        fresh = [c for c in operator.columns if c.id not in self.columns]
+        self._name(fresh)
+        title, details = self._described(operator)
+        return self._add(title, details, inputs, operator.columns)
+
+    def _described(self, operator: Operator) -> tuple[str, list[str]]:
+        match operator:
+            case Scan(name=name):
+                return f"scan {name}", []
+            case Values(rows=rows, columns=columns):
+                return "values", [
+                    ", ".join(literal_text(Literal(v, c.type)) for v, c in zip(row, columns, strict=True))
+                    for row in rows
+                ]
+            case Project(items=items):
+                return "project", [self._assigned(a, self.text(e)) for a, e in items]
+            case Filter(predicate=predicate):
+                return "filter", [self.text(part) for part in conjuncts(predicate)]
+            case Join(kind=kind, condition=condition):
+                return f"{kind.value} join", [self.text(part) for part in conjuncts(condition)]
+            case Aggregate(keys=keys, items=items):
+                by = ["by " + ", ".join(self.columns[key] for key in keys)] if keys else []
+                return "aggregate", by + [
+                    self._assigned(
+                        i.attribute,
+                        f"{i.function.value}({'DISTINCT ' if i.distinct else ''}"
+                        f"{'*' if i.argument is None else self.columns[i.argument]})",
+                    )
+                    for i in items
+                ]
+            case Distinct():
+                return "distinct", []
+            case SetOp(kind=kind, columns=columns, lefts=lefts, rights=rights):
+                return kind.value, [
+                    self._assigned(c, f"{self.columns[a]}, {self.columns[b]}")
+                    for c, a, b in zip(columns, lefts, rights, strict=True)
+                ]
+            case Context(renaming=renaming):
+                return "context", self._renamed(renaming)
+            case RecursiveRef(variable=variable):
+                return f"round before of {self._variable(variable, operator.name)}", []
+        raise TypeError(f"{type(operator).__name__} cannot be shown")
+
+    def _shared(self, reference: SharedRef) -> str:
+        definition = self._visit(self.program.definitions[reference.number])
+        self._name(reference.columns)
+        return self._add("again", self._renamed(reference.renaming), (definition,), reference.columns)
+
+    def _fixpoint(self, fixpoint: Fixpoint) -> str:
+        names = [self._variable(b.variable, b.name) for b in fixpoint.bindings]
+        inputs = tuple(self._visit(b.value) for b in fixpoint.bindings)
+        self._name(fixpoint.columns)
+        details = [
+            f"{name} := {step} ({', '.join(self.columns[id] for id in b.outputs)})"
+            for name, step, b in zip(names, inputs, fixpoint.bindings, strict=True)
+        ]
+        if fixpoint.limit is not None:
+            action = "return" if fixpoint.on_limit is OnLimit.RETURN else "error"
+            details.append(f"{action} at recursion limit {fixpoint.limit}")
+        return self._add(f"fixpoint {names[fixpoint.result]}", details, inputs, fixpoint.columns)
+
+    def _variable(self, number: int, name: str) -> str:
+        if number not in self.variables:
+            taken = Counter(n.split("#")[0] for n in self.variables.values())
+            self.variables[number] = name if not taken[name] else f"{name}#{taken[name] + 1}"
+        return self.variables[number]
+
+    def _renamed(self, renaming: Renaming) -> list[str]:
+        return [self._assigned(a, self.columns[old]) for a, old in renaming]
+
+    def _assigned(self, attribute: Attribute, value: str) -> str:
+        return f"{self.columns[attribute.id].split('.', 1)[1]} := {value}"
+
+    def _ask(self, expressions: tuple) -> None:
+        """List the queries inside expressions before the step that asks them."""
+        for expression in expressions:
+            for subquery in subqueries(expression):
+                self._visit(subquery.query)
+
+    def _name(self, columns: tuple[Attribute, ...] | list[Attribute]) -> None:
+        """Names for columns that the next step brings forth."""
+        taken: Counter[str] = Counter()
+        for column in columns:
+            taken[column.name] += 1
+            suffix = f"#{taken[column.name]}" if taken[column.name] > 1 else ""
+            self.columns[column.id] = f"r{len(self.steps)}.{column.name}{suffix}"
+
+    def _add(
+        self, operator: str, details: list[str], inputs: tuple[str, ...], columns: tuple[Attribute, ...]
+    ) -> str:
+        name = f"r{len(self.steps)}"
+        shown = tuple(Column(c.name, c.type, c.nullable) for c in columns)
+        self.steps.append(Step(name, operator, tuple(details), inputs, shown))
+        return name
