@@ -1,7 +1,7 @@
 """The service in the background: started, found again and stopped by a pid file.
 
-`start` gives the service the environment of the caller, waits until it is ready and
-leaves it running when the caller ends. `stop` asks the process of the pid file to end
+`start` gives the service the working directory of the caller and the environment that
+it is told, waits until it is ready and leaves it running. `stop` asks the process of the pid file to end
 (SIGTERM) and waits for it; a pid that now belongs to some other program is left alone.
 """
 
@@ -13,17 +13,14 @@ import socket
 import subprocess
 import sys
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN_DIRECTORY = ROOT / "build" / "demo"
-PID_FILE = RUN_DIRECTORY / "pid"
-LOG_FILE = RUN_DIRECTORY / "log"
 COMMAND = "-m service"
-READY_SECONDS = 300.0
+READY_SECONDS = 600.0
 STOP_SECONDS = 60.0
 
 
@@ -31,57 +28,87 @@ class CannotStart(Exception):
     """Says why the service did not start, and what to do about it."""
 
 
-def start(host: str, port: int, environment: Mapping[str, str]) -> int:
-    """Starts the service and returns its pid when it is ready; CannotStart if it never is."""
-    if _is_taken(host, port):
-        hint = f"choose another: FRESHET_PORT={port + 1} make demo"
-        raise CannotStart(f"port {port} on {host} is in use by another program; {hint}")
-    RUN_DIRECTORY.mkdir(parents=True, exist_ok=True)
-    with LOG_FILE.open("wb") as log:
-        process = subprocess.Popen(
+@dataclass(frozen=True)
+class Background:
+    """A service whose pid file and log are in `directory`."""
+
+    directory: Path
+
+    @property
+    def pid_file(self) -> Path:
+        return self.directory / "pid"
+
+    @property
+    def log_file(self) -> Path:
+        return self.directory / "log"
+
+    @property
+    def pid(self) -> int | None:
+        """The pid of the service that `start` left running, if it still does."""
+        try:
+            pid = int(self.pid_file.read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+        return pid if COMMAND in _command_of(pid) else None
+
+    def start(self, host: str, port: int, environment: Mapping[str, str]) -> int:
+        """Starts the service and returns its pid when it is ready; CannotStart if it never is."""
+        if _is_taken(host, port):
+            hint = f"choose another: FRESHET_PORT={port + 1} make demo"
+            raise CannotStart(f"port {port} on {host} is in use by another program; {hint}")
+        self.directory.mkdir(parents=True, exist_ok=True)
+        pid = os.posix_spawn(
+            sys.executable,
             [sys.executable, *COMMAND.split()],
-            cwd=ROOT,
-            env=dict(environment),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
+            {**environment, "FRESHET_HOST": host, "FRESHET_PORT": str(port)},
+            file_actions=[
+                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (os.POSIX_SPAWN_OPEN, 1, str(self.log_file), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644),
+                (os.POSIX_SPAWN_DUP2, 1, 2),
+            ],
+            setsid=True,
         )
-    PID_FILE.write_text(f"{process.pid}\n")
-    deadline = time.monotonic() + READY_SECONDS
-    while not _is_ready(f"http://{host}:{port}/readyz"):
-        if process.poll() is not None:
-            PID_FILE.unlink(missing_ok=True)
-            raise CannotStart(f"the service ended with code {process.returncode}:\n{_last_lines(LOG_FILE)}")
-        if time.monotonic() > deadline:
-            stop()
-            raise CannotStart(
-                f"the service was not ready after {READY_SECONDS:.0f} s:\n{_last_lines(LOG_FILE)}"
-            )
-        time.sleep(0.1)
-    return process.pid
+        self.pid_file.write_text(f"{pid}\n")
+        self._wait(pid, f"{url(host, port)}/readyz")
+        return pid
+
+    def stop(self) -> int | None:
+        """Stops the service that `start` left running; its pid, or None if there is none."""
+        pid = self.pid
+        self.pid_file.unlink(missing_ok=True)
+        if pid is None:
+            return None
+        os.kill(pid, signal.SIGTERM)
+        deadline = time.monotonic() + STOP_SECONDS
+        while _command_of(pid) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        return pid
+
+    def _wait(self, pid: int, ready: str) -> None:
+        deadline = time.monotonic() + READY_SECONDS
+        while not _is_ready(ready):
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                self.pid_file.unlink(missing_ok=True)
+                code = os.waitstatus_to_exitcode(status)
+                raise CannotStart(f"the service ended with code {code}:\n{self._last_lines()}")
+            if time.monotonic() > deadline:
+                self.stop()
+                raise CannotStart(
+                    f"the service was not ready after {READY_SECONDS:.0f} s:\n{self._last_lines()}"
+                )
+            time.sleep(0.05)
+
+    def _last_lines(self) -> str:
+        return "\n".join(self.log_file.read_text(errors="replace").splitlines()[-15:])
 
 
-def stop() -> int | None:
-    """Stops the service that `start` left running; its pid, or None if there is none."""
-    pid = running()
-    PID_FILE.unlink(missing_ok=True)
-    if pid is None:
-        return None
-    os.kill(pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while _command_of(pid) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    return pid
+DEMO = Background(ROOT / "build" / "demo")
 
 
-def running() -> int | None:
-    """The pid of the service that `start` left running, if it still does."""
-    try:
-        pid = int(PID_FILE.read_text())
-    except (FileNotFoundError, ValueError):
-        return None
-    return pid if COMMAND in _command_of(pid) else None
+def url(host: str, port: int) -> str:
+    """Where a client on this machine reaches a service that listens on `host`:`port`."""
+    return f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
 
 
 def _command_of(pid: int) -> str:
@@ -107,20 +134,16 @@ def _is_taken(host: str, port: int) -> bool:
     return False
 
 
-def _is_ready(url: str) -> bool:
+def _is_ready(ready: str) -> bool:
     try:
-        with urllib.request.urlopen(url, timeout=5) as answer:
+        with urllib.request.urlopen(ready, timeout=5) as answer:
             return answer.status == 200
-    except (urllib.error.URLError, OSError):
+    except OSError:
         return False
 
 
-def _last_lines(path: Path, count: int = 15) -> str:
-    return "\n".join(path.read_text(errors="replace").splitlines()[-count:])
-
-
 def main() -> None:
-    pid = stop()
+    pid = DEMO.stop()
     print("nothing to stop" if pid is None else f"stopped the service, pid {pid}")
 
 

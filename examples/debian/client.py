@@ -13,7 +13,7 @@ import urllib.request
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urlencode
+from urllib.parse import quote_plus, urlencode
 
 TIMEOUT_SECONDS = 600.0
 WIDTH = 110
@@ -39,11 +39,12 @@ class Call:
     @property
     def command(self) -> str:
         """The curl command: on one line if it fits, else an option a line."""
-        parts = [f"curl -s {quoted(self.url)}"]
+        needs_encoding = quote_plus("".join(self.query.values()), safe="") != "".join(self.query.values())
+        options = ["-G"] if needs_encoding else []
         if self.method != ("GET" if self.body is None else "POST"):
-            parts[0] = f"curl -s -X {self.method} {quoted(self.url)}"
-        if self.query:
-            parts[0] = f"curl -s -G {quoted(self.url)}"
+            options.append(f"-X {self.method}")
+        parts = [" ".join(["curl -s", *options, quoted(self.url if needs_encoding else self._target)])]
+        if needs_encoding:
             parts += [f"--data-urlencode {quoted(f'{name}={value}')}" for name, value in self.query.items()]
         parts += [f"-H {quoted(f'{name}: {value}')}" for name, value in self._headers.items()]
         if isinstance(self.body, Path):
@@ -55,14 +56,17 @@ class Call:
 
     def send(self) -> Answer:
         """Makes the request. An answer of any status is an answer; OSError if there is none."""
-        url = f"{self.url}?{urlencode(self.query)}" if self.query else self.url
-        request = urllib.request.Request(url, self._data, dict(self._headers), method=self.method)
+        request = urllib.request.Request(self._target, self._data, dict(self._headers), method=self.method)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
                 return Answer(response.status, response.read().decode())
         except urllib.error.HTTPError as error:
             with error:
                 return Answer(error.code, error.read().decode())
+
+    @property
+    def _target(self) -> str:
+        return f"{self.url}?{urlencode(self.query)}" if self.query else self.url
 
     @property
     def _headers(self) -> Mapping[str, str]:
@@ -106,14 +110,18 @@ class Answer:
         )
 
 
-def _lines(value: dict) -> Iterator[str]:
+def _lines(value: dict, indent: str = "") -> Iterator[str]:
     """`value` as JSON: a line for every member, and for every item of a list of rows or results."""
     last = len(value) - 1
     for number, (name, member) in enumerate(value.items()):
         start, end = ("{" if number == 0 else " "), ("}" if number == last else ",")
-        if isinstance(member, list) and len(member) > 1 and name in ("rows", "results"):
-            yield f'{start}"{name}": ['
-            yield from (f"   {json.dumps(item)}," for item in member[:-1])
-            yield f"   {json.dumps(member[-1])}]{end}"
-        else:
-            yield f"{start}{json.dumps(name)}: {json.dumps(member)}{end}"
+        if name not in ("rows", "results") or not member:
+            yield f"{indent}{start}{json.dumps(name)}: {json.dumps(member)}{end}"
+            continue
+        yield f"{indent}{start}{json.dumps(name)}: ["
+        for place, item in enumerate(member):
+            *most, rest = (
+                _lines(item, f"{indent}   ") if name == "results" else [f"{indent}   {json.dumps(item)}"]
+            )
+            yield from most
+            yield rest + (f"]{end}" if place == len(member) - 1 else ",")

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from examples.debian import background
+from examples.debian.background import DEMO, CannotStart, url
 from examples.debian.client import Answer, Call
 
 HERE = Path(__file__).resolve().parent
@@ -30,9 +30,10 @@ class StepFailed(Exception):
 
 @dataclass(frozen=True)
 class Demo:
-    """The story. `base` is the service's URL."""
+    """The story. `base` is the service's URL, `directory` has the two files of data."""
 
     base: str
+    directory: Path = HERE
 
     def tell(self) -> None:
         self._make_room()
@@ -55,7 +56,7 @@ class Demo:
             if rows := self._count(name):
                 print(f"\n{name} has its {rows:,} rows from an earlier run.")
                 continue
-            path = Path(os.path.relpath(HERE / f"{name}.parquet"))
+            path = Path(os.path.relpath(self.directory / f"{name}.parquet"))
             headers = {"Content-Type": "application/vnd.apache.parquet"}
             self._show(Call("POST", f"{self.base}/v1/tables/{name}/deltas", path, headers))
 
@@ -93,7 +94,9 @@ class Demo:
         self._get("/v1/views/distance/rows", {"where": "package = 'gimp' OR package = 'libreoffice-writer'"})
 
     def _cycles(self) -> None:
-        headline("The packages that need themselves: recursions inside a recursion")
+        headline(
+            "The packages that need themselves, by recursions in a recursion (line by line in views.sql)"
+        )
         for name in ("entangled", "knots", "cycles"):
             self._post("/v1/views", {"name": name, "sql": statements("views.sql")[name]})
         self._get("/v1/views/cycles/rows", {"where": "component = 'libc6'"})
@@ -155,25 +158,24 @@ def statements(file: str) -> dict[str, str]:
 def main() -> int:
     host = os.environ.get("FRESHET_HOST", "127.0.0.1")
     port = int(os.environ.get("FRESHET_PORT", "8000"))
-    data = os.environ.get("FRESHET_DATA", str(background.RUN_DIRECTORY / "data"))
-    base = f"http://{'127.0.0.1' if host in ('0.0.0.0', '::') else host}:{port}"
-    if (pid := background.stop()) is not None:
-        print(f"Stopped the service of an earlier run, pid {pid}.")
+    data = os.environ.get("FRESHET_DATA", str(DEMO.directory / "data"))
+    base = url(host, port)
+    if (earlier := DEMO.stop()) is not None:
+        print(f"Stopped the service of an earlier run, pid {earlier}.")
     print(f"Starting Freshet at {base}, data in {data} ...", flush=True)
-    environment = os.environ | {"FRESHET_HOST": host, "FRESHET_PORT": str(port), "FRESHET_DATA": data}
     try:
-        pid = background.start(host, port, environment)
-    except background.CannotStart as error:
+        pid = DEMO.start(host, port, os.environ | {"FRESHET_DATA": data})
+    except CannotStart as error:
         print(f"make demo: {error}", file=sys.stderr)
         return 1
     try:
         Demo(base).tell()
     except StepFailed as error:
-        print(f"make demo: {error}\nThe log is {background.LOG_FILE}.", file=sys.stderr)
+        print(f"make demo: {error}", file=sys.stderr)
         return 1
     finally:
-        print(f"\nFreshet goes on at {base} (its API at {base}/docs), pid {pid}, log {background.LOG_FILE}.")
-        print("make stop  ends it.")
+        print(f"\nFreshet goes on at {base} (its API at {base}/docs), pid {pid}, log {DEMO.log_file}.")
+        print("To stop it: make stop", flush=True)
     return 0
 
 
