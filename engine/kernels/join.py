@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.layers import compare, is_sparse, layer, locate
+from engine.kernels.layers import compare, layer, locate
 
 
 @njit(inline="always")
@@ -58,7 +58,7 @@ def _matches(delta, table, key, width, depth, rounds):
     later = 0
     for index in range(table.shape[0]):
         batch = layer(table, index)
-        locate(batch, delta, starts, count, key, is_sparse(batch, count, key), 0, lows, highs)
+        locate(batch, delta, starts, count, key, 0, lows, highs)
         for k in range(count):
             if lows[k] == highs[k]:
                 continue

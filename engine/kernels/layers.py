@@ -18,8 +18,6 @@ from numba.extending import intrinsic
 COLUMNS = 3
 BLOCK = 1024
 """Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
-SPARSE = 32
-"""A batch with more rows than that a key is searched by halving, not by galloping."""
 
 
 @intrinsic
@@ -105,60 +103,86 @@ def seek_past(a, start, b, j, width):
     return low
 
 
-@njit(inline="always")
-def _is_below(batch, i, keys, m, width):
-    """Whether row i is below key m; without branches, so that many searches can overlap."""
-    below = False
-    for back in range(width):
-        w = width - 1 - back
-        x = batch[i, w]
-        y = keys[m, w]
-        below = (x < y) | ((x == y) & below)
-    return below
-
-
 @njit
-def _lower_bounds(batch, keys, rows, count, width, bounds):
-    """bounds[k]: the first row of `batch` that is not below row rows[k] of `keys`.
+def _halve_by_one(batch, low, high, first_words, bounds):
+    """bounds[k]: the first row in [low, high) whose first word is not below first_words[k].
 
-    All searches halve their ranges together: their memory accesses do not wait for each other.
+    All searches halve their ranges together: no branch to mispredict, and their memory
+    accesses do not wait for each other.
     """
-    bounds[:count] = 0
-    length = batch.shape[0]
+    bounds[:] = low
+    length = high - low
     while length > 1:
         half = length >> 1
-        for k in range(count):
-            bounds[k] += half * _is_below(batch, bounds[k] + half - 1, keys, rows[k], width)
+        for k in range(bounds.shape[0]):
+            b = bounds[k]
+            if batch[b + half - 1, 0] < first_words[k]:
+                b += half
+            bounds[k] = b
         length -= half
-    for k in range(count):
-        bounds[k] += _is_below(batch, bounds[k], keys, rows[k], width)
+    if length == 1:
+        for k in range(bounds.shape[0]):
+            bounds[k] += batch[bounds[k], 0] < first_words[k]
 
 
 @njit
-def locate(batch, keys, rows, count, width, sparse, start, lows, highs):
+def _halve_by_two(batch, low, high, first_words, second_words, bounds):
+    """As `_halve_by_one`, by the first two words."""
+    bounds[:] = low
+    length = high - low
+    while length > 1:
+        half = length >> 1
+        for k in range(bounds.shape[0]):
+            b = bounds[k]
+            x = batch[b + half - 1, 0]
+            y = batch[b + half - 1, 1]
+            if (x < first_words[k]) | ((x == first_words[k]) & (y < second_words[k])):
+                b += half
+            bounds[k] = b
+        length -= half
+    if length == 1:
+        for k in range(bounds.shape[0]):
+            x = batch[bounds[k], 0]
+            y = batch[bounds[k], 1]
+            bounds[k] += (x < first_words[k]) | ((x == first_words[k]) & (y < second_words[k]))
+
+
+@njit
+def _lower_bounds(batch, low, high, keys, rows, first, last, width, bounds):
+    """bounds[k]: the first row in [low, high) not below row rows[k] of `keys`, for first ≤ k < last."""
+    count = last - first
+    words = np.empty((2, count), np.int64)
+    for k in range(count):
+        for w in range(min(width, 2)):
+            words[w, k] = keys[rows[first + k], w]
+    found = bounds[first:last]
+    if width == 0:
+        found[:] = low
+    elif width == 1:
+        _halve_by_one(batch, low, high, words[0], found)
+    else:
+        _halve_by_two(batch, low, high, words[0], words[1], found)
+        if width > 2:
+            for k in range(count):
+                found[k] = seek(batch, found[k], keys, rows[first + k], width)
+
+
+@njit
+def locate(batch, keys, rows, count, width, start, lows, highs):
     """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in `batch`.
 
-    Fills lows[k] and highs[k]; the first key lies at row `start` or after it. Few keys are
-    sought by halving (`sparse`), many by one forward sweep. Returns where the sweep ended.
+    Fills lows[k] and highs[k]; no key lies before row `start`. A block of keys is sought in
+    the stretch of the batch between its first and its last. Returns where that ends.
     """
-    if sparse:
-        _lower_bounds(batch, keys, rows, count, width, lows)
     position = start
-    for k in range(count):
-        if sparse:
-            position = lows[k]
-        else:
-            position = seek(batch, position, keys, rows[k], width)
-            lows[k] = position
-        position = seek_past(batch, position, keys, rows[k], width)
-        highs[k] = position
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        low = seek(batch, position, keys, rows[first], width)
+        position = seek_past(batch, low, keys, rows[last - 1], width)
+        _lower_bounds(batch, low, position, keys, rows, first, last, width, lows)
+        for k in range(first, last):
+            highs[k] = seek_past(batch, lows[k], keys, rows[k], width)
     return position
-
-
-@njit(inline="always")
-def is_sparse(batch, count, width):
-    """Whether `count` keys of `width` words are few beside the batch's rows."""
-    return width > 0 and batch.shape[0] > SPARSE * count
 
 
 @njit
@@ -168,13 +192,12 @@ def find_block(table, keys, first, last, positions, lows, highs):
     Fills lows[l, m - first] and highs[l, m - first]. Blocks are asked for in order;
     `positions` (a number a batch, zero at first) carries the sweep from one to the next.
     """
-    size, width = keys.shape
+    width = keys.shape[1]
     rows = np.arange(first, last)
     for index in range(table.shape[0]):
         batch = layer(table, index)
-        sparse = is_sparse(batch, size, width)
         positions[index] = locate(
-            batch, keys, rows, last - first, width, sparse, positions[index], lows[index], highs[index]
+            batch, keys, rows, last - first, width, positions[index], lows[index], highs[index]
         )
 
 
