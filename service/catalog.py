@@ -4,12 +4,13 @@ One SQL database, through SQLAlchemy Core: SQLite in the data directory, or Post
 SQLite runs in WAL mode and syncs on every commit, so that a commit that returned
 survives a crash. The schema is made and changed by `migrations/`, at start.
 
-One connection is the writer's: everything that changes something is called on one
-thread at a time. `epoch_at` may be called from any thread.
+Everything that changes something is called on one thread at a time, and so is what reads
+the log; `epoch_at` may be called from any thread.
 
 A commit of the log holds one or more epochs, `first` to `last`, of one moment; its
-payload lies in parts below the size that databases take for one value. Payloads go
-when a checkpoint has them; commits stay, for `as_of` a time.
+payload lies in parts below the size that databases take for one value. It is one row
+nearly always, and then one statement, so that a commit waits for the disk once and for
+nothing else. When a checkpoint has it, what is left of it in `commits` is its time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 
 import orjson
 import sqlalchemy as sa
@@ -52,12 +54,14 @@ commits = sa.Table(
     sa.Column("first", _Number, nullable=False),
     sa.Column("committed_at", sa.BigInteger, nullable=False, index=True),
 )
-payloads = sa.Table(
-    "payloads",
+log = sa.Table(
+    "log",
     metadata,
     sa.Column("last", _Number, primary_key=True, autoincrement=False),
     sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("data", sa.LargeBinary, nullable=False),
+    sa.Column("first", _Number, nullable=False),
+    sa.Column("committed_at", sa.BigInteger, nullable=False),
+    sa.Column("payload", sa.LargeBinary, nullable=False),
 )
 idempotency_keys = sa.Table(
     "idempotency_keys",
@@ -139,10 +143,12 @@ class Catalog:
         if self._database.dialect.name == "sqlite":
             sa.event.listen(self._database, "connect", _prepare_sqlite)
         self._connection = self._database.connect()
+        self._statement = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
         migrate(self._connection)
 
     def close(self) -> None:
         self._connection.close()
+        self._statement.close()
         self._database.dispose()
 
     # Definitions
@@ -165,45 +171,55 @@ class Catalog:
         self, commit: Commit, payload: bytes, keys: Sequence[tuple[Idempotency, Applied]] = ()
     ) -> None:
         """Makes a commit durable, with its payload and the idempotency keys of its requests."""
+        rows = [
+            {
+                "last": commit.last,
+                "part": part,
+                "first": commit.first,
+                "committed_at": commit.at,
+                "payload": payload[at : at + PART],
+            }
+            for part, at in enumerate(range(0, len(payload), PART))
+        ]
+        if len(rows) == 1 and not keys:
+            with self._statement.begin():
+                self._statement.execute(_INSERT_LOG, rows[0])
+            return
         with self._connection.begin():
-            self._connection.execute(
-                _INSERT_COMMIT, {"last": commit.last, "first": commit.first, "committed_at": commit.at}
-            )
-            parts = [payload[at : at + PART] for at in range(0, len(payload), PART)]
-            rows = [{"last": commit.last, "part": n, "data": part} for n, part in enumerate(parts)]
-            self._connection.execute(_INSERT_PAYLOAD, rows if len(rows) > 1 else rows[0])
+            self._connection.execute(_INSERT_LOG, rows)
             if keys:
                 self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
 
     def newest(self) -> Commit | None:
-        """The last commit of the log."""
+        """The last commit that the log has or had."""
         with self._connection.begin():
-            row = self._connection.execute(_commits().order_by(commits.c.last.desc()).limit(1)).first()
-        return None if row is None else Commit(*row)
+            for table in (log, commits):
+                query = sa.select(table.c.first, table.c.last, table.c.committed_at)
+                row = self._connection.execute(query.order_by(table.c.last.desc()).limit(1)).first()
+                if row is not None:
+                    return Commit(*row)
+        return None
 
-    def log(self, after: int) -> Iterator[bytes]:
-        """The payloads of the commits after epoch `after`, in order."""
+    def payloads(self) -> Iterator[bytes]:
+        """The payloads of the log, in order."""
+        query = sa.select(log.c.last, log.c.payload).order_by(log.c.last, log.c.part)
         with self._connection.begin():
-            rows = self._connection.execution_options(yield_per=1000).execute(
-                sa.select(payloads.c.last, payloads.c.data)
-                .where(payloads.c.last > after)
-                .order_by(payloads.c.last, payloads.c.part)
-            )
-            last, parts = None, []
-            for row in rows:
-                if row.last != last and parts:
-                    yield b"".join(parts)
-                    parts = []
-                last = row.last
-                parts.append(row.data)
-            if parts:
-                yield b"".join(parts)
+            rows = self._connection.execution_options(yield_per=1000).execute(query)
+            for _, parts in groupby(rows, lambda row: row.last):
+                yield b"".join(part.payload for part in parts)
 
     def epoch_at(self, at: int) -> int:
         """The newest epoch committed at or before `at` (microseconds since 1970, UTC); 0 if there is none."""
-        query = sa.select(sa.func.max(commits.c.last)).where(commits.c.committed_at <= at)
+        # Later epochs are never of an earlier time: each table can be searched by what it is sorted by.
+        searches = ((log, log.c.last), (commits, commits.c.committed_at))
         with self._database.connect() as connection:
-            return connection.execute(query).scalar() or 0
+            for table, sorted_by in searches:
+                query = sa.select(table.c.last).where(table.c.committed_at <= at)
+                newest = query.order_by(sorted_by.desc(), table.c.last.desc()).limit(1)
+                epoch = connection.execute(newest).scalar()
+                if epoch is not None:
+                    return epoch
+        return 0
 
     # Idempotency keys
 
@@ -228,27 +244,25 @@ class Catalog:
 
         Idempotency keys that were used before `keys_before` (microseconds) go too.
         """
-        covered = (segments.c.first >= segment.first) & (segments.c.last <= segment.last)
+        replaced = (segments.c.first >= segment.first) & (segments.c.last <= segment.last)
         with self._connection.begin():
-            self._connection.execute(sa.delete(segments).where(covered))
+            self._connection.execute(sa.delete(segments).where(replaced))
             self._connection.execute(
                 sa.insert(segments).values(
                     first=segment.first, last=segment.last, file=segment.file, size=segment.size
                 )
             )
-            self._connection.execute(sa.delete(payloads).where(payloads.c.last <= segment.last))
+            covered = (log.c.last <= segment.last, log.c.part == 0)
+            kept = sa.select(log.c.last, log.c.first, log.c.committed_at).where(*covered)
+            self._connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], kept))
+            self._connection.execute(sa.delete(log).where(log.c.last <= segment.last))
             self._connection.execute(
                 sa.delete(idempotency_keys).where(idempotency_keys.c.used_at < keys_before)
             )
 
 
-_INSERT_COMMIT = sa.insert(commits)
-_INSERT_PAYLOAD = sa.insert(payloads)
+_INSERT_LOG = sa.insert(log)
 _INSERT_KEY = sa.insert(idempotency_keys)
-
-
-def _commits() -> sa.Select:
-    return sa.select(commits.c.first, commits.c.last, commits.c.committed_at)
 
 
 def migrate(connection: sa.Connection) -> None:

@@ -100,7 +100,7 @@ def _replay(state: State) -> None:
     for segment in state.segments:
         collect(state.files.read(segment, dictionary))
     log_bytes = log_commits = 0
-    for payload in state.catalog.log(after=state.segments[-1].last if state.segments else 0):
+    for payload in state.catalog.payloads():
         collect(decode(payload, dictionary))
         log_bytes += len(payload)
         log_commits += 1

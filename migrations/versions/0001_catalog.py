@@ -1,4 +1,4 @@
-"""The catalog as it begins: definitions, commits and their payloads, idempotency keys, segments."""
+"""The catalog as it begins: definitions, the log and past commits, idempotency keys, segments."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -31,10 +31,12 @@ def upgrade() -> None:
     )
     op.create_index("ix_commits_committed_at", "commits", ["committed_at"])
     op.create_table(
-        "payloads",
+        "log",
         sa.Column("last", number, primary_key=True, autoincrement=False),
         sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
-        sa.Column("data", sa.LargeBinary, nullable=False),
+        sa.Column("first", number, nullable=False),
+        sa.Column("committed_at", sa.BigInteger, nullable=False),
+        sa.Column("payload", sa.LargeBinary, nullable=False),
     )
     op.create_table(
         "idempotency_keys",

@@ -80,8 +80,7 @@ def test_log(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     catalog.append(Commit(1, 2, 100), b"one to two")
     catalog.append(Commit(3, 3, 100), b"3")
     catalog.append(Commit(4, 4, 250), b"four")
-    assert list(catalog.log(after=0)) == [b"one to two", b"3", b"four"]
-    assert list(catalog.log(after=2)) == [b"3", b"four"]
+    assert list(catalog.payloads()) == [b"one to two", b"3", b"four"]
     assert catalog.newest() == Commit(4, 4, 250)
     assert [catalog.epoch_at(at) for at in (0, 99, 100, 249, 250, 999)] == [0, 0, 3, 3, 4, 4]
 
@@ -104,6 +103,10 @@ def test_checkpoint_replaces_segments_log_and_old_keys(catalog: Catalog) -> None
     assert catalog.segments() == [Segment(1, 1, "a", 10), Segment(2, 2, "b", 10)]
     catalog.checkpoint(Segment(2, 3, "c", 20), 250)
     assert catalog.segments() == [Segment(1, 1, "a", 10), Segment(2, 3, "c", 20)]
-    assert list(catalog.log(after=0)) == [b"4"]
+    assert list(catalog.payloads()) == [b"4"]
+    assert catalog.newest() == Commit(4, 4, 400)
     assert set(catalog.answered(["k1", "k2", "k3", "k4"])) == {"k3", "k4"}
-    assert catalog.epoch_at(150) == 1
+    assert [catalog.epoch_at(at) for at in (50, 150, 350, 450)] == [0, 1, 3, 4]
+    catalog.checkpoint(Segment(4, 4, "d", 5), 250)
+    assert catalog.newest() == Commit(4, 4, 400)
+    assert list(catalog.payloads()) == []

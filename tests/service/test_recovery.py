@@ -85,7 +85,7 @@ def test_a_checkpoint_makes_the_log_short(settings: Settings) -> None:
         fill(client, 1, 10)
     database = sa.create_engine(settings.url)
     with database.connect() as connection:
-        assert connection.execute(sa.text("SELECT count(*) FROM payloads")).scalar() == 0
+        assert connection.execute(sa.text("SELECT count(*) FROM log")).scalar() == 0
         assert connection.execute(sa.text("SELECT count(*) FROM commits")).scalar() == 20
     database.dispose()
 
