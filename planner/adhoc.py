@@ -124,7 +124,7 @@ def _named(column: exp.Expression) -> exp.Expression:
     if isinstance(column, _NAMED) or column.is_star:
         return column
     name = column.sql("duckdb", comments=False, normalize_functions="lower")
-    return exp.alias_(column, name, quoted=True)
+    return exp.Alias(this=column, alias=exp.to_identifier(name, quoted=True))
 
 
 def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:

@@ -21,6 +21,8 @@ from sqlglot.tokens import Token, TokenType
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
 
 _CANDIDATES = 100
+_PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What sqlglot's parser raises, besides its own errors, for some texts that are no SQL."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,8 @@ class Piece:
         except RecursionError:
             line, column = self.place()
             raise Unsupported("the statement is nested too deeply", line=line, column=column) from None
+        except _PARSER_FAULTS as error:
+            raise self.failure("the statement cannot be parsed") from error
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
         return tree

@@ -26,15 +26,19 @@ from planner.errors import Unsupported
 from planner.reference import refusal
 from service.errors import Invalid
 
+_BATCH = 1 << 16
 _DESCRIBE = "DESCRIBE "
-_OF_VALUES = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
+_ERRORS = (duckdb.Error, OSError)
+"""DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that a query may run, and the memory that all may use together, as DuckDB writes it."""
+    """Seconds that a query may run, the megabytes that its answer may have, and the memory that all queries
+    may use together, as DuckDB writes it."""
 
     seconds: float = 60
+    answer_mb: int = 256
     memory: str = "2GB"
 
 
@@ -79,21 +83,24 @@ class Duck:
         query is wrong, InvalidValue if a row is, Invalid if it passes a limit.
         """
         cursor = self._database.cursor()
-        clock = threading.Timer(self._limits.seconds, cursor.interrupt)
+        done = threading.Event()
+        clock = threading.Timer(self._limits.seconds, _interrupt, (cursor, done))
+        clock.start()
         try:
             cursor.execute(f"SET integer_division = {query.integer_division}")
             for alias, table in tables.items():
                 cursor.register(alias, table)
-            clock.start()
             columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
             names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
             targets = tuple(type if carried(type) else "VARCHAR" for type in types)
             sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
-            return Answer(names, targets, cursor.sql(sql).to_arrow_table())
-        except duckdb.Error as error:
+            return Answer(names, targets, self._read(cursor.sql(sql).to_arrow_reader(_BATCH)))
+        except _ERRORS as error:
             raise self._error(error, query) from None
         finally:
+            done.set()
             clock.cancel()
+            clock.join()
             cursor.close()
 
     def cast(self, answer: Answer, types: tuple[str, ...]) -> pa.Table:
@@ -104,26 +111,46 @@ class Duck:
         table = answer.table.rename_columns(names)
         return self.run(AdhocQuery(_cast("rows", types), ()), {"rows": table}).table
 
-    def _error(self, error: duckdb.Error, query: AdhocQuery) -> Exception:
-        refused = refusal(error, len(_DESCRIBE))
+    def _read(self, reader: pa.RecordBatchReader) -> pa.Table:
+        """All that the reader gives; Invalid if that is too much."""
+        batches, size = [], 0
+        for batch in reader:
+            batches.append(batch)
+            size += batch.nbytes
+            if size > self._limits.answer_mb << 20:
+                raise Invalid(
+                    f"the answer has more than {self._limits.answer_mb} MB",
+                    "ask for a part of it with LIMIT or WHERE",
+                    code="query_too_large",
+                )
+        return pa.Table.from_batches(batches, reader.schema)
+
+    def _error(self, error: Exception, query: AdhocQuery) -> Exception:
+        refused = refusal(duckdb.Error(str(error)), len(_DESCRIBE))
         found = refused.error
         if refused.offset is not None:
             found.at(*query.place(refused.offset))
-        match error:
-            case duckdb.InterruptException():
+        match str(error).partition(" Error: ")[0]:
+            case "INTERRUPT":
                 seconds = f"{self._limits.seconds:g} seconds"
                 return Invalid(f"the query ran for {seconds} and was stopped", code="query_timeout")
-            case duckdb.OutOfMemoryException():
+            case "Out of Memory":
                 return Invalid(
                     f"the query needs more memory than {self._limits.memory}",
                     "create a view of it, or of a part of it",
                     code="query_too_large",
                 )
-            case duckdb.PermissionException():
+            case "Permission":
                 return Unsupported("a query can read tables and views, and no files", found.message)
-            case _ if isinstance(error, _OF_VALUES):
+            case "Conversion" | "Out of Range" | "Invalid Input":
                 return _of_value(found.message)
         return found
+
+
+def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event) -> None:
+    """Interrupts whatever the cursor runs, until it is done: an interrupt between two steps is lost."""
+    while not done.wait(0.01):
+        cursor.interrupt()
 
 
 def _of_value(message: str) -> InvalidValue:

@@ -126,7 +126,7 @@ def _explain(statement: Explain, sight: Sight) -> Result:
     lines: list[str] = []
     for stage in STAGES if statement.stage is None else (statement.stage,):
         if statement.stage is None:
-            lines += ["", f"-- {stage}"] if lines else [f"-- {stage}"]
+            lines.append(f"-- {stage}")
         lines += planned.explain(stage, "text").rstrip("\n").split("\n")
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.routes import sql
 from service.settings import Settings
 from tests.service.client import Client, code
 
@@ -35,7 +34,6 @@ class Door(Client):
 @pytest.fixture
 def door(settings: Settings) -> Iterator[Door]:
     with Door(settings) as door:
-        door.app.include_router(sql.router)
         door.results("CREATE TABLE t (a BIGINT PRIMARY KEY, b TEXT, c NUMERIC(10, 2))")
         door.results("CREATE TABLE bag (x INTEGER, y DATE)")
         yield door
@@ -201,7 +199,7 @@ def test_no_update_is_lost(door: Door):
     door.results("INSERT INTO t VALUES (1, NULL, 0)")
 
     async def add() -> int:
-        answer = await door._http.post("/v1/sql", json={"sql": "UPDATE t SET c = c + 1 WHERE a = 1"})
+        answer = await door.http.post("/v1/sql", json={"sql": "UPDATE t SET c = c + 1 WHERE a = 1"})
         return answer.status_code
 
     assert door.together(*(add() for _ in range(40))) == [200] * 40

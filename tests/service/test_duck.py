@@ -1,0 +1,129 @@
+"""DuckDB answers queries over the tables it is given, within limits, and opens nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from engine.codec.json import encode_rows
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.schema import BIGINT, TEXT, Column, Schema
+from planner.adhoc import AdhocQuery
+from planner.errors import PlannerError, Unsupported
+from service.duck import Answer, Duck, Limits, arrow_table
+from service.errors import Invalid
+
+ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n > 0) SELECT max(n) FROM r"
+
+
+@pytest.fixture
+def duck() -> Iterator[Duck]:
+    duck = Duck()
+    yield duck
+    duck.close()
+
+
+def query(sql: str) -> AdhocQuery:
+    return AdhocQuery(sql, ())
+
+
+def test_a_query_sees_the_tables_it_is_given(duck: Duck):
+    answer = duck.run(
+        query('SELECT a, count(*) AS n FROM "t#0" GROUP BY a ORDER BY a'), {"t#0": pa.table({"a": [2, 1, 2]})}
+    )
+    assert (answer.names, answer.types) == (("a", "n"), ("BIGINT", "BIGINT"))
+    assert answer.table.to_pylist() == [{"a": 1, "n": 1}, {"a": 2, "n": 2}]
+
+
+def test_it_does_not_see_those_of_others(duck: Duck):
+    duck.run(query("SELECT 1 FROM t"), {"t": pa.table({"a": [1]})})
+    with pytest.raises(PlannerError, match="t does not exist"):
+        duck.run(query("SELECT 1 FROM t"), {})
+
+
+def test_it_does_not_see_variables_of_the_program(duck: Duck):
+    local = pa.table({"a": [1]})
+    with pytest.raises(PlannerError, match="local does not exist"):
+        duck.run(query("SELECT 1 FROM local"), {})
+    assert local.num_rows == 1
+
+
+@pytest.mark.parametrize("source", ["read_csv('/etc/passwd')", "read_text('/etc/passwd')", "glob('/*')"])
+def test_it_reads_no_files(duck: Duck, source: str):
+    with pytest.raises(Unsupported, match="no files"):
+        duck.run(query(f"SELECT * FROM {source}"), {})
+
+
+def test_division_of_integers_is_as_the_query_wants_it(duck: Duck):
+    for wanted, value in ((True, 3), (False, 3.5)):
+        answer = duck.run(AdhocQuery("SELECT 7 / 2 AS q", (), wanted), {})
+        assert answer.table.to_pylist() == [{"q": value}]
+
+
+def test_a_query_that_takes_too_long_is_stopped():
+    duck = Duck(Limits(seconds=0.2))
+    with pytest.raises(Invalid, match=r"ran for 0\.2 seconds") as stopped:
+        duck.run(query(ENDLESS), {})
+    assert stopped.value.code == "query_timeout"
+    assert duck.run(query("SELECT 1 AS a"), {}).table.to_pylist() == [{"a": 1}]
+    duck.close()
+
+
+def test_a_query_that_needs_too_much_memory_is_refused():
+    duck = Duck(Limits(memory="20MB"))
+    with pytest.raises(Invalid, match="more memory than 20MB") as refused:
+        duck.run(query("SELECT list(n) FROM range(20000000) t(n)"), {})
+    assert refused.value.code == "query_too_large"
+    duck.close()
+
+
+def test_an_answer_that_is_too_large_is_refused():
+    duck = Duck(Limits(answer_mb=1))
+    assert duck.run(query("SELECT n FROM range(100000) t(n)"), {}).table.num_rows == 100000
+    with pytest.raises(Invalid, match="more than 1 MB") as refused:
+        duck.run(query("SELECT n FROM range(1000000000) t(n)"), {})
+    assert refused.value.code == "query_too_large"
+    duck.close()
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT 1 // 0", "division by zero"),
+        ("SELECT CAST('x' AS INTEGER)", "could not convert string 'x' to INT32"),
+        ("SELECT CAST(300 AS TINYINT)", "300"),
+        ("SELECT 1 // (n % 5) FROM range(100000) t(n)", "division by zero"),
+        ("SELECT CAST(repeat('x', n % 5) AS INTEGER) FROM range(100000) t(n)", "could not convert string"),
+    ],
+)
+def test_a_value_that_cannot_be_is_named(duck: Duck, sql: str, message: str):
+    with pytest.raises(InvalidValue, match=message):
+        duck.run(query(sql), {})
+
+
+def test_columns_that_are_not_carried_come_as_text(duck: Duck):
+    answer = duck.run(query("SELECT 1 AS a, timetz '10:00:00+02' AS b"), {}, lambda type: type == "INTEGER")
+    assert answer.types == ("INTEGER", "VARCHAR")
+    assert answer.table.column(1).to_pylist() == ["10:00:00+02"]
+
+
+def test_answers_are_cast(duck: Duck):
+    answer = Answer(("a", "a"), ("VARCHAR", "INTEGER"), pa.table([["7"], [1]], names=["a", "a"]))
+    assert duck.cast(answer, ("VARCHAR", "INTEGER")) is answer.table
+    assert [c.to_pylist() for c in duck.cast(answer, ("BIGINT", "BOOLEAN")).columns] == [[7], [True]]
+    bad = Answer(("a",), ("VARCHAR",), pa.table({"a": ["x"]}))
+    with pytest.raises(InvalidValue, match=r"could not convert string 'x' to INT64$"):
+        duck.cast(bad, ("BIGINT",))
+
+
+def test_tables_have_the_rows_as_often_as_they_count():
+    schema, dictionary = Schema((Column("a", BIGINT), Column("B", TEXT))), Dictionary()
+    rows = encode_rows([(1, "x"), (2, "y")], schema, dictionary), np.array([2, 1])
+    assert arrow_table(rows, schema, dictionary).to_pydict() == {"a": [1, 1, 2], "B": ["x", "x", "y"]}
+    assert arrow_table(rows, schema, dictionary, {"b"}).to_pydict() == {"B": ["x", "x", "y"]}
+    assert arrow_table(rows, schema, dictionary, set()).num_rows == 3
+    assert arrow_table(rows, schema, dictionary, {"a"}, "#").to_pydict() == {"#": [0, 1], "a": [1, 2]}
