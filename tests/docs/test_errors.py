@@ -2,15 +2,19 @@
 
 import ast
 import inspect
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 
 import engine.errors
 import planner.errors
 import service.errors
 from service.errors import problem_of
-from tests.docs.markdown import ROOT
+from service.settings import Settings
+from tests.docs.markdown import ROOT, blocks
+from tests.service.client import Client
 
 ROW = re.compile(r"^\| `(\w+)` \| ([\d, ]+) \| \S.* \|$", re.MULTILINE)
 MODULES = (engine.errors, planner.errors, service.errors)
@@ -51,3 +55,12 @@ def test_every_code_is_documented_with_its_statuses() -> None:
     assert documented.keys() == found.keys()
     wrong = {code: found[code] for code in found if not found[code] - {0} <= documented[code]}
     assert not wrong
+
+
+def test_the_problem_that_is_shown_is_the_answer(tmp_path: Path) -> None:
+    shown = next(block.text for block in blocks("docs/errors.md") if block.language == "json")
+    with Client(Settings(data=tmp_path)) as service:
+        service.table("depends", {"package": "TEXT", "depends_on": "TEXT"})
+        answer = service.post("/v1/views", {"name": "v", "sql": "SELECT pakage FROM depends"})
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json() == json.loads(shown)
