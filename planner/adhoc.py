@@ -196,7 +196,7 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
         return None, None
     if version.args["kind"] != "AS OF":
         fail(Unsupported(f"{version.args['kind']} of versions is not supported", "AS OF one of them"), table)
-    value = version.expression
+    value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
     if version.name == "VERSION":
         if text is None or not text.isdecimal():

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery, Target, adhoc_query
-from planner.errors import InvalidQuery, UnknownColumn, Unsupported
+from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
 from planner.identifiers import column_name
 from planner.positions import fail
 from planner.statements import Delete, Insert, Update
@@ -132,6 +132,8 @@ def _row_column(schema: Schema) -> str:
 def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Expression]]:
     """Column and value of `a = 1`, or several of `(a, b) = (1, 2)`."""
     left, right = assignment.this, assignment.expression
+    if not isinstance(assignment, exp.EQ) or right is None or _spreads(right):
+        fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "SET a = 1"), assignment)
     if not isinstance(left, exp.Tuple):
         return [(left, right)]
     if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
@@ -139,6 +141,12 @@ def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Express
             Unsupported("several columns are set to what are not as many values", "SET (a, b) = (1, 2)"), left
         )
     return list(zip(left.expressions, right.expressions, strict=True))
+
+
+def _spreads(value: exp.Expression) -> bool:
+    """Whether the value is several, `*` or `t.*`, alone or in a tuple."""
+    parts = value.expressions if isinstance(value, exp.Tuple) else [value]
+    return any(part.is_star for part in parts)
 
 
 def _position(name: str, table: str, schema: Schema, node: exp.Expression) -> int:
