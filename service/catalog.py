@@ -130,7 +130,8 @@ class Definer:
             dialect=record.dialect,
             created=record.created,
         )
-        return self.connection.execute(statement).inserted_primary_key[0]
+        (id,) = self.connection.execute(statement.returning(relations.c.id)).one()
+        return id
 
     def remove(self, id: int) -> None:
         self.connection.execute(sa.delete(relations).where(relations.c.id == id))

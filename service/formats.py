@@ -105,10 +105,10 @@ def negotiate(accept: str | None, offered: tuple[str, ...]) -> str:
             wishes.append((-float(quality), place, media_type))
         except ValueError:
             continue
-    for quality, _, wanted in sorted(wishes):
+    for aversion, _, wanted in sorted(wishes):
         for media_type in offered:
             kind = media_type.partition("/")[0]
-            if quality < 0 and wanted in (media_type, f"{kind}/*", "*/*"):
+            if aversion < 0 and wanted in (media_type, f"{kind}/*", "*/*"):
                 return media_type
     raise NotAcceptable(f"no answer is {accept}", f"{', '.join(offered)} are offered")
 

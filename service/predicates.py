@@ -20,7 +20,7 @@ from planner.errors import InvalidSyntax, UnknownColumn
 from planner.identifiers import fold
 from service.errors import Invalid
 
-_REFUSED: tuple[tuple[type[exp.Expression], str], ...] = (
+_REFUSED: tuple[tuple[type, str], ...] = (
     (exp.Query, "a subquery"),
     (exp.Subquery, "a subquery"),
     (exp.Table, "a table"),

@@ -126,6 +126,8 @@ SETTINGS: tuple[Setting, ...] = tuple(
 
 def _read(variable: str, kind: type, text: str) -> Any:
     try:
-        return Path(text) if issubclass(kind, Path) else kind(text)
+        if issubclass(kind, Path):
+            return Path(text)
+        return int(text) if kind is int else text
     except ValueError:
         raise ValueError(f"{variable} is {text!r}, not a {kind.__name__}") from None

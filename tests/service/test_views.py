@@ -161,3 +161,17 @@ def test_replacing_a_view(edges: Client) -> None:
     edges.view("w", "SELECT b FROM v")
     [failed] = edges.together(runtime.create_view("v", "SELECT a FROM edges", or_replace=True))
     assert failed.code == "in_use"
+
+
+@pytest.mark.parametrize("stage", ["logical", "optimized", "dataflow"])
+@pytest.mark.parametrize(
+    ("format", "media_type"),
+    [("text", "text/plain"), ("json", "application/json"), ("mermaid", "text/plain")],
+)
+def test_plans(edges: Client, stage: str, format: str, media_type: str) -> None:
+    edges.view("reach", REACH)
+    answer = edges.get("/v1/views/reach/plan", stage=stage, format=format)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith(media_type)
+    assert "edges" in answer.text
+    assert code(edges.get("/v1/views/reach/plan", stage="physical")) == (422, "invalid_request")

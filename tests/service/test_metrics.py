@@ -1,0 +1,41 @@
+"""Prometheus' exposition format."""
+
+from __future__ import annotations
+
+from service.metrics import Counter, Gauge, Histogram, Metrics
+
+
+def test_counter() -> None:
+    counter = Counter("c", "")
+    assert list(counter.lines()) == ["c 0"]
+    counter.add(2, (("code", 'a"b\\c\nd'),))
+    counter.add(0.5, (("code", "x"),))
+    assert list(counter.lines()) == ['c{code="a\\"b\\\\c\\nd"} 2', 'c{code="x"} 0.5']
+
+
+def test_gauge_forgets_labels_that_are_gone() -> None:
+    gauge = Gauge("g", "")
+    assert list(gauge.lines()) == []
+    gauge.set({(("relation", "a"),): 1, (("relation", "b"),): 2})
+    gauge.set({(("relation", "b"),): 3})
+    assert list(gauge.lines()) == ['g{relation="b"} 3']
+
+
+def test_histogram_counts_up_to_each_bound() -> None:
+    histogram = Histogram("h", "", (1.0, 2.5))
+    for value in (0.5, 1.0, 2.0, 99.0):
+        histogram.observe(value)
+    assert list(histogram.lines()) == [
+        'h_bucket{le="1"} 2',
+        'h_bucket{le="2.5"} 3',
+        'h_bucket{le="+Inf"} 4',
+        "h_sum 102.5",
+        "h_count 4",
+    ]
+
+
+def test_every_metric_is_described_once() -> None:
+    lines = Metrics().text().splitlines()
+    named = [line.split()[2] for line in lines if line.startswith("# HELP")]
+    assert len(set(named)) == len(named) == len(vars(Metrics()))
+    assert all(name.startswith("freshet_") for name in named)
