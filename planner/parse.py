@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner.errors import InvalidSyntax
 from planner.mutually import mark, rewrite
+from planner.positions import remember
+
+_PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What sqlglot's parser raises, besides its own errors, for some texts that are no SQL."""
 
 
 def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
@@ -19,10 +25,11 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         raise _located(error) from None
     except TokenError as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
-    except (SqlglotError, ValueError) as error:
-        raise InvalidSyntax(str(error)) from None
+    except (SqlglotError, *_PARSER_FAULTS) as error:
+        raise InvalidSyntax(f"the text cannot be read: {error}") from None
     for tree in trees:
         mark(tree, declarations)
+        remember(tree, text, dialect)
     return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
 
 
@@ -36,10 +43,21 @@ def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:
 
 def _located(error: ParseError) -> InvalidSyntax:
     details = error.errors[0] if error.errors else {}
-    message = str(details.get("description") or error).strip().rstrip(".")
+    message = _cleaned(str(details.get("description") or error))
     near = details.get("highlight")
     if near:
         message = f"{message}, near {near!r}"
     line, end = details.get("line"), details.get("col")
     column = end - max(len(near) - 1, 0) if end is not None and near else end
-    return InvalidSyntax(message[:1].lower() + message[1:], line=line, column=column)
+    return InvalidSyntax(message, line=line, column=column)
+
+
+def _cleaned(message: str) -> str:
+    """sqlglot's message as a lowercase fact, without what it says of its own classes."""
+    message = re.split(r" but got <| for <class| missing for <", message.strip())[0].rstrip(".")
+    missing = re.match(r"Required keyword: '(\w+)'", message)
+    if missing:
+        message = (
+            "an expression is missing" if missing[1] in ("expression", "this") else f"{missing[1]} is missing"
+        )
+    return message[:1].lower() + message[1:]

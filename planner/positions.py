@@ -1,29 +1,91 @@
 """Where in the user's text a parsed node stands.
 
-sqlglot marks names, literals and functions with the place of their token; a node without a
-mark stands where its first marked descendant does.
+sqlglot marks names, literals and functions with the place of their token. A node without a mark
+stands where the keyword that it begins with does, looked for in the text (which `remember`
+keeps at the root of the tree) near the marked nodes around it; without a text, where its first
+marked descendant or its nearest marked ancestor does.
 """
 
 from __future__ import annotations
 
 from typing import NoReturn
 
-from sqlglot import exp
+from sqlglot import Dialect, exp
+from sqlglot.errors import SqlglotError
+from sqlglot.tokens import Token
 
 from planner.errors import PlannerError
 
+_TEXT = "text_and_dialect"
+Place = tuple[int | None, int | None]
 
-def position(node: exp.Expression | None) -> tuple[int | None, int | None]:
-    """Line and column, both from 1; (None, None) for a node that no text stands behind."""
+
+def remember(tree: exp.Expression, text: str, dialect: str) -> None:
+    """Keep the text that `tree` was parsed from, for places that no mark tells."""
+    tree.meta[_TEXT] = (text, dialect)
+
+
+def position(node: exp.Expr | None, keyword: str = "") -> Place:
+    """Line and column, both from 1, of the node, or of the `keyword` that stands before it; (None, None) if
+    nothing tells."""
     if node is None:
         return None, None
-    marked = [meta for meta in (n.meta for n in node.walk()) if "line" in meta and "start" in meta]
-    if not marked:
-        return None, None
-    first = min(marked, key=lambda meta: meta["start"])
-    return first["line"], first["col"] - (first["end"] - first["start"])
+    first = _first_mark(node)
+    if keyword or "line" not in node.meta:
+        found = _keyword_place(node, keyword, first)
+        if found is not None:
+            return found
+    around: exp.Expr | None = node
+    while first is None and around is not None:
+        around = around.parent
+        first = _first_mark(around) if around is not None else None
+    return (first["line"], _column(first)) if first is not None else (None, None)
 
 
-def fail(error: PlannerError, node: exp.Expression | None) -> NoReturn:
-    """Raise `error` at the place of `node`."""
-    raise error.at(*position(node))
+def fail(error: PlannerError, node: exp.Expr | None, keyword: str = "") -> NoReturn:
+    """Raise `error` at the place of `node`, or of the `keyword` before it."""
+    raise error.at(*position(node, keyword))
+
+
+def _column(mark: dict) -> int:
+    return mark["col"] - (mark["end"] - mark["start"])
+
+
+def _first_mark(node: exp.Expr) -> dict | None:
+    marks = [n.meta for n in node.walk() if "line" in n.meta and "start" in n.meta]
+    return min(marks, key=lambda mark: mark["start"]) if marks else None
+
+
+def _keyword_place(node: exp.Expr, keyword: str, first: dict | None) -> Place | None:
+    """Where the keyword stands that is asked for, the last one before the node's first mark; or the one that
+    the node itself begins with, between the marked nodes before it and its own."""
+    text, dialect = node.root().meta.get(_TEXT, ("", "postgres"))
+    wanted = keyword or node.sql(dialect).split(" ")[0].split("(")[0].split("[")[0]
+    start = 0 if keyword and first is not None else _end_before(node)
+    tokens = [
+        token
+        for token in _tokens(text, dialect)
+        if token.text.upper().split(" ")[0] == wanted.upper()
+        and start <= token.start <= (first["start"] if first is not None else len(text))
+    ]
+    if not tokens:
+        return None
+    token = tokens[-1] if first is not None else tokens[0]
+    return token.line, token.col - (token.end - token.start)
+
+
+def _tokens(text: str, dialect: str) -> list[Token]:
+    try:
+        return Dialect.get_or_raise(dialect).tokenize(text)
+    except SqlglotError:
+        return []
+
+
+def _end_before(node: exp.Expr) -> int:
+    """Where the last marked node ends that comes before `node` in the tree's own order."""
+    end = 0
+    for other in node.root().walk(bfs=False):
+        if other is node:
+            break
+        end = max(end, other.meta.get("end", 0))
+    return end

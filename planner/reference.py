@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 import duckdb
 
 from engine.expressions import Literal
-from engine.schema import Schema, Type
+from engine.schema import Type
 from planner.errors import (
     AmbiguousColumn,
     InvalidQuery,
@@ -130,34 +130,14 @@ def constant(text: str) -> tuple[bool, object]:
     return True, row[0] if row else None
 
 
-def describe(query: str, tables: Mapping[str, Schema]) -> list[tuple[str, str]] | Refusal:
-    """Column names and DuckDB's type names of a query over empty tables, or why it has none."""
-    with _LOCK:
-        connection = _connection()
-        connection.execute("BEGIN")
-        try:
-            for name, schema in tables.items():
-                connection.execute(_create_table(name, schema))
-            return [(row[0], row[1]) for row in connection.execute(f"DESCRIBE {query}").fetchall()]
-        except duckdb.Error as error:
-            return refusal(error, len("DESCRIBE "))
-        finally:
-            connection.execute("ROLLBACK")
-
-
-def _create_table(name: str, schema: Schema) -> str:
-    columns = ", ".join(f"{_identifier(c.name)} {_castable(c.type)}" for c in schema.columns)
-    return f"CREATE TEMP TABLE {_identifier(name)} ({columns})"
-
-
-def _identifier(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
+_PURE_MACROS = frozenset({"date_add", "days_in_month", "fdiv", "fmod", "if", "nullif", "split_part"})
+"""DuckDB does not say of macros whether they are deterministic; the others are about lists and catalogs."""
 
 
 @cache
 def function_kinds() -> Mapping[str, frozenset[str]]:
-    """DuckDB's functions by name: their kinds (`scalar`, `macro`, `aggregate`, `window`, `table`) and, where
-    not CONSISTENT, their stability."""
+    """DuckDB's functions by name: their kinds (`scalar`, `macro`, `aggregate`, ...; `other` for macros that
+    are not known to be pure), and `volatile` where DuckDB says that they are not CONSISTENT."""
     with _LOCK:
         rows = (
             _connection()
@@ -166,7 +146,8 @@ def function_kinds() -> Mapping[str, frozenset[str]]:
         )
     kinds: dict[str, set[str]] = {}
     for name, kind, stability in rows:
-        kinds.setdefault(name, set()).add(kind)
+        known = "other" if kind == "macro" and name not in _PURE_MACROS else kind
+        kinds.setdefault(name, set()).add(known)
         if stability and stability != "CONSISTENT" and kind == "scalar":
             kinds[name].add("volatile")
     return {name: frozenset(found) for name, found in kinds.items()}
@@ -183,8 +164,8 @@ def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
     """An error of DuckDB as one of ours; `prefix` characters stood before the user's text."""
     details = _details(error)
     message = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
-    message, _, rest = message.partition("\n")
-    hint = " ".join(rest.split()) if "Candidate functions" not in rest else ""
+    message, _, rest = message.replace(". ", "\n", 1).partition("\n")
+    hint = " ".join(rest.split("Candidate functions")[0].split())
     kind = str(details.get("exception_type", ""))
     cls = _SUBTYPES.get(str(details.get("error_subtype", "")), InvalidQuery)
     if kind == "Catalog":

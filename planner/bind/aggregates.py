@@ -73,7 +73,8 @@ class Collector:
 
 
 def function_name(node: exp.Expression) -> str:
-    return node.sql_name().lower() if isinstance(node, exp.Func) else node.key
+    """What the function is called in PostgreSQL."""
+    return node.sql("postgres").split("(")[0].lower()
 
 
 def is_aggregate(node: exp.Expression) -> bool:

@@ -20,7 +20,6 @@ from planner.errors import PlannerError, Unsupported
 from planner.ir import Expression
 from planner.positions import fail
 from planner.reference import function_kinds, type_of
-from planner.types import duckdb_type
 
 VALUES = (
     exp.Column,
@@ -107,10 +106,7 @@ def _with_places(
 def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]) -> None:
     if isinstance(bound, Literal) and not re.search(r"[{}]", str(bound.value)):
         return
-    place = exp.column(f"{_MARK}{len(arguments)}")
-    if not isinstance(bound, Literal):
-        place.type = exp.DataType.build(duckdb_type(settled(bound).type), dialect="duckdb")
-    child.replace(place)
+    child.replace(exp.column(f"{_MARK}{len(arguments)}"))
     arguments.append(bound)
 
 

@@ -36,9 +36,6 @@ _NAMES = {
     "pivots": "PIVOT",
     "sample": "TABLESAMPLE",
     "all": "GROUP BY ALL",
-    "grouping_sets": "GROUPING SETS",
-    "rollup": "ROLLUP",
-    "cube": "CUBE",
     "by_name": "BY NAME",
     "version": "VERSION AS OF",
     "when": "TIMESTAMP AS OF",
@@ -68,6 +65,7 @@ def check_clauses(node: exp.Expression) -> None:
         fail(
             Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),
             place if isinstance(place, exp.Expression) else node,
+            name.split(" ")[0],
         )
 
 

@@ -36,6 +36,12 @@ from planner.positions import fail
 from planner.rewrite import identity, map_expression
 from planner.scalars import may_be_null
 
+_GROUPINGS: dict[type[exp.Expression], str] = {
+    exp.Rollup: "ROLLUP",
+    exp.Cube: "CUBE",
+    exp.GroupingSets: "GROUPING SETS",
+}
+
 
 @dataclass(frozen=True)
 class _Output:
@@ -118,11 +124,9 @@ class _SelectBinder:
         keys: list[Expression] = []
         for node in group.expressions:
             if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
-                names = {exp.Rollup: "ROLLUP", exp.Cube: "CUBE", exp.GroupingSets: "GROUPING SETS"}
-                fail(
-                    Unsupported(f"{names[type(node)]} is not supported", "UNION ALL one query a grouping"),
-                    node,
-                )
+                name = _GROUPINGS[type(node)]
+                error = Unsupported(f"{name} is not supported", "UNION ALL one query a grouping")
+                fail(error, node, name.split(" ")[0])
             key = settled(self._key(binder, node, outputs))
             if key not in keys:
                 keys.append(key)
@@ -165,7 +169,7 @@ class _SelectBinder:
         distinct = self.node.args.get("distinct")
         if distinct is not None:
             if distinct.args.get("on"):
-                fail(Unsupported("DISTINCT ON is not supported"), distinct)
+                fail(Unsupported("DISTINCT ON is not supported"), distinct, "DISTINCT")
             values = [settled(value) for value in values]
         known = {column.id: column for column in operator.columns}
         items = tuple(

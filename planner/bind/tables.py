@@ -92,7 +92,7 @@ class FromBinder:
         match node:
             case exp.Table():
                 if not isinstance(node.this, exp.Identifier):
-                    name = node.this.sql_name().lower() if isinstance(node.this, exp.Func) else str(node.this)
+                    name = node.this.sql(self.session.dialect).split("(")[0].lower()
                     unsupported(f"table function {name}", node)
                 joins = node.args.get("joins") or []
                 named = self._named(node, self._relation(node), node.name)

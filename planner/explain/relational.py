@@ -126,7 +126,7 @@ class _Walk:
     def _shared(self, reference: SharedRef) -> str:
         definition = self._visit(self.program.definitions[reference.number])
         self._name(reference.columns)
-        return self._add("again", self._renamed(reference.renaming), (definition,), reference.columns)
+        return self._add("reuse", self._renamed(reference.renaming), (definition,), reference.columns)
 
     def _fixpoint(self, fixpoint: Fixpoint) -> str:
         names = [self._variable(b.variable, b.name) for b in fixpoint.bindings]

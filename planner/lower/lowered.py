@@ -94,11 +94,13 @@ def _unmapped(
     uses = [e.index for outer in expressions for e in scalar.walk(outer) if isinstance(e, ColumnRef)]
     if any(uses.count(i) > 1 and not isinstance(inner[i], ColumnRef | Literal) for i in set(uses)):
         return node, expressions
-    joined = tuple(
-        rewrite(e, lambda part: inner[part.index] if isinstance(part, ColumnRef) else None)
-        for e in expressions
-    )
-    return node.input, joined  # type: ignore[return-value]
+    return node.input, tuple(_replaced(e, inner) for e in expressions)
+
+
+def _replaced(expression: scalar.Expression, values: tuple[scalar.Expression, ...]) -> scalar.Expression:
+    """The expression with each position replaced by its value."""
+    result = rewrite(expression, lambda part: values[part.index] if isinstance(part, ColumnRef) else None)
+    return result  # type: ignore[return-value]
 
 
 def _name(expression: scalar.Expression, node: Node, position: int) -> str:
@@ -129,9 +131,17 @@ def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
 
 
 def _filter(input: Lowered, predicate: scalar.Expression) -> Lowered:
+    """The filter, below a Map that only chooses columns: filters of one table meet on the table."""
     held = not_null_ids(predicate)
     nullable = tuple(n and i not in held for i, n in enumerate(input.nullable))
-    return replace(input, node=Filter(input.node, predicate), nullable=nullable)
+    node = input.node
+    if not isinstance(node, Map) or not all(isinstance(e, ColumnRef) for e in node.expressions):
+        return replace(input, node=Filter(node, predicate), nullable=nullable)
+    chosen = node.expressions
+    below = Filter(node.input, _replaced(predicate, chosen))
+    columns = zip(node.schema.columns, nullable, strict=True)
+    schema = Schema(tuple(Column(c.name, c.type, n) for c, n in columns))
+    return replace(input, node=Map(below, chosen, schema), nullable=nullable)
 
 
 def not_null(input: Lowered, positions: Iterable[int]) -> Lowered:

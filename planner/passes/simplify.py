@@ -5,23 +5,35 @@
     (a = b AND p) OR (a = b AND q)         →   a = b AND (p OR q)
     x IS NULL, where x is never NULL       →   FALSE
 
+What has no rows because a filter is never true becomes empty VALUES, as far up as that goes.
 A constant that cannot be computed stays: it is an error of the rows that ask for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from engine.expressions import Call, Case, Cast, Literal, Op
 from engine.schema import BOOLEAN
 from planner.bind.coercion import storable
-from planner.ir import Attribute, Expression, Filter, Operator, Program, Values, children
+from planner.ir import (
+    Context,
+    Distinct,
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Operator,
+    Program,
+    Project,
+    SetKind,
+    SetOp,
+    Values,
+    children,
+)
+from planner.nullability import Columns, known_columns
 from planner.reference import constant, literal_text
 from planner.rewrite import with_expressions, with_inputs
 from planner.scalars import FALSE, TRUE, conjoin, conjuncts, disjoin, may_be_null, split, with_children
 from planner.types import duckdb_type
-
-Columns = Mapping[int, Attribute]
 
 
 def simplify(program: Program) -> Program:
@@ -34,15 +46,35 @@ def simplify(program: Program) -> Program:
 
 def _operator(operator: Operator) -> Operator:
     below = with_inputs(operator, tuple(_operator(i) for i in operator.inputs))
-    known = {column.id: column for i in below.inputs for column in i.columns}
     if below.expressions:
+        known = {id: column for i in below.inputs for id, column in known_columns(i).items()}
         below = with_expressions(below, tuple(simplified(e, known) for e in below.expressions))
-    if isinstance(below, Filter):
-        if below.predicate == TRUE:
-            return below.input
-        if isinstance(below.predicate, Literal):
-            return Values(below.columns, ())
-    return below
+    if isinstance(below, Filter) and below.predicate == TRUE:
+        return below.input
+    if isinstance(below, Join) and below.kind is JoinKind.ANTI and is_empty(below.right):
+        return below.left
+    return Values(below.columns, ()) if is_empty(below) else below
+
+
+def is_empty(operator: Operator) -> bool:
+    """Whether the operator surely has no row; its inputs are simplified."""
+    match operator:
+        case Values(rows=()):
+            return True
+        case Filter(input=input, predicate=predicate):
+            return is_empty(input) or (isinstance(predicate, Literal) and predicate != TRUE)
+        case Project(input=input) | Distinct(input=input) | Context(input=input):
+            return is_empty(input)
+        case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right):
+            return is_empty(left) or is_empty(right)
+        case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
+            return is_empty(left)
+        case SetOp(kind=SetKind.UNION, left=left, right=right):
+            return is_empty(left) and is_empty(right)
+        case SetOp(left=left):
+            return is_empty(left)
+        case _:
+            return False
 
 
 def simplified(expression: Expression, known: Columns) -> Expression:

@@ -24,6 +24,7 @@ from engine.schema import (
     numeric,
 )
 from planner import Catalog, PlannedQuery, Relation, plan_query
+from planner.types import UNTYPED, from_duckdb
 from tests.oracle.interpreter import interpret
 from tests.oracle.referee import Bag, Referee, comparable, same_bag
 
@@ -91,9 +92,12 @@ def answer(query: PlannedQuery) -> Bag:
 
 def check(sql: str, reference: str | None = None, dialect: str = "postgres") -> None:
     """The plan of `sql` answers as DuckDB does to `reference` (the same SQL if not given)."""
-    ours = answer(planned(sql, dialect))
-    theirs = referee().rows(reference or sql, dialect)
+    query = planned(sql, dialect)
+    ours, theirs = answer(query), referee().rows(reference or sql, dialect)
     assert same_bag(ours, theirs), f"{sql}\nours:   {_shown(ours)}\ntheirs: {_shown(theirs)}"
+    if reference is None and "/" not in sql:
+        types = [from_duckdb(name) for name in referee().types(sql, dialect)]
+        assert list(query.schema.types) == [INTEGER if type is UNTYPED else type for type in types], sql
 
 
 def _shown(bag: Bag) -> str:

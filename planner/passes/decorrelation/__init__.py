@@ -41,6 +41,7 @@ from planner.ir import (
     references,
     subqueries,
 )
+from planner.nullability import known_columns
 from planner.numbers import Numbers
 from planner.passes.decorrelation.dependent import (
     Carried,
@@ -165,7 +166,7 @@ class _Decorrelation:
                 return self._narrow(self._semijoin(JoinKind.SEMI, wide, query, carried), input)
             case Call(op=Op.NOT, args=(Some() as inner,)):
                 wide, some = self._prepared(input, inner, carried)
-                for predicate in possible(some, _by_id(wide)):
+                for predicate in possible(some, known_columns(wide)):
                     wide = self._semijoin(JoinKind.ANTI, wide, Filter(some.query, predicate), carried)
                 return self._narrow(wide, input)
         wide, value = self._value(input, part, carried, as_filter=True)
@@ -214,7 +215,7 @@ class _Decorrelation:
     def _some(self, input: Operator, subquery: Some, carried: Carried) -> tuple[Operator, Expression]:
         input, some = self._prepared(input, subquery, carried)
         marks = []
-        for predicate in possible(some, _by_id(input)):
+        for predicate in possible(some, known_columns(input)):
             input, mark = self._mark(input, Filter(some.query, predicate), carried)
             marks.append(mark)
         if len(marks) == 1:
@@ -224,7 +225,7 @@ class _Decorrelation:
 
     def _prepared(self, input: Operator, some: Some, carried: Carried) -> tuple[Operator, Some]:
         """The input with the operands computed of its columns as columns, and the predicate over those."""
-        known = _by_id(input)
+        known = known_columns(input)
         computed: dict[Expression, Attribute] = {}
         for operand in outer_operands(some, input.ids):
             computed[operand] = self.numbers.attribute("operand", operand.type, may_be_null(operand, known))
@@ -245,7 +246,7 @@ class _Decorrelation:
         left, outer, query = self._context(input, aggregate.input, names, carried)
         keys = outer.context.columns
         rows = Aggregate(self.dependent.apply(outer, query), tuple(c.id for c in keys), aggregate.items)
-        columns = tuple(left.attribute(id) for id in names)
+        columns = _columns(left, names)
         joined = Join(JoinKind.LEFT, left, rows, null_safe(columns, keys))
         nothing = {i.attribute.id: value_of_nothing(i.function, i.attribute) for i in aggregate.items}
         return joined, inline(value, nothing)
@@ -282,7 +283,7 @@ class _Decorrelation:
         if not names:
             return input, self.plain(query, {}), TRUE
         left, outer, inner = self._context(input, query, names, carried)
-        columns = tuple(left.attribute(id) for id in names)
+        columns = _columns(left, names)
         return left, self.dependent.apply(outer, inner), null_safe(columns, outer.context.columns)
 
     def _context_columns(self, input: Operator, query: Operator, carried: Carried) -> list[int]:
@@ -297,7 +298,7 @@ class _Decorrelation:
     ) -> tuple[Operator, Outer, Operator]:
         """The input, the context of its distinct bindings, and the query as it refers to those."""
         left, again, ids = self._twice(input)
-        columns = self.numbers.fresh(input.attribute(id) for id in names)
+        columns = self.numbers.fresh(_columns(input, names))
         new = {old: column.id for old, column in zip(names, columns, strict=True)}
         context = Context(again, tuple((c, ids[id]) for c, id in zip(columns, names, strict=True)))
         inside = {v: tuple(new[i] for i in ids) for v, ids in carried.items() if set(ids) <= new.keys()}
@@ -317,6 +318,11 @@ class _Decorrelation:
         pairs = tuple(zip(again, (c.id for c in input.columns), strict=True))
         first = SharedRef(number, tuple((c, c.id) for c in input.columns))
         return first, SharedRef(number, pairs), {old: new.id for new, old in pairs}
+
+
+def _columns(operator: Operator, ids: list[int]) -> tuple[Attribute, ...]:
+    known = known_columns(operator)
+    return tuple(known[id] for id in ids)
 
 
 def at_most_one(query: Operator) -> bool:
@@ -348,7 +354,3 @@ def _right_columns(join: Join) -> tuple[Attribute, ...]:
 
 def _filter(input: Operator, parts: list[Expression]) -> Operator:
     return Filter(input, conjoin(parts)) if parts else input
-
-
-def _by_id(operator: Operator) -> dict[int, Attribute]:
-    return {column.id: column for column in operator.columns}

@@ -9,7 +9,8 @@ from __future__ import annotations
 from itertools import product
 
 from engine.expressions import Call, ColumnRef, Op
-from planner.ir import Attribute, Expression, Some, references, subqueries
+from planner.ir import Expression, Some, references, subqueries
+from planner.nullability import Columns, known_columns
 from planner.scalars import call, conjoin, conjuncts, disjoin, may_be_null, negate, split
 
 MAX_ALTERNATIVES = 9
@@ -31,10 +32,10 @@ def negations_inward(expression: Expression) -> Expression:
     return expression
 
 
-def possible(some: Some, columns: dict[int, Attribute]) -> list[Expression]:
+def possible(some: Some, columns: Columns) -> list[Expression]:
     """Predicates of which one holds for a row just where `some.predicate` is not false: itself first, then
     those that say which operand is NULL. `columns` are the outer ones."""
-    known = {**columns, **{c.id: c for c in some.query.columns}}
+    known = {**columns, **known_columns(some.query)}
     choices: list[list[Expression]] = []
     for part in conjuncts(some.predicate):
         operands = _operands(part)
@@ -59,7 +60,7 @@ def _operands(part: Expression) -> tuple[Expression, ...] | None:
     return None
 
 
-def _unsplit(some: Some, known: dict[int, Attribute]) -> list[Expression]:
+def _unsplit(some: Some, known: Columns) -> list[Expression]:
     if not may_be_null(some.predicate, known):
         return [some.predicate]
     return [some.predicate, call(Op.IS_NULL, some.predicate)]

@@ -1,0 +1,120 @@
+"""What the planner refuses: code, message and place of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import PlannerError
+from tests.planner.samples import planned
+
+UNSUPPORTED = [
+    ("SELECT a, ^row_number() OVER (ORDER BY a) FROM t", "a window function"),
+    ("SELECT a, ^sum(c) OVER (PARTITION BY a) FROM t", "a window function"),
+    ("SELECT a FROM t ^ORDER BY a", "ORDER BY"),
+    ("SELECT a FROM t ^LIMIT 3", "LIMIT"),
+    ("SELECT a FROM t ^OFFSET 3", "OFFSET"),
+    ("SELECT * FROM (SELECT a FROM t ^LIMIT 1) x", "LIMIT"),
+    ("SELECT a FROM t UNION SELECT a FROM u ^ORDER BY 1", "ORDER BY"),
+    ("SELECT a, count(*) FROM t GROUP BY ^ROLLUP (a)", "ROLLUP"),
+    ("SELECT a, count(*) FROM t GROUP BY ^CUBE (a)", "CUBE"),
+    ("SELECT a, count(*) FROM t GROUP BY ^GROUPING SETS ((a), ())", "GROUPING SETS"),
+    ("SELECT ^DISTINCT ON (a) a, b FROM t", "DISTINCT ON"),
+    ("SELECT a FROM t ^QUALIFY row_number() OVER () = 1", "QUALIFY"),
+    ("SELECT * FROM ^unnest(ARRAY[1, 2]) x", "UNNEST"),
+    ("SELECT * FROM ^generate_series(1, 3) x", "table function generate_series"),
+    ("SELECT ^ARRAY[1, 2]", "an array"),
+    ("SELECT a, ^now() FROM t", "not deterministic"),
+    ("SELECT a, ^random() FROM t", "not deterministic"),
+    ("SELECT a FROM t WHERE c > 1 AND ^current_date > '2020-01-01'", "CURRENT_DATE is not deterministic"),
+    ("SELECT ^gen_random_uuid()", "not deterministic"),
+    ("SELECT ^INTERVAL '1 day'", "an interval"),
+    ("SELECT day, ^at - at FROM days", "type INTERVAL"),
+    ("SELECT a::^json FROM t", "type JSON"),
+    ("SELECT ^b -> 'a' FROM t", "JSON"),
+    ("SELECT a, ^string_agg(b, ',') FROM t GROUP BY a", "aggregate function string_agg"),
+    ("SELECT ^stddev(a) FROM t", "aggregate function stddev"),
+    ("SELECT (SELECT ^sum(t.a)) FROM t", "an aggregate over an outer query's columns"),
+    ("SELECT * FROM t ^TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
+    ("SELECT * FROM t ^FOR UPDATE", "FOR UPDATE"),
+    ("SELECT $^1 FROM t", "a parameter"),
+    ("SELECT ^pg_sleep(1)", "pg_sleep is not supported"),
+]
+
+WRONG = [
+    ("SELECT a,\n  ^zz FROM t", "unknown_column", 'unknown column "zz"'),
+    ("SELECT ^t.zz FROM t", "unknown_column", 'table "t" has no column "zz"'),
+    ("SELECT ^x.a FROM t", "unknown_table", 'no table "x" is in reach'),
+    ("SELECT * FROM ^nope", "unknown_table", 'unknown table "nope"'),
+    ("SELECT ^a FROM t, u", "ambiguous_column", 'column "a" is ambiguous'),
+    ("SELECT ^nofun(a) FROM t", "unknown_function", "nofun"),
+    ("SELECT ^upper(a) FROM t", "type_mismatch", "upper(INTEGER)"),
+    ("SELECT 1, ^a + b FROM t", "type_mismatch", "+(INTEGER, VARCHAR)"),
+    ("SELECT a FROM t WHERE ^b", "type_mismatch", "WHERE is TEXT, not BOOLEAN"),
+    ("SELECT id FROM days WHERE ^day = 'foo'", "type_mismatch", "'foo' is not a value of type DATE"),
+    ("SELECT ^a, count(*) FROM t", "invalid_query", 'column "a" must be in GROUP BY'),
+    ("SELECT count(*) FROM t HAVING ^a > 1", "invalid_query", 'column "a" must be in GROUP BY'),
+    ("SELECT sum(^sum(a)) FROM t", "invalid_query", "cannot contain an aggregate"),
+    ("SELECT a FROM t WHERE ^sum(a) > 1", "invalid_query", "WHERE cannot contain an aggregate"),
+    ("SELECT a FROM t GROUP BY ^7", "invalid_query", "no position in the select list"),
+    ("SELECT a FROM t UNION ^SELECT a, b FROM t", "invalid_query", "as many columns"),
+    ("SELECT a FROM t x, ^t x", "invalid_query", 'table name "x" is there twice'),
+    ("SELECT (SELECT ^a, b FROM t)", "invalid_query", "one column, not 2"),
+    ("SELECT ^a IN (SELECT a, b FROM t) FROM t", "invalid_query", "IN compares"),
+    ("SELECT ^*", "invalid_query", "* needs a FROM clause"),
+    ("SELECT a FROM t WHERE a = ^100000000000000000000", "type_mismatch", "is too large"),
+    ("SELECT a ^FROM", "syntax_error", "expected table name"),
+]
+
+
+def _place(marked: str) -> tuple[str, int, int]:
+    """The text without its ^, and the line and column where that stood."""
+    before = marked[: marked.index("^")]
+    return marked.replace("^", "", 1), before.count("\n") + 1, len(before.split("\n")[-1]) + 1
+
+
+@pytest.mark.parametrize(("marked", "construct"), UNSUPPORTED)
+def test_names_the_construct_and_its_place(marked: str, construct: str) -> None:
+    sql, line, column = _place(marked)
+    with pytest.raises(PlannerError) as caught:
+        planned(sql)
+    assert caught.value.code == "unsupported_sql"
+    assert construct in caught.value.message
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(("marked", "code", "message"), WRONG)
+def test_says_what_is_wrong_and_where(marked: str, code: str, message: str) -> None:
+    sql, line, column = _place(marked)
+    with pytest.raises(PlannerError) as caught:
+        planned(sql)
+    assert caught.value.code == code
+    assert message in caught.value.message
+    assert (caught.value.line, caught.value.column) == (line, column)
+
+
+def test_other_dialects_mean_their_own() -> None:
+    assert [str(c.type) for c in planned("SELECT a / 2 FROM t", "duckdb").schema.columns] == [
+        "DOUBLE PRECISION"
+    ]
+    assert [str(c.type) for c in planned("SELECT a / 2 FROM t", "postgres").schema.columns] == ["INTEGER"]
+    assert planned("SELECT `a` FROM `t`", "mysql").schema.names == ("a",)
+
+
+def test_the_canonical_text_plans_alike() -> None:
+    sql = (
+        "with mutually recursive (return at recursion limit 3) r (n int, m numeric(10, 2)) as "
+        "(select 1, 2.5 union all select n + 1, m from r) select * from r -- all of it"
+    )
+    query = planned(sql)
+    assert query.sql == (
+        "WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT 3) r(n INTEGER, m NUMERIC(10, 2)) AS "
+        "(SELECT 1, 2.5 UNION ALL SELECT n + 1, m FROM r) SELECT * FROM r"
+    )
+    assert planned(query.sql).plan == query.plan
+
+
+def test_reads_name_what_is_referred_to_directly() -> None:
+    assert planned("WITH u AS (SELECT 1 AS a) SELECT * FROM t, u WHERE t.a IN (SELECT id FROM k)").reads == {
+        "t",
+        "k",
+    }
