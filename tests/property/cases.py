@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass
-from itertools import chain
+from dataclasses import dataclass, replace
 
-from tests.property.duck import Answer, Bag, Failure, Invalid, Referee
+from tests.property.duck import Answer, Bag, Broken, Failure, Invalid, Referee
 from tests.property.fixpoint import Diverges
 from tests.property.histories import History, random_history, states
 from tests.property.schemas import Table, random_tables
@@ -30,19 +30,31 @@ def random_case(seed: int, candidates: int = 24) -> tuple[Case, Answers]:
     rng = random.Random(seed)
     tables = random_tables(rng)
     history = random_history(rng, tables, rng.choice((3, 5, 6, 8, 10)))
-    referee = Referee(tables)
-    try:
-        views: list[View] = []
-        while len(views) < candidates:
-            view = random_view(rng, f"v{len(views)}", tables, tuple(views))
-            if is_valid(referee, view):
-                views.append(view)
-    finally:
-        referee.close()
+    views = _candidates(rng, tables, candidates)
     case = Case(seed, tables, tuple(views), history)
     found = answers(case)
     chosen = _chosen(rng, [view for view in views if view.name in found], found)
     return Case(seed, tables, chosen, history), {view.name: found[view.name] for view in chosen}
+
+
+def _candidates(rng: random.Random, tables: tuple[Table, ...], count: int) -> list[View]:
+    """Views that DuckDB takes, over the tables and each other."""
+    views: list[View] = []
+    referee = Referee(tables)
+    for number in itertools.count():
+        if len(views) == count:
+            break
+        view = random_view(rng, f"v{number}", tables, tuple(views))
+        try:
+            if is_valid(referee, view):
+                views.append(view)
+        except Broken:
+            referee.close()
+            referee = Referee(tables)
+            for known in views:
+                known.answer(referee)
+    referee.close()
+    return views
 
 
 def is_valid(referee: Referee, view: View) -> bool:
@@ -57,19 +69,30 @@ def is_valid(referee: Referee, view: View) -> bool:
 
 def answers(case: Case) -> Answers:
     """The referee's answers; a view that it cannot answer at some epoch is missing, with its readers."""
-    referee = Referee(case.tables)
-    found: dict[str, list[Answer | None]] = {view.name: [] for view in case.views}
+    while True:
+        found: dict[str, list[Answer | None]] = {view.name: [] for view in case.views}
+        referee = Referee(case.tables)
+        try:
+            _answer_all(referee, case, found)
+            return {name: tuple(each) for name, each in found.items()}
+        except Broken as broken:
+            case = replace(case, views=tuple(view for view in case.views if view.name != broken.args[0]))
+        finally:
+            referee.close()
+
+
+def _answer_all(referee: Referee, case: Case, found: dict[str, list[Answer | None]]) -> None:
+    """Append every view's answer at every epoch; raises Broken with the name of the view that did it."""
     kept = {name for view in case.views for name in view.reads}
     empty: dict[str, Bag] = {table.name: Bag() for table in case.tables}
-    try:
-        for state in chain((empty,), states(case.tables, case.history)):
-            referee.load(state)
-            for view in case.views:
-                if view.name in found:
+    for state in itertools.chain((empty,), states(case.tables, case.history)):
+        referee.load(state)
+        for view in case.views:
+            if view.name in found:
+                try:
                     _answer(referee, view, found, view.name in kept)
-    finally:
-        referee.close()
-    return {name: tuple(each) for name, each in found.items()}
+                except Broken as broken:
+                    raise Broken(view.name) from broken
 
 
 def _answer(referee: Referee, view: View, found: dict[str, list[Answer | None]], keep: bool) -> None:

@@ -27,6 +27,10 @@ class Invalid(Exception):
     """The statement is not one that DuckDB can run, whatever the data."""
 
 
+class Broken(Exception):
+    """The statement broke DuckDB: the referee is of no use any more."""
+
+
 @dataclass(frozen=True)
 class Failure:
     """The data make the statement fail; with `limit`, a recursion does not end in time."""
@@ -45,6 +49,7 @@ class Referee:
         self.tables = tables
         self.connection = duckdb.connect()
         self.connection.execute("SET threads = 1")
+        self.connection.execute("SET memory_limit = '1GB'")
         self._held: dict[str, Bag] = {}
         for table in tables:
             columns = ", ".join(f"{c.name} {c.type}" for c in table.schema.columns)
@@ -73,7 +78,7 @@ class Referee:
         try:
             return tuple((row[0], row[1]) for row in self.connection.execute(f"DESCRIBE {sql}").fetchall())
         except duckdb.Error as error:
-            raise Invalid(str(error)) from error
+            raise refusal(error) from error
 
     def answer(self, sql: str) -> Answer:
         try:
@@ -81,7 +86,7 @@ class Referee:
         except DATA_ERRORS as error:
             return Failure(str(error).splitlines()[0])
         except duckdb.Error as error:
-            raise Invalid(str(error)) from error
+            raise refusal(error) from error
 
     def keep(self, name: str, sql: str) -> Answer:
         """The answer, left behind as the table `name`; raises Invalid."""
@@ -90,8 +95,17 @@ class Referee:
         except DATA_ERRORS as error:
             return Failure(str(error).splitlines()[0])
         except duckdb.Error as error:
-            raise Invalid(str(error)) from error
+            raise refusal(error) from error
         return self.answer(f"SELECT * FROM {name}")
+
+
+def refusal(error: duckdb.Error) -> Invalid | Broken:
+    """What DuckDB's error says of the statement."""
+    return (
+        Broken(str(error))
+        if isinstance(error, duckdb.FatalException | duckdb.InternalException)
+        else Invalid(str(error))
+    )
 
 
 def literal(value: object, kind: Type) -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import duckdb
 
-from tests.property.duck import DATA_ERRORS, Bag, Failure, Invalid, Referee, normalise
+from tests.property.duck import DATA_ERRORS, Bag, Failure, Referee, normalise, refusal
 from tests.property.recursion import Binding, Recursion
 
 MOST_ROUNDS = 50
@@ -43,7 +43,7 @@ def iterate(referee: Referee, recursion: Recursion) -> Failure | None:
     except DATA_ERRORS as error:
         return Failure(str(error).splitlines()[0])
     except duckdb.Error as error:
-        raise Invalid(str(error)) from error
+        raise refusal(error) from error
     raise Diverges(f"{MOST_ROUNDS} rounds")
 
 

@@ -208,6 +208,9 @@ class Queries(Expressions):
         joins = self.rng.choice((0, 0, 0, 1, 1, 1, 2)) if depth > 1 else self.rng.choice((0, 0, 1))
         for _ in range(joins):
             term, atoms = self.join(term, atoms, depth, outer)
+        if self.rng.random() < 0.08:  # at the end: a comma binds less than JOIN
+            other, more = self.primary(depth - 1, outer)
+            return Term("from", "{}, {}", (term, other)), atoms + more
         return term, atoms
 
     def primary(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
@@ -247,8 +250,7 @@ class Queries(Expressions):
             return self.lateral(left, atoms, depth, outer)
         right, others = self.primary(depth - 1, outer)
         if draw < 0.30:
-            text = self.rng.choice(("{} CROSS JOIN {}", "{}, {}"))
-            return Term("from", text, (left, right)), atoms + others
+            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + others
         kind = self.rng.choice(
             ("JOIN", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
         )

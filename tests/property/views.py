@@ -31,7 +31,10 @@ class View:
 
     def sql(self, dialect: str = "postgres") -> str:
         query = self.query.sql(dialect)
-        return f"{self.recursion.sql(dialect)} {query}" if self.recursion else query
+        if self.recursion is None:
+            return query
+        query = f"SELECT * FROM ({query}) AS q" if query.startswith("WITH") else query
+        return f"{self.recursion.sql(dialect)} {query}"
 
     @property
     def reads(self) -> set[str]:

@@ -1,0 +1,232 @@
+"""Runs a case through planner and engine and says where it departs from the referee.
+
+One engine gets the history epoch by epoch: every view must hold the referee's answer at every epoch, when
+the epoch is new and later when it is history. A second engine gets the same epochs divided otherwise, up
+to all at once, with views created before, between and after: its changes must be the same, row by row.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from decimal import Decimal
+
+import numpy as np
+
+from engine.codec import decode_rows, encode_rows
+from engine.plan import Node, Source
+from engine.runtime import Engine
+from engine.schema import Kind, Schema
+from planner import plan_query
+from planner.catalog import Relation
+from planner.errors import PlannerError
+from tests.property.cases import Answers, Case
+from tests.property.duck import Answer, Bag, Failure, normalise, same
+from tests.property.histories import Change, Epoch, states
+from tests.property.mismatch import Departure, Mismatch, departure
+from tests.property.views import View
+
+
+def check(case: Case, answers: Answers) -> Mismatch | None:
+    """The first departure from `answers` or from one engine to another; None if all is well."""
+    try:
+        plans = plan(case)
+        one = by_epoch(case, plans, answers)
+        divided(case, plans, answers, one)
+    except Departure as found:
+        return found.mismatch
+    return None
+
+
+# Planning
+
+
+def plan(case: Case) -> dict[str, Node]:
+    """The plan of every view, over the tables and the views before it."""
+    catalog: dict[str, Relation] = {
+        table.name: Relation(table.name, table.schema, Source(table.name, table.schema), table.key)
+        for table in case.tables
+    }
+    plans: dict[str, Node] = {}
+    for view in case.views:
+        with departure("crash", view.name, 0):
+            try:
+                planned = plan_query(view.sql(), catalog)
+            except PlannerError as error:
+                raise Departure(
+                    Mismatch("refused", view.name, 0, "a plan", f"{error.code}: {error}")
+                ) from error
+        plans[view.name] = planned.plan
+        catalog[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
+    return plans
+
+
+# One epoch at a time
+
+
+def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers) -> Engine:
+    """Every view right at every epoch, and unchanged when read again at the end."""
+    engine = started(case)
+    for view in case.views:
+        create(engine, view, plans)
+    seen: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
+    for number, (epoch, state) in enumerate(
+        zip(case.history, states(case.tables, case.history), strict=True), 1
+    ):
+        advance(engine, case, number, [epoch], answers)
+        for table in case.tables:
+            held = normalise(state[table.name].elements())
+            _expect("rows", table.name, number, held, read(engine, table.name, number))
+        for view in case.views:
+            if engine.snapshot.failure(view.name) is None:
+                seen[view.name, number] = engine.snapshot.rows(view.name)
+                _compare(engine, view, number, answers[view.name][number])
+    for (name, number), rows in seen.items():
+        with departure("crash", name, number):
+            again = engine.snapshot.rows(name, number)
+        if not all(map(np.array_equal, rows, again)):
+            raise Departure(Mismatch("past", name, number, rows, again))
+    return engine
+
+
+def _compare(engine: Engine, view: View, number: int, expected: Answer | None) -> None:
+    with departure("crash", view.name, number):
+        errors = engine.snapshot.errors(view.name)
+    if expected is None or (errors and view.fragile):
+        return
+    if isinstance(expected, Failure):
+        if not errors and not view.fragile:
+            raise Departure(Mismatch("errors", view.name, number, expected, "no errors"))
+        return
+    if errors:
+        raise Departure(Mismatch("errors", view.name, number, "no errors", errors))
+    _expect("rows", view.name, number, expected, read(engine, view.name, number))
+
+
+def _expect(kind: str, name: str, number: int, expected: Bag, got: Bag) -> None:
+    if not same(expected, got):
+        raise Departure(Mismatch(kind, name, number, expected, got))
+
+
+# Divided otherwise
+
+
+def divided(case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine) -> None:
+    """The same history in other pieces, with views created along the way, has the same changes."""
+    rng = random.Random(f"divided {case.seed}")
+    last = len(case.history)
+    cuts = sorted(rng.sample(range(1, last), rng.choice((0, 0, 1, 2)) if last > 2 else 0)) if last > 1 else []
+    views = [view for view in case.views if not any(_is_limit(answer) for answer in answers[view.name])]
+    views = [view for view in views if one.snapshot.failure(view.name) is None]
+    when = {view.name: rng.choice((0, 0, *cuts, last)) for view in views}
+    engine = started(case)
+    for lower, upper in zip((0, *cuts), (*cuts, last), strict=True):
+        for view in views:
+            if when[view.name] == lower:
+                create(engine, view, plans)
+        advance(engine, case, lower + 1, case.history[lower:upper], answers)
+    for view in views:
+        if when[view.name] == last:
+            create(engine, view, plans)
+        _same_changes(engine, one, view.name, last)
+    for table in case.tables:
+        _same_changes(engine, one, table.name, last)
+
+
+def _same_changes(engine: Engine, one: Engine, name: str, last: int) -> None:
+    with departure("crash", name, last):
+        expected, got = one.snapshot.changes(name, 0, last), engine.snapshot.changes(name, 0, last)
+        if not np.array_equal(expected, got):
+            raise Departure(
+                Mismatch("batching", name, last, _readable(one, name, expected), _readable(engine, name, got))
+            )
+        for number in range(1, last + 1):
+            errors, others = one.snapshot.errors(name, number), engine.snapshot.errors(name, number)
+            if errors != others:
+                raise Departure(Mismatch("batching", name, number, errors, others))
+
+
+def _is_limit(answer: Answer | None) -> bool:
+    return isinstance(answer, Failure) and answer.limit
+
+
+def _readable(engine: Engine, name: str, delta: np.ndarray) -> list[tuple[object, ...]]:
+    rows = values(delta[:-2], engine.snapshot.schema(name), engine)
+    return [(int(epoch), int(diff), row) for epoch, diff, row in zip(delta[-2], delta[-1], rows, strict=True)]
+
+
+# The engine's side
+
+
+def started(case: Case) -> Engine:
+    engine = Engine()
+    for table in case.tables:
+        engine.create_source(table.name, table.schema, table.key)
+    return engine
+
+
+def create(engine: Engine, view: View, plans: Mapping[str, Node]) -> None:
+    with departure("crash", view.name, engine.snapshot.upper - 1):
+        engine.create_view(view.name, plans[view.name])
+
+
+def advance(engine: Engine, case: Case, first: int, epochs: Sequence[Epoch], answers: Answers) -> None:
+    """Stage the epochs from `first` on as one and publish them; a view may fail only where it should."""
+    deltas: dict[str, np.ndarray] = {}
+    changes = [(first + i, change) for i, epoch in enumerate(epochs) for change in epoch]
+    for table in case.tables:
+        mine = [(number, change) for number, change in changes if change.table == table.name]
+        if mine:
+            deltas[table.name] = delta_of(mine, table.schema, engine)
+    last = first + len(epochs) - 1
+    with departure("crash", "", last):
+        stage = engine.stage(deltas, last + 1)
+        stage.publish()
+    for name, reason in stage.failed.items():
+        answer = answers[name][last]
+        if answer is not None and not _is_limit(answer):
+            raise Departure(Mismatch("crash", name, last, answer, reason))
+    for name, each in answers.items():
+        if _is_limit(each[last]) and engine.snapshot.failure(name) is None:
+            raise Departure(Mismatch("errors", name, last, each[last], "not quarantined"))
+
+
+def delta_of(changes: Sequence[tuple[int, Change]], schema: Schema, engine: Engine) -> np.ndarray:
+    words = encode_rows([change.row for _, change in changes], schema, engine.dictionary)
+    tail = np.array([[number for number, _ in changes], [change.diff for _, change in changes]], np.int64)
+    return np.ascontiguousarray(np.concatenate([words, tail]))
+
+
+def read(engine: Engine, name: str, number: int) -> Bag:
+    """The relation's rows at an epoch as normalised values."""
+    with departure("crash", name, number):
+        words, counts = engine.snapshot.rows(name, number)
+        rows = values(words, engine.snapshot.schema(name), engine)
+    bag: Bag = Counter()
+    for row, count in zip(rows, counts.tolist(), strict=True):
+        bag[row] += count
+    return bag
+
+
+def values(words: np.ndarray, schema: Schema, engine: Engine) -> list[tuple[object, ...]]:
+    """Rows as Python values that compare with DuckDB's."""
+    kinds = [column.type.kind for column in schema.columns]
+    return [
+        tuple(_value(value, kind) for value, kind in zip(row, kinds, strict=True))
+        for row in decode_rows(words, schema, engine.dictionary)
+    ]
+
+
+def _value(value: object, kind: Kind) -> object:
+    """A JSON value as DuckDB would give it."""
+    if not isinstance(value, str) or kind is Kind.TEXT:
+        return value
+    if kind is Kind.NUMERIC:
+        return Decimal(value)
+    if kind is Kind.DATE:
+        return date.fromisoformat(value)
+    if kind is Kind.TIMESTAMP:
+        return datetime.fromisoformat(value)
+    return value if value == "NaN" else float(value)

@@ -1,0 +1,152 @@
+"""What random cases have found, each as small as it came: regressions that must not come back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    Column,
+    Schema,
+    Type,
+    numeric,
+)
+from tests.property.cases import Case, answers
+from tests.property.check import check
+from tests.property.duck import Bag
+from tests.property.histories import Change
+from tests.property.schemas import Row, Table
+from tests.property.terms import Term
+from tests.property.views import View
+
+SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)}
+
+
+def found(
+    tables: Sequence[str],
+    views: Mapping[str, str | tuple[str, str]],
+    history: Sequence[Sequence[tuple[str, Row, int]]],
+    rows: Mapping[str, Sequence[Sequence[Row]]] | None = None,
+    fragile: bool = False,
+) -> None:
+    """Check views over a history, as `test_views.py` does.
+
+    A view is its SQL, or that and DuckDB's spelling of it. `rows` has the answers by epoch where DuckDB
+    cannot give them.
+    """
+    made = tuple(View(name, _query(sql), (), None, fragile) for name, sql in views.items())
+    epochs = tuple(tuple(Change(*change) for change in epoch) for epoch in history)
+    case = Case(0, tuple(map(_table, tables)), made, epochs)
+    if rows is None:
+        expected = answers(case)
+        assert expected.keys() == set(views), "DuckDB takes every view"
+    else:
+        expected = {name: (None, *map(Bag, each)) for name, each in rows.items()}
+    mismatch = check(case, expected)
+    assert mismatch is None, mismatch
+
+
+def _query(sql: str | tuple[str, str]) -> Term:
+    return Term("query", sql) if isinstance(sql, str) else Term("query", sql[0], (), sql[1])
+
+
+def _table(text: str) -> Table:
+    """A table from `name(column TYPE [NOT NULL], ..., [PRIMARY KEY (column, ...)])`."""
+    name, _, inside = text.partition("(")
+    key = re.search(r", PRIMARY KEY \((.*?)\)", inside)
+    columns = []
+    for part in re.split(r", (?![\d])", inside.rpartition(")")[0].replace(key[0] if key else "\0", "")):
+        column, _, kind = part.partition(" ")
+        nullable = not kind.endswith(" NOT NULL")
+        columns.append(Column(column, _type(kind.removesuffix(" NOT NULL")), nullable))
+    schema = Schema(tuple(columns))
+    return Table(name, schema, tuple(schema.index(c) for c in key[1].split(", ")) if key else None)
+
+
+def _type(text: str) -> Type:
+    digits = re.fullmatch(r"NUMERIC\((\d+), (\d+)\)", text)
+    return numeric(int(digits[1]), int(digits[2])) if digits else SIMPLE[text]
+
+
+def test_an_aggregate_of_a_not_null_value_over_no_rows() -> None:
+    found(
+        tables=["log(b TEXT NOT NULL, PRIMARY KEY (b))"],
+        views={"v0": "SELECT min('a') AS c0, sum(1) AS c1 FROM log AS t1"},
+        history=[[], [("log", ("x",), 1)], [("log", ("x",), -1)]],
+    )
+
+
+def test_rows_that_fail() -> None:
+    sql = "SELECT a / k AS x FROM t WHERE a / k IS NOT NULL"
+    rows = [("t", (1, 0), 1), ("t", (2, 0), 2), ("t", (4, 2), 1)]
+    found(
+        tables=["t(a INTEGER, k INTEGER)"],
+        views={"v0": (sql, sql.replace("/", "//"))},
+        history=[rows, [("t", (1, 0), -1), ("t", (2, 0), -2)]],
+    )
+
+
+def test_a_distinct_aggregate_of_a_constant() -> None:
+    found(
+        tables=["t(a INTEGER, d DATE)"],
+        views={"v0": "SELECT sum(DISTINCT 1) AS c0, count(*) AS c1 FROM t GROUP BY d"},
+        history=[[("t", (1, date(2024, 1, 1)), 2), ("t", (2, None), 1)]],
+    )
+
+
+def test_arithmetic_on_a_filtered_aggregate() -> None:
+    found(
+        tables=["t(b TIMESTAMP)"],
+        views={
+            "v0": "SELECT min(b) FILTER (WHERE b < TIMESTAMP '2024-01-01') - INTERVAL '36 hours' AS c0 FROM t"
+        },
+        history=[[("t", (None,), 1)]],
+    )
+
+
+def test_subqueries_over_names_of_one_with() -> None:
+    found(
+        tables=["edges(src INTEGER NOT NULL, dst INTEGER NOT NULL)", "stock(h TEXT)"],
+        views={
+            "v0": "WITH r1(c0) AS (SELECT CAST(2 AS bigint) AS c0 FROM stock AS t6),"
+            " r2(c0, c1) AS (SELECT t3.c0 AS c0, CAST(count(DISTINCT t4.dst) AS bigint) AS c1"
+            " FROM r1 AS t3 JOIN edges AS t4 ON t3.c0 = t4.src GROUP BY t3.c0)"
+            " SELECT (SELECT CAST(1 AS real) AS c0 FROM r1 AS t9"
+            " WHERE EXISTS (SELECT 1 AS c0 FROM r2 AS t10 WHERE 1 = t9.c0)) AS c1 FROM r1 AS t7"
+        },
+        history=[[("edges", (2, 1), 1), ("stock", ("a",), 1)]],
+    )
+
+
+def test_a_correlated_scalar_subquery_that_is_not_in_another() -> None:
+    found(
+        tables=["people(c SMALLINT NOT NULL)", "items(b INTEGER NOT NULL)"],
+        views={
+            "v0": "SELECT t2.c AS c0 FROM people AS t2"
+            " WHERE (SELECT 1 AS c0 FROM (VALUES (1, 1)) AS t4(c0, c1) WHERE 1 > t2.c)"
+            " NOT IN (SELECT t3.b AS c0 FROM items AS t3)"
+        },
+        history=[[("people", (0,), 1), ("people", (2,), 2)], [("items", (3,), 1)], [("items", (1,), 1)]],
+    )
+
+
+def test_lateral() -> None:
+    found(
+        tables=["t(a INTEGER, b TEXT)"],
+        views={
+            "v0": "SELECT t1.a AS c0, t2.c0 AS c1 FROM t AS t1"
+            " LEFT JOIN LATERAL (SELECT max(t3.b) AS c0 FROM t AS t3 WHERE t3.a > t1.a GROUP BY t3.a) AS t2"
+            " ON TRUE"
+        },
+        history=[[("t", (1, "a"), 1), ("t", (2, "b"), 1), ("t", (None, "c"), 1)], [("t", (2, "b"), -1)]],
+    )
