@@ -7,6 +7,7 @@ and closes the database.
 
 from __future__ import annotations
 
+import gc
 import logging
 import signal
 import sys
@@ -21,6 +22,9 @@ from service.settings import Settings
 SWITCH_INTERVAL = 0.0005
 """Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take
 turns many times an epoch: Python's default of 5 ms would be most of an answer's time."""
+
+GC_THRESHOLD = (50_000, 20, 20)
+"""The collector of cycles runs seldom: a body of many rows makes many objects, and no cycles."""
 
 
 class _Server(uvicorn.Server):
@@ -43,6 +47,8 @@ def main() -> None:
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
     sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.set_threshold(*GC_THRESHOLD)
+    gc.freeze()
     failed: list[bool] = []
 
     def stop() -> None:
