@@ -204,7 +204,7 @@ def _encode_decimals(array: pa.Array, type: Type) -> np.ndarray:
 def decimal_words(decimals: pa.Array, type: Type) -> tuple[np.ndarray, np.ndarray]:
     """The words int64[n] of a decimal128 array of the type's scale, and bool[n]: where a value is too wide.
 
-    What the word is where the array is null or a value too wide is not said.
+    The word is NULL where the array is null; what it is where a value is too wide is not said.
     """
     if len(decimals) == 0:
         return np.zeros(0, np.int64), np.zeros(0, bool)
@@ -212,4 +212,6 @@ def decimal_words(decimals: pa.Array, type: Type) -> tuple[np.ndarray, np.ndarra
     words = halves[:, 0].copy()
     limit = 10 ** min(type.precision or 0, MAX_DIGITS)
     wide = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
-    return words, wide & decimals.is_valid().to_numpy(zero_copy_only=False)
+    valid = decimals.is_valid().to_numpy(zero_copy_only=False)
+    words[~valid] = NULL
+    return words, wide & valid
