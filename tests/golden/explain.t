@@ -61,13 +61,13 @@ return r8
 r0 := source sales → (shop INTEGER, item TEXT, pieces INTEGER)
 r1 := filter r0 → (shop INTEGER, item TEXT, pieces INTEGER)
     #1 = 'tea'
-r2 := map r1 → (shop INTEGER, pieces INTEGER)
+r2 := filter r1 → (shop INTEGER, item TEXT, pieces INTEGER)
+    #0 IS NOT NULL
+r3 := map r2 → (shop INTEGER NOT NULL, pieces INTEGER)
     #0 := #0
     #1 := #2
-r3 := filter r2 → (shop INTEGER, pieces INTEGER)
-    #0 IS NOT NULL
 r4 := source shops → (id INTEGER NOT NULL, city TEXT)
-r5 := join r3, r4 → (shop INTEGER, pieces INTEGER, id INTEGER NOT NULL, city TEXT)
+r5 := join r3, r4 → (shop INTEGER NOT NULL, pieces INTEGER, id INTEGER NOT NULL, city TEXT)
     r3.#0 = r4.#0
 r6 := map r5 → (city TEXT, pieces INTEGER)
     #0 := #3
@@ -136,12 +136,12 @@ r1 := map r0 → (c0 INTEGER NOT NULL)
   r3 := filter r2 → (c0 INTEGER)
       #0 IS NOT NULL
 r4 := source sales → (shop INTEGER, item TEXT, pieces INTEGER)
-r5 := map r4 → (shop INTEGER, pieces INTEGER)
+r5 := filter r4 → (shop INTEGER, item TEXT, pieces INTEGER)
+    #0 IS NOT NULL
+r6 := map r5 → (shop INTEGER NOT NULL, pieces INTEGER)
     #0 := #0
     #1 := #2
-r6 := filter r5 → (shop INTEGER, pieces INTEGER)
-    #0 IS NOT NULL
-  r7 := join r3, r6 → (c0 INTEGER, shop INTEGER, pieces INTEGER)
+  r7 := join r3, r6 → (c0 INTEGER, shop INTEGER NOT NULL, pieces INTEGER)
       r3.#0 = r6.#0
   r8 := map r7 → (pieces INTEGER)
       #0 := #2
