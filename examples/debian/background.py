@@ -15,6 +15,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,6 +83,8 @@ class Background:
         deadline = time.monotonic() + STOP_SECONDS
         while _command_of(pid) and time.monotonic() < deadline:
             time.sleep(0.05)
+        with suppress(ChildProcessError):
+            os.waitpid(pid, os.WNOHANG)
         return pid
 
     def _wait(self, pid: int, ready: str) -> None:
