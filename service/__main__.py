@@ -65,6 +65,8 @@ def main() -> None:
         log_config=None,
         log_level=settings.log_level,
         access_log=False,
+        proxy_headers=False,
+        server_header=False,
         timeout_graceful_shutdown=settings.shutdown_seconds,
         backlog=2048,
     )

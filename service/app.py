@@ -63,7 +63,7 @@ def create_app(settings: Settings, on_failure: Callable[[], None] | None = None)
     app.state.metrics = Metrics()
     app.add_middleware(_Gate, counter=app.state.metrics.requests, body_limit=settings.body_limit)
     problems.install(app)
-    app.router.routes.extend(deltas.ROUTES)
+    app.router.routes[:0] = deltas.ROUTES
     for router in ROUTERS:
         app.include_router(router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]

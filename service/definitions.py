@@ -1,9 +1,9 @@
 """The definitions of tables and views: created, dropped and looked up by name.
 
 `Definitions` belongs to the writer's thread, which alone changes it; `all` is an
-immutable mapping, replaced as a whole, that any thread may read. The catalog database
-is changed first inside a transaction that commits only when the engine has followed,
-so that both have a relation or neither has.
+immutable mapping, replaced as a whole, that any thread may read. What the engine has
+made is undone if the catalog database cannot be told, and dropped once it has been, so
+that both have a relation or neither has.
 
 A view whose plan the engine can no longer run when the service starts stays defined,
 with the reason in `failure`; dropping it works as ever.
@@ -11,7 +11,8 @@ with the reason in `failure`; dropping it works as ever.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -87,9 +88,9 @@ class Definitions:
         schema = _with_key(schema, key)
         relation = Relation(name, schema, Source(name, schema), key)
         created = self._engine.snapshot.upper - 1
-        with self._catalog.changing() as changing:
+        self._engine.create_source(name, schema, key)
+        with self._undone_by(self._engine.drop_source, name), self._catalog.changing() as changing:
             id = changing.add(Record(0, name, schema, key, "", "", created))
-            self._engine.create_source(name, schema, key)
         return self._put(Definition(id, relation, created))
 
     def create_view(self, name: str, sql: str, dialect: str, or_replace: bool = False) -> Definition:
@@ -104,9 +105,9 @@ class Definitions:
             self.drop(name, view=True)
         created = self._engine.snapshot.upper - 1
         try:
-            with self._catalog.changing() as changing:
+            self._engine.create_view(name, planned.plan)
+            with self._undone_by(self._engine.drop_view, name), self._catalog.changing() as changing:
                 id = changing.add(Record(0, name, None, None, sql, dialect, created))
-                self._engine.create_view(name, planned.plan)
         except Exception:
             if replaced is not None:
                 self.create_view(name, replaced.sql, replaced.dialect)
@@ -129,8 +130,8 @@ class Definitions:
             )
         with self._catalog.changing() as changing:
             changing.remove(definition.id)
-            if definition.failure is None:
-                (self._engine.drop_view if view else self._engine.drop_source)(name)
+        if definition.failure is None:
+            (self._engine.drop_view if view else self._engine.drop_source)(name)
         self._replace({n: d for n, d in self.all.items() if n != name})
         return definition
 
@@ -164,6 +165,15 @@ class Definitions:
         except EngineError as error:
             return replace(definition, failure=error.message)
         return definition
+
+    @contextmanager
+    def _undone_by(self, undo: Callable[[str], None], name: str) -> Iterator[None]:
+        """Takes from the engine what the catalog could not be told of."""
+        try:
+            yield
+        except BaseException:
+            undo(name)
+            raise
 
     def _must_be_new(self, name: str) -> None:
         if name in self.all:

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from engine.runtime import Engine, Stage
 from service.catalog import Catalog, Commit
@@ -239,6 +239,13 @@ class Epochs:
     def _append(self, commit: Commit, payload: bytes, keys: Sequence[tuple[Idempotency, Applied]]) -> None:
         try:
             self._catalog.append(commit, payload, keys)
+        except IntegrityError as error:
+            self._doubt = commit.last
+            raise Unavailable(
+                f"the log has an epoch {commit.last} of another process",
+                "one service at a time may use a database",
+                code="log_unavailable",
+            ) from error
         except SQLAlchemyError as error:
             _log.exception("the log did not confirm epochs %d to %d", commit.first, commit.last)
             self._doubt = commit.last

@@ -21,6 +21,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from engine.errors import (
     EngineError,
     EpochError,
@@ -127,4 +129,6 @@ def problem_of(error: BaseException) -> Problem | None:
         if isinstance(error, kind):
             line, column = getattr(error, "line", None), getattr(error, "column", None)
             return Problem(status, error.code, error.message, error.hint, line, column)
+    if isinstance(error, SQLAlchemyError):
+        return Problem(503, code="log_unavailable", detail="the catalog database cannot be used now")
     return None

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 import orjson
 from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
+from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
@@ -58,10 +59,9 @@ def install(app: FastAPI) -> None:
 
 async def _any(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
-    if problem is None or problem.status == 500:
+    if problem is None or isinstance(error, SQLAlchemyError):
         _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-        problem = _INTERNAL
-    return response(problem)
+    return response(problem or _INTERNAL)
 
 
 async def _http(request: Request, error: Exception) -> Response:

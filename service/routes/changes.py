@@ -120,8 +120,8 @@ async def _events(
     runtime: Runtime, definition: Definition, since: int, skip_errors: bool
 ) -> AsyncIterator[bytes]:
     """Events of epochs after `since`, for as long as the relation is there and the service runs."""
+    beat = runtime.pulse.waiter()
     while not runtime.closing:
-        beat = runtime.pulse.waiter()
         snapshot = runtime.snapshot
         newest = snapshot.upper - 1
         try:
@@ -130,8 +130,9 @@ async def _events(
             if newest > since:
                 check_health(definition, snapshot, newest, skip_errors)
                 delta = await asyncio.to_thread(snapshot.changes, definition.name, since, newest)
-                for piece in _event_texts(delta, definition, runtime.dictionary):
-                    yield piece
+                events = _event_texts(delta, definition, runtime.dictionary)
+                while event := await asyncio.to_thread(next, events, b""):
+                    yield event
                 since = newest
         except (ServiceError, EngineError) as error:
             problem = problem_of(error)
@@ -140,6 +141,7 @@ async def _events(
             return
         try:
             await asyncio.wait_for(beat.wait(), KEEP_ALIVE)
+            beat = runtime.pulse.waiter()
         except TimeoutError:
             yield b": alive\n\n"
 

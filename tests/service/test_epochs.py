@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from sqlalchemy.exc import OperationalError
 from engine.codec import decode_rows, encode_rows
 from engine.errors import EngineError
 from engine.schema import BIGINT, TEXT, Column, Schema
-from service.catalog import Catalog
+from service.catalog import Catalog, Commit
 from service.changes import Applied, Idempotency, Op, TableChanges
 from service.epochs import Request
 from service.errors import Conflict, Invalid, Unavailable
@@ -314,3 +315,35 @@ def test_a_bag_in_a_transaction(state: State) -> None:
 
     state.epochs.transact(work)
     assert rows(state, "bag") == [(1, "a")]
+
+
+def test_an_epoch_of_another_process(state: State) -> None:
+    state.catalog.append(Commit(1, 1, 0), b"another's")
+    for _ in range(2):
+        [outcome] = state.epochs.commit([request(state, (Op.INSERT, 1, "a"))])
+        assert isinstance(outcome, Unavailable)
+    assert rows(state, "t") == []
+
+
+def test_definitions_that_the_catalog_cannot_keep(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+    definitions = state.definitions
+
+    @contextmanager
+    def failing() -> Iterator[None]:
+        raise OperationalError("BEGIN", {}, Exception("gone"))
+        yield
+
+    with monkeypatch.context() as patch:
+        patch.setattr(state.catalog, "changing", failing)
+        with pytest.raises(OperationalError):
+            definitions.create_table("u", SCHEMA, None)
+        with pytest.raises(OperationalError):
+            definitions.create_view("v", "SELECT id FROM t", "postgres")
+        with pytest.raises(OperationalError):
+            definitions.drop("names", view=True)
+    assert sorted(definitions.all) == ["bag", "names", "t"]
+    definitions.create_table("u", SCHEMA, None)
+    definitions.create_view("v", "SELECT id FROM t", "postgres")
+    state.epochs.commit([request(state, (Op.INSERT, 1, "a"))])
+    assert rows(state, "names") == [("a", 1)]
+    assert rows(state, "v") == [(1,)]

@@ -1,0 +1,169 @@
+"""The writer's thread: order, groups, limits, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import pytest
+
+from engine.plan import Source
+from engine.schema import BIGINT, Column, Schema
+from planner.catalog import Relation
+from service.changes import Applied, Op, TableChanges
+from service.definitions import Definition
+from service.epochs import Outcome, Request
+from service.errors import Overloaded, Unavailable
+from service.writer import Limits, Writer
+
+SCHEMA = Schema((Column("a", BIGINT),))
+TABLE = Definition(1, Relation("t", SCHEMA, Source("t", SCHEMA)), 0)
+
+
+def request(size: int = 1) -> Request:
+    return Request(((TABLE, TableChanges.of(Op.INSERT, SCHEMA, np.zeros((1, size), np.int64))),))
+
+
+class Recorder:
+    """Stands for the epochs: gives every request the next one, and remembers the groups."""
+
+    def __init__(self) -> None:
+        self.groups: list[int] = []
+        self.epoch = 0
+
+    def commit(self, requests: Sequence[Request]) -> list[Outcome]:
+        self.groups.append(len(requests))
+        outcomes: list[Outcome] = []
+        for each in requests:
+            self.epoch += 1
+            outcomes.append(ValueError("odd") if each.changes == 3 else Applied(self.epoch, each.changes))
+        return outcomes
+
+
+@pytest.fixture
+def epochs() -> Recorder:
+    return Recorder()
+
+
+@pytest.fixture
+def writer(epochs: Recorder) -> Iterator[Writer]:
+    writer = Writer(epochs, Limits(requests=8, changes=100, group_changes=10), after=lambda: None)
+    yield writer
+    writer.close()
+
+
+class Held:
+    """Holds the writer up from inside a job."""
+
+    def __init__(self, writer: Writer) -> None:
+        self._writer = writer
+        self._began, self._go = threading.Event(), threading.Event()
+
+    async def __aenter__(self) -> None:
+        self._job = asyncio.create_task(self._writer.run(self._hold))
+        await asyncio.to_thread(self._began.wait, 60)
+
+    async def __aexit__(self, *error: object) -> None:
+        self._go.set()
+        await self._job
+
+    def _hold(self) -> None:
+        self._began.set()
+        self._go.wait(60)
+
+
+async def started(*works) -> list[asyncio.Task]:
+    tasks = [asyncio.create_task(work) for work in works]
+    await asyncio.sleep(0)
+    return tasks
+
+
+def test_what_waits_goes_together_and_jobs_go_in_turn(writer: Writer, epochs: Recorder) -> None:
+    async def scenario() -> None:
+        async with Held(writer):
+            tasks = await started(
+                writer.apply(request()),
+                writer.apply(request()),
+                writer.run(lambda: epochs.epoch),
+                writer.apply(request()),
+            )
+            assert writer.waiting == 5
+        assert await asyncio.gather(*tasks) == [Applied(1, 1), Applied(2, 1), 2, Applied(3, 1)]
+        assert epochs.groups == [2, 1]
+        assert writer.waiting == 0
+
+    asyncio.run(scenario())
+
+
+def test_a_group_has_its_limit(writer: Writer, epochs: Recorder) -> None:
+    async def scenario() -> None:
+        async with Held(writer):
+            tasks = await started(*(writer.apply(request(size)) for size in (4, 4, 4, 50, 1)))
+        await asyncio.gather(*tasks)
+        assert epochs.groups == [2, 1, 1, 1]
+
+    asyncio.run(scenario())
+
+
+def test_each_is_told_its_own_outcome(writer: Writer) -> None:
+    async def scenario() -> None:
+        async with Held(writer):
+            tasks = await started(
+                writer.apply(request(1)), writer.apply(request(3)), writer.run(lambda: 1 // 0)
+            )
+        first, second, third = await asyncio.gather(*tasks, return_exceptions=True)
+        assert first == Applied(1, 1)
+        assert isinstance(second, ValueError)
+        assert isinstance(third, ZeroDivisionError)
+
+    asyncio.run(scenario())
+
+
+def test_limits_of_what_waits(writer: Writer) -> None:
+    async def scenario() -> None:
+        async with Held(writer):
+            [large] = await started(writer.apply(request(90)))
+            with pytest.raises(Overloaded):
+                await writer.apply(request(11))
+            small = await started(*(writer.apply(request()) for _ in range(6)))
+            with pytest.raises(Overloaded):
+                await writer.run(lambda: None)
+        await asyncio.gather(large, *small)
+        # A request larger than the limit is taken when nothing else waits.
+        assert (await writer.apply(request(500))).changes == 500
+
+    asyncio.run(scenario())
+
+
+def test_one_who_no_longer_waits(writer: Writer, epochs: Recorder) -> None:
+    async def scenario() -> None:
+        async with Held(writer):
+            gone, stays = await started(writer.apply(request()), writer.apply(request()))
+            gone.cancel()
+        assert await stays == Applied(2, 1)
+
+    asyncio.run(scenario())
+
+
+def test_threads_may_call(writer: Writer) -> None:
+    assert writer.call(lambda: threading.current_thread().name) == "freshet-writer"
+    with pytest.raises(ZeroDivisionError):
+        writer.call(lambda: 1 // 0)
+
+
+def test_close_finishes_what_waits(epochs: Recorder) -> None:
+    async def scenario() -> None:
+        writer = Writer(epochs, Limits(8, 100, 10), after=lambda: None)
+        async with Held(writer):
+            tasks = await started(writer.apply(request()), writer.apply(request()))
+            closing = asyncio.create_task(asyncio.to_thread(writer.close))
+            await asyncio.sleep(0.01)
+            with pytest.raises(Unavailable):
+                await writer.apply(request())
+        assert await asyncio.gather(*tasks) == [Applied(1, 1), Applied(2, 1)]
+        await closing
+        writer.close()
+
+    asyncio.run(scenario())
