@@ -13,7 +13,9 @@ from engine.kernels.layers import BLOCK, find_ranges, table_of
 @pytest.mark.parametrize("width", [0, 1, 2, 3])
 def test_find_ranges(size: int, asked: int, width: int) -> None:
     rng = np.random.default_rng(size + asked)
-    batches = [np.array(sorted(rng.integers(0, [2_000, 4, 4], (size, 3)).tolist()), np.int64).reshape(-1, 3)] * 2
+    batches = [
+        np.array(sorted(rng.integers(0, [2_000, 4, 4], (size, 3)).tolist()), np.int64).reshape(-1, 3)
+    ] * 2
     keys = np.unique(rng.integers(0, [2_002, 5, 5][:width], (asked, width)), axis=0).astype(np.int64)
 
     lows, highs = find_ranges(table_of(batches), np.ascontiguousarray(keys))
