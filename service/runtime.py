@@ -71,6 +71,11 @@ class Runtime:
         self.pulse.beat()
         self._checkpoints.consider(self._writer.call)
 
+    @property
+    def is_running(self) -> bool:
+        """Whether changes can be made."""
+        return self._writer.is_running
+
     # Reading: any thread.
 
     @property

@@ -47,7 +47,7 @@ class Limits:
 
 class Writer:
     def __init__(self, epochs: Epochs, limits: Limits, after: Callable[[], None]) -> None:
-        """Starts the thread; it calls `after` whenever something may have changed."""
+        """Starts the thread; it calls `after`, which must not raise, whenever something may have changed."""
         self._epochs = epochs
         self._limits = limits
         self._after = after
@@ -57,8 +57,14 @@ class Writer:
         # Each number has one writing thread under the lock or the GIL; their differences are what waits.
         self._came, self._came_changes = 0, 0
         self._went, self._went_changes = 0, 0
+        self._in_hand: list[_Item | None] = []
         self._thread = threading.Thread(target=self._run, name="freshet-writer")
         self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether what is put into the queue will be done."""
+        return not self._closed and self._thread.is_alive()
 
     @property
     def waiting(self) -> int:
@@ -107,20 +113,37 @@ class Writer:
             self._queue.put(item)
 
     def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException:
+            _log.critical("the writer stopped; nothing more is accepted until a restart", exc_info=True)
+            with self._lock:
+                self._closed = True
+            left = [item for item in self._in_hand + self._taken(wait=False) if item is not None]
+            _settle(
+                left, [Unavailable("the writer has stopped", "restart", code="shutting_down")] * len(left)
+            )
+            raise
+
+    def _work(self) -> None:
         open = True
         while open:
-            items = [self._queue.get()]
-            try:
-                while True:
-                    items.append(self._queue.get_nowait())
-            except Empty:
-                pass
+            self._in_hand = items = self._taken(wait=True)
             open = None not in items
             for group in _groups([item for item in items if item is not None], self._limits.group_changes):
                 _settle(group, self._outcomes(group))
                 self._went += len(group)
                 self._went_changes += sum(_size(item) for item in group)
                 self._after()
+
+    def _taken(self, wait: bool) -> list[_Item | None]:
+        """All that is in the queue, at least one if it is to wait for it."""
+        items = [self._queue.get()] if wait else []
+        try:
+            while True:
+                items.append(self._queue.get_nowait())
+        except Empty:
+            return items
 
     def _outcomes(self, group: Sequence[_Item]) -> Sequence[Any]:
         """What becomes of a group's items: results, and exceptions to be raised."""
@@ -161,10 +184,8 @@ def _settle(group: Sequence[_Item], outcomes: Sequence[Any]) -> None:
     for item, outcome in zip(group, outcomes, strict=True):
         if item.loop is not None:
             loops.setdefault(item.loop, []).append((item.future, outcome))  # type: ignore[arg-type]
-        elif isinstance(outcome, Exception):
-            item.future.set_exception(outcome)
         else:
-            item.future.set_result(outcome)
+            _set([(item.future, outcome)])
     for loop, settled in loops.items():
         try:
             loop.call_soon_threadsafe(_set, settled)
@@ -172,7 +193,7 @@ def _settle(group: Sequence[_Item], outcomes: Sequence[Any]) -> None:
             _log.info("%d requests were answered after their event loop had closed", len(settled))
 
 
-def _set(settled: Sequence[tuple[asyncio.Future, Any]]) -> None:
+def _set(settled: Sequence[tuple[asyncio.Future | Future, Any]]) -> None:
     for future, outcome in settled:
         if future.done():
             continue

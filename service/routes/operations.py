@@ -12,6 +12,7 @@ from fastapi.responses import PlainTextResponse
 
 from engine.runtime import Snapshot
 from service.access import runtime_of
+from service.errors import Unavailable
 from service.runtime import Runtime
 
 router = APIRouter(tags=["operations"])
@@ -28,8 +29,9 @@ async def healthz() -> dict[str, str]:
 
 @router.get("/readyz")
 async def readyz(request: Request) -> dict[str, str]:
-    """200 once everything is recovered."""
-    runtime_of(request)
+    """200 once everything is recovered, for as long as changes can be made."""
+    if not runtime_of(request).is_running:
+        raise Unavailable("the writer has stopped", "restart")
     return {"status": "ready"}
 
 

@@ -167,3 +167,23 @@ def test_close_finishes_what_waits(epochs: Recorder) -> None:
         writer.close()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_writer_that_breaks_says_so(epochs: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One outcome too few is a mistake of ours: nobody is left waiting for ever, and nothing more is taken."""
+    monkeypatch.setattr(epochs, "commit", lambda requests: [])
+
+    async def scenario() -> None:
+        writer = Writer(epochs, Limits(8, 100, 10), after=lambda: None)
+        async with Held(writer):
+            tasks = await started(writer.apply(request()))
+        while writer.is_running:
+            await asyncio.sleep(0.001)
+        with pytest.raises(Unavailable):
+            await writer.apply(request())
+        with pytest.raises(Unavailable):
+            await tasks[0]
+        writer.close()
+
+    asyncio.run(asyncio.wait_for(scenario(), 60))
