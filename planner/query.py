@@ -10,6 +10,7 @@ from engine.plan import Node
 from engine.schema import Schema
 from planner.bind import bind
 from planner.catalog import Catalog
+from planner.errors import Unsupported
 from planner.explain import explain
 from planner.ir import Program
 from planner.lower.program import lower
@@ -37,8 +38,11 @@ class PlannedQuery:
 
 def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:
     """Plan a query over the catalog's relations; a PlannerError says what is wrong, and where."""
-    tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
-    bound = bind(tree, catalog, dialect)
-    optimized = optimize(bound.program, bound.numbers)
-    plan, schema = lower(optimized)
-    return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)
+    try:
+        tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
+        bound = bind(tree, catalog, dialect)
+        optimized = optimize(bound.program, bound.numbers)
+        plan, schema = lower(optimized)
+        return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)
+    except RecursionError:
+        raise Unsupported("the query is nested too deeply", "take parts of it into CTEs or views") from None

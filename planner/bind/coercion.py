@@ -6,12 +6,13 @@ rules for its operators hold (`engine.expressions.Op`). Literals take the wanted
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
 from engine.expressions import Call, Cast, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, INTEGER_RANGES, TEXT, Kind, Type, numeric
+from engine.schema import BIGINT, BOOLEAN, INTEGER, INTEGER_RANGES, TEXT, Kind, Type, numeric
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.reference import Argument, common_type, constant, literal_text, type_of
@@ -38,6 +39,11 @@ def literal_as(literal: Literal, type: Type) -> Expression:
     value = literal.value
     if value is None:
         return Literal(None, type)
+    if isinstance(value, int) and not isinstance(value, bool):
+        if type.is_integer and storable(value, type):
+            return Literal(value, type)
+        if type.kind is Kind.DOUBLE:
+            return Literal(float(value), type)
     if isinstance(value, bool) or not isinstance(value, int | Decimal | float | str):
         return Cast(literal, type)
     known, converted = constant(f"CAST({literal_text(literal)} AS {duckdb_type(type)})")
@@ -87,6 +93,9 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     if TEXT in (left.type, right.type):
         return right.type if left.type == TEXT else left.type
     if isinstance(left, Literal) != isinstance(right, Literal):
+        literal, other = (left, right) if isinstance(left, Literal) else (right, left)
+        if literal.type.is_integer and other.type.is_integer and storable(literal.value, other.type):
+            return other.type
         return common_type(argument(left), argument(right))
     return common_type(left.type, right.type)
 
@@ -156,11 +165,20 @@ def case_type(values: Sequence[Expression]) -> Type:
 
 def number_literal(text: str) -> Literal:
     """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC with a point, else DOUBLE."""
+    if re.fullmatch(r"-?\d+", text):
+        whole = int(text)
+        return Literal(whole, INTEGER if storable(whole, INTEGER) else _big(whole, text))
     known, value = constant(text)
     type = type_of(text, ())
     if not known or not storable(value, type):
         raise TypeMismatch(f"{text} is too large")
     return Literal(value, type)
+
+
+def _big(value: int, text: str) -> Type:
+    if not storable(value, BIGINT):
+        raise TypeMismatch(f"{text} is too large")
+    return BIGINT
 
 
 def text_literal(text: str) -> Literal:

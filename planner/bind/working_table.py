@@ -109,6 +109,7 @@ class _Additivity:
     def __init__(self, session: Session, as_set: bool) -> None:
         self.session = session
         self.as_set = as_set
+        self.shared: dict[tuple[int, frozenset[int]], bool] = {}
 
     def holds(self, operator: Operator, variables: frozenset[int]) -> bool:
         if not self._depends(operator, variables):
@@ -149,6 +150,9 @@ class _Additivity:
             case RecursiveRef(variable=variable):
                 return variable in variables
             case SharedRef(number=number):
-                return self._depends(self.session.definitions[number], variables)
+                if (number, variables) not in self.shared:
+                    definition = self.session.definitions[number]
+                    self.shared[number, variables] = self._depends(definition, variables)
+                return self.shared[number, variables]
         inside = (s.query for e in operator.expressions for s in subqueries(e))
         return any(self._depends(o, variables) for o in (*operator.inputs, *inside))

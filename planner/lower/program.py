@@ -67,6 +67,7 @@ class _Lowering:
         self.program = program
         self.variables: dict[int, _Bound] = {}
         self.shared: dict[tuple[int, frozenset[str]], Lowered] = {}
+        self.free: dict[int, frozenset[int]] = {}
 
     def lower(self, operator: Operator) -> Lowered:
         match operator:
@@ -134,7 +135,9 @@ class _Lowering:
             case RecursiveRef(variable=variable):
                 return frozenset({variable})
             case SharedRef(number=number):
-                return self._free(self.program.definitions[number])
+                if number not in self.free:
+                    self.free[number] = self._free(self.program.definitions[number])
+                return self.free[number]
             case Fixpoint(bindings=bindings):
                 bound = {binding.variable for binding in bindings}
                 return frozenset().union(*(self._free(b.value) for b in bindings)) - bound

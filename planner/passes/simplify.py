@@ -79,6 +79,8 @@ def is_empty(operator: Operator) -> bool:
 
 def simplified(expression: Expression, known: Columns) -> Expression:
     """The expression, parts first; `known` are the columns that it reads."""
+    if isinstance(expression, Call) and expression.op in (Op.AND, Op.OR):
+        return _logic(expression.op, [simplified(part, known) for part in split(expression.op, expression)])
     parts = children(expression)
     new = tuple(simplified(part, known) for part in parts)
     if any(a is not b for a, b in zip(new, parts, strict=True)):
@@ -86,8 +88,6 @@ def simplified(expression: Expression, known: Columns) -> Expression:
     match expression:
         case Cast(arg=Literal()):
             return _constant(expression)
-        case Call(op=Op.AND | Op.OR):
-            return _logic(expression)
         case Call(op=Op.NOT, args=(Literal(value=value),)):
             return Literal(None if value is None else not value, BOOLEAN)
         case Call(op=Op.IS_NULL, args=(arg,)) if not may_be_null(arg, known):
@@ -125,15 +125,14 @@ def _constant(cast: Cast) -> Expression:
     return Literal(value, cast.type) if known and storable(value, cast.type) else cast
 
 
-def _logic(expression: Call) -> Expression:
-    decisive, neutral = (FALSE, TRUE) if expression.op is Op.AND else (TRUE, FALSE)
-    parts: list[Expression] = []
-    for part in split(expression.op, expression):
-        if part == decisive:
-            return decisive
-        if part != neutral and part not in parts:
-            parts.append(part)
-    return conjoin(parts) if expression.op is Op.AND else factored(parts)
+def _logic(op: Op, operands: list[Expression]) -> Expression:
+    """A chain of AND or OR over simplified operands."""
+    decisive, neutral = (FALSE, TRUE) if op is Op.AND else (TRUE, FALSE)
+    parts = [part for operand in operands for part in split(op, operand)]
+    if decisive in parts:
+        return decisive
+    kept = [part for part in dict.fromkeys(parts) if part != neutral]
+    return conjoin(kept) if op is Op.AND else factored(kept)
 
 
 def factored(alternatives: list[Expression]) -> Expression:

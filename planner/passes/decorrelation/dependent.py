@@ -91,6 +91,7 @@ class DependentJoin:
     def __init__(self, host: Host) -> None:
         self.host = host
         self.numbers = host.numbers
+        self.shared: dict[int, frozenset[int]] = {}
 
     def apply(self, outer: Outer, query: Operator) -> Operator:
         context = outer.context
@@ -132,7 +133,9 @@ class DependentJoin:
             case RecursiveRef(variable=variable):
                 return frozenset({variable})
             case SharedRef(number=number):
-                return self.variables(self.host.definition(number))
+                if number not in self.shared:
+                    self.shared[number] = self.variables(self.host.definition(number))
+                return self.shared[number]
         inside = (s.query for e in query.expressions for s in subqueries(e))
         found = frozenset().union(*(self.variables(o) for o in (*query.inputs, *inside)))
         if isinstance(query, Fixpoint):
