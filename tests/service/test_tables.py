@@ -378,3 +378,37 @@ def test_keys_survive_restarts(settings: Settings) -> None:
                 client.table("orders", ORDERS, key=["id"])
             answer = client.deltas("orders", {"insert": order(1)}, Idempotency_Key="k")
             assert answer.json() == {"epoch": 1, "changes": 1}
+
+
+# Many clients at once
+
+
+def test_one_of_many_inserts_of_a_key_wins(orders: Client) -> None:
+    path = "/v1/tables/orders/deltas"
+    answers = orders.together(
+        *(orders.http.post(path, json=[{"insert": order(1, name=f"client {i}")}]) for i in range(20))
+    )
+    assert sorted(answer.status_code for answer in answers) == [200] + [409] * 19
+    [winner] = [i for i, answer in enumerate(answers) if answer.status_code == 200]
+    assert orders.rows("orders") == [(1, "1.50", f"client {winner}")]
+
+
+def test_every_request_has_its_own_epoch_and_every_view_follows(orders: Client) -> None:
+    orders.view("counts", "SELECT name, count(*) AS n FROM orders GROUP BY name")
+    path = "/v1/tables/orders/deltas"
+    answers = orders.together(
+        *(orders.http.post(path, json=[{"insert": order(i, name="xy"[i % 2])}]) for i in range(40))
+    )
+    epochs = [answer.json()["epoch"] for answer in answers]
+    assert sorted(epochs) == list(range(1, 41))
+    for epoch in (1, 17, 40):
+        names = sorted(name for _, _, name in orders.rows("orders", as_of=epoch))
+        assert len(names) == epoch
+        expected = [(name, names.count(name)) for name in sorted(set(names))]
+        assert sorted(orders.rows("counts", as_of=epoch)) == expected
+
+
+def test_the_same_idempotent_request_at_once(orders: Client) -> None:
+    post = {"json": [{"insert": order(1)}], "headers": {"Idempotency-Key": "k"}}
+    answers = orders.together(*(orders.http.post("/v1/tables/orders/deltas", **post) for _ in range(10)))
+    assert {answer.text for answer in answers} == {'{"epoch":1,"changes":1}'}

@@ -171,7 +171,7 @@ def test_close_finishes_what_waits(epochs: Recorder) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_writer_that_breaks_says_so(epochs: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One outcome too few is a mistake of ours: nobody is left waiting for ever, and nothing more is taken."""
+    """One outcome too few is a mistake of ours: nobody waits for ever, and nothing more is taken."""
     monkeypatch.setattr(epochs, "commit", lambda requests: [])
 
     async def scenario() -> None:
