@@ -1,0 +1,76 @@
+"""WITH MUTUALLY RECURSIVE: read, kept on copies, written back; and what cannot be read."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from engine.plan import OnLimit
+from engine.schema import INTEGER, TEXT, numeric
+from planner.errors import InvalidSyntax
+from planner.mutually import Declaration, declaration_of, sql_text
+from planner.parse import parse_query
+
+TWO = (
+    "WITH MUTUALLY RECURSIVE (ERROR AT RECURSION LIMIT 7) a(x INT, y NUMERIC(10, 2)) AS (SELECT x, y "
+    "FROM b), "
+    "b(x INT, y NUMERIC(10, 2)) AS (SELECT 1, 2) SELECT * FROM a"
+)
+
+
+def declared(tree: exp.Expression) -> list[Declaration | None]:
+    return [declaration_of(with_) for with_ in tree.find_all(exp.With)]
+
+
+def test_declarations() -> None:
+    types = (INTEGER, numeric(10, 2))
+    assert declared(parse_query(TWO)) == [Declaration(7, OnLimit.ERROR, (types, types))]
+    (returning,) = declared(parse_query(TWO.replace("ERROR AT", "return at")))
+    assert returning is not None and returning.on_limit is OnLimit.RETURN
+    (bare,) = declared(parse_query(TWO.replace("ERROR AT ", "")))
+    assert bare is not None and (bare.limit, bare.on_limit) == (7, OnLimit.ERROR)
+
+
+def test_nested_and_plain_ones_are_told_apart() -> None:
+    tree = parse_query(
+        "WITH RECURSIVE r(n) AS (SELECT 1 UNION SELECT n FROM r) SELECT * FROM r, "
+        "(WITH MUTUALLY RECURSIVE s (t text) AS (SELECT 'x') SELECT t FROM s) q"
+    )
+    assert sorted(declared(tree), key=str) == sorted(
+        [None, Declaration(None, OnLimit.ERROR, ((TEXT,),))], key=str
+    )
+
+
+def test_copies_keep_it_and_text_has_it() -> None:
+    tree = parse_query(TWO)
+    text = sql_text(tree.copy())
+    assert text.startswith(
+        "WITH MUTUALLY RECURSIVE (ERROR AT RECURSION LIMIT 7) a(x INTEGER, y NUMERIC(10, 2)) AS"
+    )
+    assert sql_text(parse_query(text)) == text
+
+
+def test_places_stay() -> None:
+    tree = parse_query("WITH MUTUALLY RECURSIVE r\n (n numeric(10, 2)) AS (SELECT 1)\nSELECT zz FROM r")
+    column = next(c for c in tree.find_all(exp.Column) if c.name == "zz")
+    assert (column.this.meta["line"], column.this.meta["col"]) == (3, 9)
+
+
+@pytest.mark.parametrize(
+    ("sql", "message", "column"),
+    [
+        ("WITH MUTUALLY RECURSIVE r AS (SELECT 1) SELECT 1", "the columns and their types are expected", 27),
+        ("WITH MUTUALLY RECURSIVE r (n) AS (SELECT 1) SELECT 1", "the column's type is expected", 29),
+        ("WITH MUTUALLY RECURSIVE r (n foo) AS (SELECT 1) SELECT 1", "foo is not a type", 30),
+        (
+            "WITH MUTUALLY RECURSIVE (STOP) r (n int) AS (SELECT 1) SELECT 1",
+            "recursion limit cannot be read",
+            25,
+        ),
+        ("WITH MUTUALLY RECURSIVE r (n int) (SELECT 1) SELECT 1", "AS is expected", 35),
+    ],
+)
+def test_what_cannot_be_read(sql: str, message: str, column: int) -> None:
+    with pytest.raises(InvalidSyntax, match=message) as caught:
+        parse_query(sql)
+    assert (caught.value.line, caught.value.column) == (1, column)

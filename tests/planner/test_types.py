@@ -1,0 +1,75 @@
+"""Types in three tongues, and what is no type here."""
+
+from __future__ import annotations
+
+import pytest
+from sqlglot import exp
+
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    Type,
+    numeric,
+)
+from planner.errors import TypeMismatch, Unsupported
+from planner.types import data_type, duckdb_type, from_duckdb
+
+WRITTEN = {
+    "smallint": SMALLINT,
+    "int": INTEGER,
+    "int8": BIGINT,
+    "real": REAL,
+    "float": DOUBLE,
+    "double precision": DOUBLE,
+    "numeric": numeric(18, 3),
+    "numeric(7)": numeric(7, 0),
+    "decimal(12, 4)": numeric(12, 4),
+    "bool": BOOLEAN,
+    "text": TEXT,
+    "varchar(20)": TEXT,
+    "date": DATE,
+    "timestamp": TIMESTAMP,
+    "timestamp without time zone": TIMESTAMP,
+}
+
+
+@pytest.mark.parametrize(("written", "type"), WRITTEN.items())
+def test_postgres_types(written: str, type: Type) -> None:
+    assert data_type(exp.DataType.build(written, dialect="postgres")) == type
+
+
+def test_a_dialect_has_its_own_names() -> None:
+    assert data_type(exp.DataType.build("float", dialect="duckdb"), "duckdb") == REAL
+    assert data_type(exp.DataType.build("datetime", dialect="mysql"), "mysql") == TIMESTAMP
+
+
+@pytest.mark.parametrize("written", ["json", "interval", "int[]", "bytea", "timestamptz", "uuid", "time"])
+def test_refused_by_name(written: str) -> None:
+    with pytest.raises(Unsupported, match="is not supported") as caught:
+        data_type(exp.DataType.build(written, dialect="postgres"))
+    assert "supported are SMALLINT" in caught.value.hint
+
+
+@pytest.mark.parametrize("written", ["numeric(40, 2)", "numeric(3, 5)", "numeric(0)"])
+def test_digits_out_of_range(written: str) -> None:
+    with pytest.raises(TypeMismatch, match="is not a type"):
+        data_type(exp.DataType.build(written, dialect="postgres"))
+
+
+@pytest.mark.parametrize("type", sorted(set(WRITTEN.values()), key=str))
+def test_to_duckdb_and_back(type: Type) -> None:
+    assert from_duckdb(duckdb_type(type)) == type
+
+
+def test_what_duckdb_alone_has() -> None:
+    assert from_duckdb("HUGEINT") == BIGINT
+    assert from_duckdb("UTINYINT") == SMALLINT
+    with pytest.raises(Unsupported, match="INTERVAL"):
+        from_duckdb("INTERVAL")
