@@ -28,7 +28,7 @@ AT_ONCE = 128
 """Rows up to which a merge is done at once."""
 QUANTUM = 4096
 """Rows that a large merge goes on by at a time."""
-EFFORT = 3
+EFFORT = 10
 """Rows that every merge under way is owed for a row inserted."""
 
 
