@@ -13,6 +13,7 @@ from planner.bind.refuse import check_clauses
 from planner.bind.session import Bound, Entry, Environment, Session
 from planner.bind.tables import BindQuery, renamed
 from planner.errors import InvalidQuery
+from planner.identifiers import fold
 from planner.mutually import declaration_of
 from planner.positions import fail
 from planner.references import components, table_names
@@ -49,6 +50,6 @@ def bind_with(
 def bind_cte(session: Session, cte: exp.CTE, environment: Environment, bind_query: BindQuery) -> Entry:
     """One query that is not recursive."""
     bound = bind_query(session, cte.this, environment)
-    names = [identifier.name for identifier in cte.args["alias"].columns]
+    names = [fold(identifier) for identifier in cte.args["alias"].columns]
     columns = renamed(names, bound.columns, cte)
     return session.define(Bound(bound.operator, columns))

@@ -20,6 +20,7 @@ from planner.bind.session import Bound, Environment, Recursion, Session
 from planner.bind.tables import BindQuery, renamed
 from planner.bind.working_table import check_working_table
 from planner.errors import InvalidQuery, TypeMismatch
+from planner.identifiers import fold
 from planner.ir import Attribute, Binding, Fixpoint, Operator, Project
 from planner.mutually import Declaration
 from planner.positions import fail
@@ -79,7 +80,7 @@ def bind_mutual(
     group = _Group(session, ctes, environment, bind_query)
     known = {
         name: tuple(
-            _Column(identifier.name, type, False)
+            _Column(fold(identifier), type, False)
             for identifier, type in zip(cte.args["alias"].columns, types, strict=True)
         )
         for (name, cte), types in zip(ctes.items(), declaration.types, strict=True)
@@ -199,7 +200,7 @@ class _Group:
 
     def _columns(self, name: str, bound: Bound) -> tuple[_Column, ...]:
         cte = self.ctes[name]
-        names = [identifier.name for identifier in cte.args["alias"].columns]
+        names = [fold(identifier) for identifier in cte.args["alias"].columns]
         return tuple(_Column(c.name, c.type, c.nullable) for c in renamed(names, bound.columns, cte))
 
 

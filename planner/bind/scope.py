@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from planner.errors import AmbiguousColumn, UnknownColumn, UnknownTable
+from planner.identifiers import fold
 from planner.ir import Attribute
 from planner.positions import fail
 
@@ -24,8 +25,10 @@ class Table:
     alias: str
     columns: tuple[Attribute, ...]
 
-    def find(self, name: str) -> list[Attribute]:
-        return [column for column in self.columns if column.name.lower() == name.lower()]
+    def find(self, identifier: exp.Identifier) -> list[Attribute]:
+        """The columns that have the name exactly, else those that have it but for its case."""
+        exact = [column for column in self.columns if column.name == fold(identifier)]
+        return exact or [column for column in self.columns if column.name.lower() == identifier.this.lower()]
 
 
 @dataclass(frozen=True)
@@ -65,15 +68,15 @@ class Scope:
         name = node.name
         if node.table:
             qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
-            found = [column for table in qualified for column in table.find(name)]
+            found = [column for table in qualified for column in table.find(node.this)]
             if qualified and not found:
                 fail(_unknown(name, qualified, f'table "{node.table}" has no column "{name}"'), node)
         elif name.lower() in self.merged:
             return self.merged[name.lower()]
         else:
-            found = [column for table in self.tables for column in table.find(name)]
+            found = [column for table in self.tables for column in table.find(node.this)]
         if len(found) > 1:
-            owners = [t.alias for t in self.tables if t.find(name)]
+            owners = [t.alias for t in self.tables if t.find(node.this)]
             hint = f"say which: {', '.join(f'{owner}.{name}' for owner in owners)}" if len(owners) > 1 else ""
             fail(AmbiguousColumn(f'column "{name}" is ambiguous', hint), node)
         return found[0] if found else None

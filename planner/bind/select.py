@@ -22,6 +22,7 @@ from planner.bind.scope import Scope
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.tables import BindQuery, From, FromBinder
 from planner.errors import InvalidQuery, Unsupported
+from planner.identifiers import fold
 from planner.ir import (
     Aggregate,
     AggregateItem,
@@ -98,7 +99,7 @@ class _SelectBinder:
         for node in self.node.expressions:
             star = node.this if isinstance(node, exp.Column) else node
             if not isinstance(star, exp.Star):
-                outputs.append(_Output(_name(node, self.session.dialect), node))
+                outputs.append(_Output(_name(node, scope), node))
                 continue
             if any(star.args.get(part) for part in ("except_", "replace", "rename", "ilike")):
                 fail(Unsupported("* with exceptions is not supported", "list the columns"), node)
@@ -249,8 +250,11 @@ def _unaliased(node: exp.Expression) -> exp.Expression:
     return node.this if isinstance(node, exp.Alias) else node
 
 
-def _name(node: exp.Expression, dialect: str) -> str:
+def _name(node: exp.Expression, scope: Scope) -> str:
     """The column's name: its alias, the column's own, else its text."""
-    if isinstance(node, exp.Alias | exp.Column):
-        return node.alias_or_name
+    if isinstance(node, exp.Alias):
+        return fold(node.args["alias"])
+    if isinstance(node, exp.Column):
+        found = (s.local(node) for s in scope.chain())
+        return next((column.name for column in found if column is not None), fold(node.this))
     return node.sql("duckdb", comments=False, normalize_functions="lower")

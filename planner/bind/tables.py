@@ -19,6 +19,7 @@ from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.session import Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownColumn, UnknownTable
+from planner.identifiers import fold
 from planner.ir import (
     UNIT,
     Attribute,
@@ -127,11 +128,12 @@ class FromBinder:
 
     def _relation(self, node: exp.Table) -> Bound:
         name = node.name.lower()
+        folded = fold(node.this)
         schema = node.args.get("db")
         entry = None if schema else self.environment.ctes.get(name)
         if entry is not None:
             return self.session.reference(name, entry)
-        relation = self.session.catalog.get(name)
+        relation = self.session.catalog.get(folded) or self.session.catalog.get(name)
         if relation is None or (schema and schema.name.lower() not in ("public", "main")):
             known = ", ".join(sorted(self.session.catalog)[:12])
             fail(UnknownTable(f'unknown table "{node.name}"', f"there are {known}" if known else ""), node)
@@ -272,7 +274,7 @@ def _using(scope: Scope, name: str, node: exp.Join) -> Attribute:
 def _renamed(node: exp.Expression, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
     """The columns under the names that an alias lists: `t(a, b)`."""
     alias = node.args.get("alias")
-    names = [identifier.name for identifier in alias.columns] if isinstance(alias, exp.TableAlias) else []
+    names = [fold(identifier) for identifier in alias.columns] if isinstance(alias, exp.TableAlias) else []
     return renamed(names, columns, node)
 
 
