@@ -93,9 +93,10 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     if TEXT in (left.type, right.type):
         return right.type if left.type == TEXT else left.type
     if isinstance(left, Literal) != isinstance(right, Literal):
-        literal, other = (left, right) if isinstance(left, Literal) else (right, left)
-        if literal.type.is_integer and other.type.is_integer and storable(literal.value, other.type):
-            return other.type
+        for literal, other in ((left, right), (right, left)):
+            fits = isinstance(literal, Literal) and storable(literal.value, other.type)
+            if fits and literal.type.is_integer and other.type.is_integer:
+                return other.type
         return common_type(argument(left), argument(right))
     return common_type(left.type, right.type)
 

@@ -1,0 +1,80 @@
+"""The planner's relational language: frozen operators over bags of rows, columns known by number.
+
+Every column that an operator brings forth is an `Attribute` with a number of its own, so an
+expression means the same wherever it stands: `ColumnRef.index` is an attribute's number here
+(not a position, as in the engine). An operator may refer to numbers that none of its inputs
+brings forth: they are an outer query's columns, and it is *correlated* (`free`).
+
+Scalar expressions are the engine's, and three that hold a query: `Exists`, `Some` and
+`ScalarSubquery`. The decorrelation pass removes them and every `free` reference.
+
+A `Program` is a root over numbered definitions, which `SharedRef` refers to: a query that is
+used more than once is planned once. A definition may refer to earlier ones only.
+
+Operators are checked when they are built. Nothing here knows SQL text or the engine's plans.
+"""
+
+from planner.ir.core import (
+    Attribute,
+    Exists,
+    Expression,
+    Item,
+    Operator,
+    Renaming,
+    ScalarSubquery,
+    Some,
+    Subquery,
+    children,
+    references,
+    subqueries,
+)
+from planner.ir.operators import (
+    UNIT,
+    Aggregate,
+    AggregateItem,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Project,
+    Scan,
+    SetKind,
+    SetOp,
+    Values,
+    padded,
+)
+from planner.ir.programs import Binding, Context, Fixpoint, Program, RecursiveRef, SharedRef
+
+__all__ = [
+    "UNIT",
+    "Aggregate",
+    "AggregateItem",
+    "Attribute",
+    "Binding",
+    "Context",
+    "Distinct",
+    "Exists",
+    "Expression",
+    "Filter",
+    "Fixpoint",
+    "Item",
+    "Join",
+    "JoinKind",
+    "Operator",
+    "Program",
+    "Project",
+    "RecursiveRef",
+    "Renaming",
+    "ScalarSubquery",
+    "Scan",
+    "SetKind",
+    "SetOp",
+    "SharedRef",
+    "Some",
+    "Subquery",
+    "Values",
+    "children",
+    "padded",
+    "references",
+    "subqueries",
+]

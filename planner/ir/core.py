@@ -1,0 +1,122 @@
+"""Columns, operators and the expressions over them: what all of the relational language is made of."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine import expressions as scalar
+from engine.expressions import ColumnRef
+from engine.schema import BOOLEAN, Type
+
+
+@dataclass(frozen=True)
+class Attribute:
+    """A column: its number, the name a user would know it by, its type, and whether it may be NULL here."""
+
+    id: int
+    name: str
+    type: Type
+    nullable: bool = True
+
+    @property
+    def ref(self) -> ColumnRef:
+        return ColumnRef(self.id, self.type)
+
+
+class Operator:
+    """A bag of rows. `columns` are what an operator above may refer to; their order has no meaning."""
+
+    columns: tuple[Attribute, ...]
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return ()
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        """The scalar expressions over the inputs' columns, in the order in which `rebuild` takes them."""
+        return ()
+
+    @cached_property
+    def ids(self) -> frozenset[int]:
+        return frozenset(column.id for column in self.columns)
+
+    @cached_property
+    def free(self) -> frozenset[int]:
+        """The numbers of an outer query's columns that are referred to here or below."""
+        known = frozenset().union(*(operator.ids for operator in self.inputs))
+        used = frozenset().union(*(references(e) for e in self.expressions))
+        return used.union(*(operator.free for operator in self.inputs)) - known
+
+    def attribute(self, id: int) -> Attribute:
+        """The column numbered `id`; raises KeyError."""
+        return self._by_id[id]
+
+    @cached_property
+    def _by_id(self) -> dict[int, Attribute]:
+        return {column.id: column for column in self.columns}
+
+
+@dataclass(frozen=True)
+class Exists:
+    """Whether the query has a row."""
+
+    query: Operator
+    type: Type = BOOLEAN
+
+
+@dataclass(frozen=True)
+class Some:
+    """Whether `predicate` holds for some row of the query: true if it does, else NULL if it is NULL for
+    some row, else false."""
+
+    predicate: Expression
+    query: Operator
+    type: Type = BOOLEAN
+
+
+@dataclass(frozen=True)
+class ScalarSubquery:
+    """The one value of the query's one row in column `column`; NULL without a row, an error with more."""
+
+    query: Operator
+    column: int
+    type: Type
+
+
+Subquery = Exists | Some | ScalarSubquery
+Expression = scalar.Expression | Subquery
+
+
+def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct parts, the predicate of a `Some` included; queries are not."""
+    if isinstance(expression, Some):
+        return (expression.predicate,)
+    if isinstance(expression, Exists | ScalarSubquery):
+        return ()
+    return scalar.children(expression)
+
+
+def references(expression: Expression) -> frozenset[int]:
+    """The numbers of the columns referred to, of outer queries' included."""
+    match expression:
+        case ColumnRef(index=id):
+            return frozenset({id})
+        case Some(predicate=predicate, query=query):
+            return (references(predicate) - query.ids) | query.free
+        case Exists(query=query) | ScalarSubquery(query=query):
+            return query.free
+        case _:
+            return frozenset().union(*(references(part) for part in children(expression)))
+
+
+def subqueries(expression: Expression) -> tuple[Subquery, ...]:
+    """The outermost subqueries, in the order of the text."""
+    if isinstance(expression, Subquery):
+        return (expression,)
+    return tuple(found for part in children(expression) for found in subqueries(part))
+
+
+Item = tuple[Attribute, Expression]
+Renaming = tuple[tuple[Attribute, int], ...]

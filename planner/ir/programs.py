@@ -1,0 +1,83 @@
+"""What ties operators together: shared definitions, contexts of subqueries, recursion, whole programs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.plan import OnLimit
+from planner.ir.core import Attribute, Operator, Renaming
+
+
+@dataclass(frozen=True)
+class SharedRef(Operator):
+    """The rows of definition `number` of the program; each column a new name of one of its columns."""
+
+    number: int
+    renaming: Renaming
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return tuple(attribute for attribute, _ in self.renaming)
+
+
+@dataclass(frozen=True)
+class Context(Operator):
+    """The distinct values of some columns of `input`, under new numbers: what a correlated query is planned
+    against. Everything above a context, up to the join that brings its rows back, is computed apart for each
+    of its rows, so that rows too many in it change nothing."""
+
+    input: Operator
+    renaming: Renaming
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return tuple(attribute for attribute, _ in self.renaming)
+
+
+@dataclass(frozen=True)
+class Binding:
+    """A recursive name: variable `variable` is `value`, its columns in the order of `outputs`."""
+
+    variable: int
+    name: str
+    value: Operator
+    outputs: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Fixpoint(Operator):
+    """The fixed point of the bindings, from empty; of it, binding `result` with its columns renamed."""
+
+    bindings: tuple[Binding, ...]
+    result: int
+    columns: tuple[Attribute, ...]
+    limit: int | None = None
+    on_limit: OnLimit = OnLimit.ERROR
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return tuple(binding.value for binding in self.bindings)
+
+
+@dataclass(frozen=True)
+class RecursiveRef(Operator):
+    """A binding's rows in the round before: `columns[i]` is output `positions[i]` of variable `variable`."""
+
+    variable: int
+    name: str
+    columns: tuple[Attribute, ...]
+    positions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Program:
+    """A query: `root` over `definitions`; `outputs` number the columns that the user asked for, in order."""
+
+    definitions: tuple[Operator, ...]
+    root: Operator
+    outputs: tuple[Attribute, ...]
