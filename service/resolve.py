@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -27,6 +28,9 @@ Rows = tuple[np.ndarray, np.ndarray]
 """Words int64[W, n] and counts int64[n]."""
 Lookup = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 """Keys [K, m] → words [W, j], counts [j] and the position [j] in keys that each answers."""
+
+
+_INSERT, _DELETE = int(Op.INSERT), int(Op.DELETE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,8 @@ class TableBatch:
         if not self._keyed and self._inserts_only:
             return
         keys = changes.words if key is None else np.ascontiguousarray(changes.words[list(key)])
-        self._order, self._group, firsts = _chains(keys)
+        order, group, firsts = _chains(keys)
+        self._whole = _Chain(order, group, request[order])
         found, counts, positions = lookup(np.ascontiguousarray(keys[:, firsts]))
         self._base_words = found
         self._base_count = np.zeros(len(firsts), np.int64)
@@ -69,9 +74,9 @@ class TableBatch:
         chain = self._chain(alive)
         ops = self._changes.ops[chain.order]
         exists = self._exists(chain, ops) if self._keyed else self._counts(chain, ops) > 0
-        bad = (ops == Op.DELETE) & ~exists
+        bad = (ops == _DELETE) & ~exists
         if self._keyed:
-            bad |= (ops == Op.INSERT) & exists
+            bad |= (ops == _INSERT) & exists
         if not bad.any():
             return None
         first = int(chain.order[bad].min())
@@ -84,18 +89,17 @@ class TableBatch:
         return self._net_counts(alive)
 
     def _chain(self, alive: np.ndarray) -> _Chain:
+        whole = self._whole
         if alive.all():
-            return _Chain(self._order, self._group, self._request[self._order])
-        kept = alive[self._request[self._order]]
-        order = self._order[kept]
-        return _Chain(order, self._group[kept], self._request[order])
+            return whole
+        kept = alive[whole.request]
+        return _Chain(whole.order[kept], whole.group[kept], whole.request[kept])
 
     def _exists(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
         """Whether the key of each change has a row just before it."""
         exists = np.empty(len(ops), np.bool_)
-        exists[1:] = ops[:-1] != Op.DELETE
-        starts = chain.starts
-        exists[starts] = self._base_count[chain.group[starts]] > 0
+        exists[1:] = ops[:-1] != _DELETE
+        exists[chain.starts] = self._base_count[chain.group[chain.starts]] > 0
         return exists
 
     def _counts(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
@@ -103,7 +107,7 @@ class TableBatch:
         signs = _signs(ops)
         before = np.cumsum(signs) - signs
         starts = chain.starts
-        lengths = np.diff(np.append(starts, len(ops)))
+        lengths = np.diff(starts, append=len(ops))
         return before + np.repeat(self._base_count[chain.group[starts]] - before[starts], lengths)
 
     def _net_rows(self, alive: np.ndarray) -> Net:
@@ -111,15 +115,14 @@ class TableBatch:
         ops, words = self._changes.ops[chain.order], self._changes.words
         first, last = chain.spans()
         # Where a span begins its chain, the row before it is the base's; elsewhere the change's before it.
-        begins = np.zeros(len(ops), np.bool_)
-        begins[chain.starts] = True
-        begins = begins[first]
+        begins = chain.begins[first]
         groups = chain.group[first]
-        had = np.where(begins, self._base_count[groups] > 0, ops[first - 1] != Op.DELETE)
-        has = ops[last] != Op.DELETE
+        had = np.where(begins, self._base_count[groups] > 0, ops[first - 1] != _DELETE)
+        has = ops[last] != _DELETE
         before = words[:, chain.order[first - 1]]
         from_base = begins & had
-        before[:, from_base] = self._base_words[:, self._base_row[groups[from_base]]]
+        if from_base.any():
+            before[:, from_base] = self._base_words[:, self._base_row[groups[from_base]]]
         after = words[:, chain.order[last]]
         same = had & has & (before == after).all(axis=0)
         had &= ~same
@@ -153,29 +156,48 @@ class _Chain:
     group: np.ndarray
     request: np.ndarray
 
-    @property
+    @cached_property
+    def begins(self) -> np.ndarray:
+        """Whether the chain of a key begins at each place."""
+        return _differs(self.group)
+
+    @cached_property
     def starts(self) -> np.ndarray:
         """Where the chains of the keys begin."""
-        return np.flatnonzero(np.diff(self.group, prepend=-1))
+        return np.flatnonzero(self.begins)
 
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
         """The first and the last place of each span of one key and one request."""
-        new = (np.diff(self.group, prepend=-1) != 0) | (np.diff(self.request, prepend=-1) != 0)
+        new = self.begins | _differs(self.request)
         first = np.flatnonzero(new)
-        return first, np.append(first[1:], len(self.order))[: len(first)] - 1
+        last = np.empty_like(first)
+        last[:-1] = first[1:]
+        last[-1:] = len(self.order)
+        return first, last - 1
 
 
 def _chains(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """A stable order of keys [K, n], the number of each in that order, and a place of each distinct key."""
-    order = np.lexsort(keys[::-1])
-    ordered = keys[:, order]
-    new = np.ones(keys.shape[1], np.bool_)
-    new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
+    if len(keys) == 1:
+        order = keys[0].argsort(kind="stable")
+        new = _differs(keys[0][order])
+    else:
+        order = np.lexsort(keys[::-1])
+        ordered = keys[:, order]
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
     return order, np.cumsum(new) - 1, order[new]
 
 
+def _differs(values: np.ndarray) -> np.ndarray:
+    """Whether each value is another than the one before it; the first is."""
+    differs = np.ones(len(values), np.bool_)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    return differs
+
+
 def _signs(ops: np.ndarray) -> np.ndarray:
-    return np.where(ops == Op.DELETE, -1, 1)
+    return np.where(ops == _DELETE, -1, 1)
 
 
 def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
@@ -183,7 +205,7 @@ def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
     if not words.shape[1]:
         return words, counts
     order, group, firsts = _chains(words)
-    sums = np.add.reduceat(counts[order], np.flatnonzero(np.diff(group, prepend=-1)))
+    sums = np.add.reduceat(counts[order], np.flatnonzero(_differs(group)))
     some = sums != 0
     return np.ascontiguousarray(words[:, firsts[some]]), sums[some]
 
