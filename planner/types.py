@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
 
 from sqlglot import exp
 
@@ -17,6 +19,7 @@ from engine.schema import (
     DATE,
     DOUBLE,
     INTEGER,
+    INTEGER_RANGES,
     REAL,
     SMALLINT,
     TEXT,
@@ -113,9 +116,15 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
 
 
 def _numeric(node: exp.DataType) -> Type:
-    digits = [int(parameter.name) for parameter in node.expressions]
-    if not digits:
+    written = [parameter.name for parameter in node.expressions]
+    if not written:
         return DEFAULT_NUMERIC
+    if not all(digits.isdecimal() for digits in written):
+        fail(
+            TypeMismatch(f"NUMERIC({', '.join(written)}) is not a type", "precision and scale are numbers"),
+            node,
+        )
+    digits = [int(digits) for digits in written]
     precision, scale = digits[0], digits[1] if len(digits) > 1 else 0
     if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= precision):
         fail(
@@ -146,3 +155,23 @@ def from_duckdb(name: str) -> Type:
     if found is None:
         raise Unsupported(f"type {name} is not supported", "cast it to a supported type")
     return found
+
+
+def storable(value: object, type: Type) -> bool:
+    """Whether a literal of `type` can hold the value as it is."""
+    match type.kind:
+        case Kind.BOOLEAN:
+            return isinstance(value, bool)
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT:
+            low, high = INTEGER_RANGES[type.kind]
+            return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        case Kind.NUMERIC:
+            return isinstance(value, Decimal) and abs(value.scaleb(type.scale or 0)) < 10**18
+        case Kind.REAL | Kind.DOUBLE:
+            return isinstance(value, float)
+        case Kind.TEXT:
+            return isinstance(value, str)
+        case Kind.TIMESTAMP:
+            return isinstance(value, datetime)
+        case _:
+            return isinstance(value, date) and not isinstance(value, datetime)

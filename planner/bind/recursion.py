@@ -19,9 +19,9 @@ from planner.bind.coercion import coerce
 from planner.bind.session import Bound, Environment, Recursion, Session
 from planner.bind.tables import BindQuery, renamed
 from planner.bind.working_table import check_working_table
-from planner.errors import InvalidQuery, TypeMismatch
+from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch
 from planner.identifiers import fold
-from planner.ir import Attribute, Binding, Fixpoint, Operator, Project
+from planner.ir import Attribute, Binding, Expression, Fixpoint, Operator, Project
 from planner.mutually import Declaration
 from planner.positions import fail
 from planner.reference import union_type
@@ -77,6 +77,8 @@ def bind_mutual(
     bind_query: BindQuery,
 ) -> Environment:
     """The environment with the names of a WITH MUTUALLY RECURSIVE."""
+    for alias in [cte.args["alias"] for cte in ctes.values()][len(declaration.types) :]:
+        fail(InvalidSyntax("a query has one WITH", "separate its names by commas"), alias)
     group = _Group(session, ctes, environment, bind_query)
     known = {
         name: tuple(
@@ -182,11 +184,18 @@ class _Group:
             known = {column.id: column for column in value.columns}
             items = []
             for column, type in zip(columns, types, strict=True):
-                cast = coerce(column.ref, type)
-                items.append((self.session.attribute(column.name, type, may_be_null(cast, known)), cast))
+                value_cast = self._cast(name, column, type)
+                new = self.session.attribute(column.name, type, may_be_null(value_cast, known))
+                items.append((new, value_cast))
             value = Project(value, tuple(items))
             columns = tuple(attribute for attribute, _ in items)
         return Binding(self.variables[name], name, value, tuple(column.id for column in columns))
+
+    def _cast(self, name: str, column: Attribute, type: Type) -> Expression:
+        try:
+            return coerce(column.ref, type)
+        except TypeMismatch as error:
+            fail(error, self.ctes[name].args["alias"])
 
     def _bound(self, query: exp.Expression, known: _Known) -> Bound:
         entries = {

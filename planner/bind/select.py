@@ -21,7 +21,7 @@ from planner.bind.refuse import check_clauses
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.tables import BindQuery, From, FromBinder
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery, InvalidSyntax, Unsupported
 from planner.identifiers import fold
 from planner.ir import (
     Aggregate,
@@ -55,6 +55,8 @@ class _Output:
 
 def bind_select(session: Session, node: exp.Select, environment: Environment, bind_query: BindQuery) -> Bound:
     check_clauses(node)
+    if not node.expressions:
+        fail(InvalidSyntax("the select list is empty"), node)
     return _SelectBinder(session, node, environment, bind_query).bind()
 
 
