@@ -64,7 +64,7 @@ WRONG = [
     ("SELECT a FROM t WHERE a = ^100000000000000000000", "type_mismatch", "is too large"),
     ("SELECT a ^FROM", "syntax_error", "expected table name"),
     ("^SELECT FROM t", "syntax_error", "the select list is empty"),
-    ("SELECT CAST(a AS ^numeric(x, 2)) FROM t", "type_mismatch", "NUMERIC(X, 2) is not a type"),
+    ("SELECT CAST(a AS numeric(x, ^2)) FROM t", "type_mismatch", "NUMERIC(X, 2) is not a type"),
     (
         "WITH MUTUALLY RECURSIVE r (n int) AS (SELECT 1) WITH ^w AS (SELECT n FROM r) SELECT * FROM w",
         "syntax_error",
