@@ -17,7 +17,7 @@ from functools import cache, lru_cache
 import duckdb
 
 from engine.expressions import Literal
-from engine.schema import Type
+from engine.schema import Kind, Type
 from planner.errors import (
     AmbiguousColumn,
     InvalidQuery,
@@ -128,6 +128,22 @@ def constant(text: str) -> tuple[bool, object]:
         except duckdb.Error:
             return False, None
     return True, row[0] if row else None
+
+
+_SAMPLES = {
+    Kind.BOOLEAN: "true",
+    Kind.DATE: "2000-01-01",
+    Kind.TIMESTAMP: "2000-01-01 00:00:00",
+}
+
+
+@cache
+def castable(source: Type, target: Type) -> bool:
+    """Whether values of `source` can be cast to `target` at all (each for itself may still fail)."""
+    if source is UNTYPED or source.kind is Kind.TEXT:
+        return True
+    sample = f"CAST({quoted(_SAMPLES.get(source.kind, '1'))} AS {duckdb_type(source)})"
+    return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
 
 
 _PURE_MACROS = frozenset({"date_add", "days_in_month", "fdiv", "fmod", "if", "nullif", "split_part"})

@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
 from decimal import Decimal
 
 from engine.expressions import Call, Cast, Literal, Op
-from engine.schema import BIGINT, BOOLEAN, INTEGER, INTEGER_RANGES, TEXT, Kind, Type, numeric
+from engine.schema import BIGINT, BOOLEAN, INTEGER, TEXT, Kind, Type, numeric
 from planner.errors import TypeMismatch
 from planner.ir import Expression
-from planner.reference import Argument, common_type, constant, literal_text, type_of
-from planner.types import UNTYPED, duckdb_type
+from planner.reference import Argument, castable, common_type, constant, literal_text, type_of
+from planner.types import UNTYPED, duckdb_type, storable
 
 
 def argument(expression: Expression) -> Argument:
@@ -32,7 +31,14 @@ def coerce(expression: Expression, type: Type) -> Expression:
         return literal_as(expression, type)
     if expression.type is UNTYPED:
         return Literal(None, type)
-    return Cast(expression, type)  # type: ignore[arg-type]
+    return cast(expression, type)
+
+
+def cast(expression: Expression, type: Type, lenient: bool = False) -> Expression:
+    """An explicit cast; TypeMismatch if there is none between the types."""
+    if not castable(expression.type, type):
+        raise TypeMismatch(f"there is no cast of {expression.type} to {type}")
+    return Cast(expression, type, lenient)  # type: ignore[arg-type]
 
 
 def literal_as(literal: Literal, type: Type) -> Expression:
@@ -50,26 +56,6 @@ def literal_as(literal: Literal, type: Type) -> Expression:
     if not known:
         raise TypeMismatch(f"{literal_text(literal)} is not a value of type {type}")
     return Literal(converted, type) if storable(converted, type) else Cast(literal, type)
-
-
-def storable(value: object, type: Type) -> bool:
-    """Whether a literal of `type` can hold the value as it is."""
-    match type.kind:
-        case Kind.BOOLEAN:
-            return isinstance(value, bool)
-        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT:
-            low, high = INTEGER_RANGES[type.kind]
-            return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
-        case Kind.NUMERIC:
-            return isinstance(value, Decimal) and abs(value.scaleb(type.scale or 0)) < 10**18
-        case Kind.REAL | Kind.DOUBLE:
-            return isinstance(value, float)
-        case Kind.TEXT:
-            return isinstance(value, str)
-        case Kind.TIMESTAMP:
-            return isinstance(value, datetime)
-        case _:
-            return isinstance(value, date) and not isinstance(value, datetime)
 
 
 def settled(expression: Expression) -> Expression:

@@ -10,13 +10,14 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.expressions import Call, Case, Literal, Op
 from engine.schema import BOOLEAN, Type
 from planner.bind.aggregates import Collector, aggregated, function_name, is_aggregate, parts
 from planner.bind.coercion import (
     alternatives,
     arithmetic,
     case_type,
+    cast,
     coerce,
     compare,
     condition,
@@ -314,7 +315,7 @@ class ExpressionBinder:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
             return value
-        return Cast(value, type, isinstance(node, exp.TryCast))  # type: ignore[arg-type]
+        return cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:
         filtered = isinstance(node, exp.Filter)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from engine.expressions import Call, Case, Cast, Literal, Op
 from engine.schema import BOOLEAN
-from planner.bind.coercion import storable
 from planner.ir import (
     Context,
     Distinct,
@@ -33,7 +32,7 @@ from planner.nullability import Columns, known_columns
 from planner.reference import constant, literal_text
 from planner.rewrite import with_expressions, with_inputs
 from planner.scalars import FALSE, TRUE, conjoin, conjuncts, disjoin, may_be_null, split, with_children
-from planner.types import duckdb_type
+from planner.types import duckdb_type, storable
 
 
 def simplify(program: Program) -> Program:
