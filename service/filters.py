@@ -1,20 +1,19 @@
 """Which rows a read wants, and in what order: DuckDB over the columns that the clauses read.
 
-Integers divide as PostgreSQL's. The connection can open no file, see no Python variable and
-change no setting; every question has a cursor of its own with one table in it. Rows that
-sort alike stay in the order of the input, so that an answer's pages fit together.
+Rows that sort alike stay in the order of the input, so that an answer's pages fit
+together. Integers divide as PostgreSQL's.
 """
 
 from __future__ import annotations
 
 from functools import cache
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 
+from planner.adhoc import AdhocQuery
 from planner.errors import InvalidSyntax
-from planner.reference import refusal
+from service.duck import Duck
 from service.predicates import Clause
 
 _PLACE = "#"
@@ -22,35 +21,21 @@ _ROWS = "rows"
 
 
 @cache
-def _database() -> duckdb.DuckDBPyConnection:
-    database = duckdb.connect(
-        ":memory:",
-        config={
-            "enable_external_access": False,
-            "python_enable_replacements": False,
-            "memory_limit": "2GB",
-            "integer_division": True,
-            "errors_as_json": True,
-        },
-    )
-    database.execute("SET lock_configuration = true")
-    return database
+def _duck() -> Duck:
+    return Duck()
 
 
 def places(columns: pa.Table, where: Clause | None, order_by: Clause | None) -> np.ndarray:
-    """The places int64[k] of the wanted rows of `columns`, in order. A PlannerError with DuckDB's reason."""
+    """The places int64[k] of the wanted rows of `columns`, in order.
+
+    A PlannerError with DuckDB's reason, InvalidValue for a row that fails, Invalid past a limit.
+    """
     table = columns.append_column(_PLACE, pa.array(np.arange(columns.num_rows)))
     condition = f"WHERE ({where.sql})" if where else ""
     keys = f"{order_by.sql}, " if order_by else ""
-    cursor = _database().cursor()
+    sql = f'SELECT "{_PLACE}" FROM {_ROWS} {condition} ORDER BY {keys}"{_PLACE}"'
     try:
-        cursor.register(_ROWS, table)
-        cursor.execute(f'SELECT "{_PLACE}" FROM {_ROWS} {condition} ORDER BY {keys}"{_PLACE}"')
-        return cursor.fetchnumpy()[_PLACE].astype(np.int64)
-    except duckdb.Error as error:
-        found = refusal(error).error
-        if isinstance(found, InvalidSyntax):
-            found = InvalidSyntax(f"where or order_by cannot be read: {found.message}", found.hint)
-        raise found from None
-    finally:
-        cursor.close()
+        answer = _duck().run(AdhocQuery(sql, (), integer_division=True), {_ROWS: table})
+    except InvalidSyntax as error:
+        raise InvalidSyntax(f"where or order_by cannot be read: {error.message}", error.hint) from None
+    return answer.table.column(0).to_numpy()

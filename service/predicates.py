@@ -18,6 +18,7 @@ from sqlglot.errors import SqlglotError
 from engine.schema import Schema
 from planner.errors import InvalidSyntax, UnknownColumn
 from planner.identifiers import fold
+from planner.reference import function_kinds
 from service.errors import Invalid
 
 _REFUSED: tuple[tuple[type, str], ...] = (
@@ -32,8 +33,6 @@ _REFUSED: tuple[tuple[type, str], ...] = (
     (exp.Star, "*"),
     (exp.Command, "a command"),
     (exp.UDTF, "a table function"),
-    (exp.Rand, "a random number"),
-    (exp.Uuid, "a random number"),
     (exp.CurrentTimestamp, "the current time"),
     (exp.CurrentDate, "the current time"),
     (exp.CurrentTime, "the current time"),
@@ -100,9 +99,21 @@ def _clause(trees: Sequence[exp.Expression], schema: Schema, what: str) -> Claus
             for kind, name in _REFUSED:
                 if isinstance(node, kind):
                     raise Invalid(f"{what} contains {name}: {node.sql(_READ)}", code="invalid_clause")
+            if isinstance(node, exp.Func) and not _is_pure(node):
+                raise Invalid(
+                    f"{what} calls {node.sql(_READ)}, whose value does not follow from the row",
+                    code="invalid_clause",
+                )
             if isinstance(node, exp.Column):
                 columns.add(_resolve(node, schema))
     return Clause(", ".join(tree.sql("duckdb", comments=False) for tree in trees), frozenset(columns))
+
+
+def _is_pure(node: exp.Func) -> bool:
+    """Whether nothing is known that keeps the function from having one value for a row, and no effect."""
+    names = [node.name] if isinstance(node, exp.Anonymous) else node.sql_names()
+    kinds = frozenset().union(*(function_kinds().get(name.lower(), ()) for name in names))
+    return "volatile" not in kinds and ("other" not in kinds or "scalar" in kinds)
 
 
 def _resolve(node: exp.Column, schema: Schema) -> int:
