@@ -23,6 +23,15 @@ class World:
             (package, depends_on) for (package, depends_on, _, _), count in self.mentions.items() if count
         }
 
+    def answers(self, views: Iterable[str]) -> dict[str, object]:
+        known = {
+            "affected": self.affected,
+            "distance": self.distance,
+            "reinstall": self.reinstall,
+            "cycles": self.cycles,
+        }
+        return {view: known[view]() for view in views}
+
     def affected(self) -> set[tuple[str, str]]:
         users = _users(self.edges)
         return {(id, name) for id, package in self.advisories.items() for name in hops([package], users)}

@@ -9,9 +9,9 @@ import pytest
 from examples.debian import demo
 from tests.examples.conftest import Example
 from tests.examples.oracle import World
-from tests.examples.test_views import answers
 
 DATA = Path(demo.__file__).parent
+OF_ADVISORIES = ("affected", "distance", "reinstall")
 
 
 @pytest.fixture(scope="module")
@@ -49,11 +49,11 @@ def test_advisories_come_and_go(debian: Example, world: World) -> None:
     ]
     for step in steps:
         epoch = debian.apply(advisories=[change(world, id, package) for id, package in step.items()])
-        history[epoch] = answers(world)
-        assert debian.answers() == history[epoch]
+        history[epoch] = world.answers(OF_ADVISORIES)
+        assert debian.answers(OF_ADVISORIES) == history[epoch]
     assert not history[epoch]["affected"]
     for epoch, expected in history.items():
-        assert debian.answers(as_of=epoch) == expected
+        assert debian.answers(OF_ADVISORIES, epoch) == expected
 
 
 def change(world: World, id: str, package: str | None) -> dict:
