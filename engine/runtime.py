@@ -159,6 +159,28 @@ class Engine:
         self._collect()
         self._set_relation(name, None)
 
+    # History
+
+    def forget(self, name: str, before: int) -> None:
+        """No longer tell the epochs before `before` of a relation apart: they cannot be read any more.
+
+        Costs the relation's size, which it may make much smaller. What is read at epochs from
+        `before` on does not change. EpochError where `before` is not yet complete.
+        """
+        if self._staged is not None:
+            raise EpochError("a stage is neither published nor aborted")
+        if before >= self._snapshot.upper:
+            raise EpochError(f"epoch {before} of {name} is not complete, and cannot be all that is kept")
+        relation = self._snapshot.relations.get(name)
+        if relation is None:
+            raise UnknownName(f"there is no relation {name}")
+        history = self._history(name)
+        if history is not None and before > history.trace.since:
+            history.trace.since = before
+            history.trace.finish()
+            history.reset()
+            self._set_relation(name, self._refreshed(name, relation))
+
     # Advances
 
     def stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
@@ -228,6 +250,12 @@ class Engine:
             if not epochs_within(delta, lower, upper):
                 raise EpochError(f"a change of {name} is not at an epoch from {lower} to {upper - 1}")
 
+    def _history(self, name: str) -> History | None:
+        """The history of a source or view; None of a source that keeps none, or a view that has failed."""
+        if name in self._views:
+            return self._views[name].history
+        return self._sources[name].history if name in self._sources else None
+
     def _since(self, source: str) -> int:
         history = self._sources[source].history
         return history.trace.since if history is not None else self._snapshot.upper - 1
@@ -277,7 +305,7 @@ class Engine:
     def _refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
         """The relation with its history as it is now."""
         view = self._views.get(name)
-        history = view.history if view else self._sources[name].history
+        history = self._history(name)
         if history is None:
             return relation
         if view is not None and view.failures:

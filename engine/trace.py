@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.layers import COLUMNS, register
-from engine.kernels.merge import FIELDS, WRITTEN, merge, merge_step
+from engine.kernels.merge import FIELDS, WRITTEN, compact, merge, merge_step
 
 AT_ONCE = 128
 """Rows up to which a merge is done at once."""
@@ -91,13 +91,14 @@ class Trace:
             self._retable(max(len(layers) - 1, 0))
 
     def finish(self) -> None:
-        """Bring all merges to their end and leave one batch."""
+        """Bring all merges to their end and leave one batch, with every epoch advanced to `since`."""
         while self._merges:
             self._work(QUANTUM * len(self._held))
-        layers = self._layers
+        layers: list[np.ndarray] = [layer for layer in self._layers if not isinstance(layer, Merge)]
         while len(layers) > 1:
             right, left = layers.pop(), layers.pop()
-            layers.append(merge(left, right, self.width, self.since))  # type: ignore[arg-type]
+            layers.append(merge(left, right, self.width, self.since))
+        self._layers[:] = [batch for layer in layers if len(batch := compact(layer, self.width, self.since))]
         self._retable(0)
 
     def _is_unbalanced(self) -> bool:

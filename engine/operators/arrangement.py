@@ -94,16 +94,17 @@ class Arrangement(Operator):
         batch = fresh.pop() if fresh else None
         if batch is not None:
             self.trace.insert(batch)
-        self._reset()
+        self.reset()
 
     def abort(self) -> None:
         self._fresh.clear()
-        self._reset()
+        self.reset()
 
     def clear(self) -> None:
         self.out = []
 
-    def _reset(self) -> None:
+    def reset(self) -> None:
+        """Take the trace as it is, with nothing of an advance beside it."""
         self.batch = None
         self._settled = self.trace.count
         self.touched = False

@@ -20,4 +20,4 @@ class History(Arrangement):
         batch: np.ndarray | None = self.batch
         if batch is not None:
             self.trace.insert(batch)
-        self._reset()
+        self.reset()

@@ -192,3 +192,34 @@ def test_everything_deleted_again(engine: Engine) -> None:
     delete(engine, "roots", (3,))
     for name in ("free", "ends", "edges", "roots"):
         assert rows(engine, name) == []
+
+
+def test_what_is_forgotten_cannot_be_read_and_the_rest_stays(engine: Engine) -> None:
+    engine.create_view("degrees", degrees())
+    for epoch in range(1, 200):
+        insert(engine, "edges", (1, epoch))
+    kept = {epoch: rows(engine, "degrees", epoch) for epoch in range(150, 200)}
+    for name in ("edges", "degrees"):
+        engine.forget(name, 150)
+    assert {epoch: rows(engine, "degrees", epoch) for epoch in range(150, 200)} == kept
+    assert engine.snapshot.since("degrees") == 150
+    with pytest.raises(EpochError):
+        engine.snapshot.rows("degrees", 149)
+    with pytest.raises(EpochError):
+        engine.snapshot.changes("edges", 149, 160)
+    assert engine.snapshot.changes("degrees", 150, 151).T.tolist() == [[1, 150, 151, -1], [1, 151, 151, 1]]
+    engine.create_view("again", degrees())
+    assert engine.snapshot.since("again") == 150
+    assert rows(engine, "again", 150) == kept[150]
+    insert(engine, "edges", (2, 1))
+    assert rows(engine, "degrees") == [(1, 199), (2, 1)]
+    with pytest.raises(EpochError):
+        engine.forget("edges", engine.snapshot.upper)
+
+
+def test_churn_that_is_forgotten_takes_no_room(engine: Engine) -> None:
+    for _ in range(100):
+        epoch = insert(engine, "edges", *((i, i) for i in range(50)))
+        delete(engine, "edges", *((i, i) for i in range(50)))
+    engine.forget("edges", epoch + 1)
+    assert sum(len(batch) for batch in engine.snapshot.relations["edges"].batches) == 0
