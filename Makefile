@@ -32,7 +32,8 @@ check: $(VENV)/.development ## format, lint, types, import rules, then all tests
 	$(RUN) -m pytest
 
 soak: $(VENV)/.development ## the long runs: many random histories, and 50 rounds of kill -9
-	FRESHET_KILLS=50 FRESHET_CASES=50000 FRESHET_DATAFLOWS=50000 $(RUN) -m pytest
+	FRESHET_KILLS=$${FRESHET_KILLS:-50} FRESHET_CASES=$${FRESHET_CASES:-20000} \
+		FRESHET_DATAFLOWS=$${FRESHET_DATAFLOWS:-20000} $(RUN) -m pytest
 
 bench: $(VENV)/.development ## the benchmarks
 	$(RUN) -m bench
