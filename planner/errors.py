@@ -9,6 +9,7 @@ PlannerError
 ├── TypeMismatch       an expression's types do not fit
 ├── InvalidQuery       the names and types are right, the query is not
 └── Unsupported        valid SQL that cannot be maintained (yet)
+    └── UnsupportedType  an expression's type is none that a column can have
 
 Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` that may be
 empty, and the `line` and `column` (both from 1) in the user's text where they are known.
@@ -66,3 +67,7 @@ class InvalidQuery(PlannerError):
 
 class Unsupported(PlannerError):
     code = "unsupported_sql"
+
+
+class UnsupportedType(Unsupported):
+    pass

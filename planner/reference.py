@@ -12,6 +12,7 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from functools import cache, lru_cache
 
 import duckdb
@@ -121,13 +122,16 @@ def union_type(left: Type, right: Type) -> Type:
 
 @lru_cache(maxsize=4096)
 def constant(text: str) -> tuple[bool, object]:
-    """Whether the constant expression can be computed, and its value (as Python has it)."""
+    """Whether the constant expression can be computed, and its value, if Python has one for it."""
     with _LOCK:
         try:
             row = _connection().execute(f"SELECT {text}").fetchone()
         except duckdb.Error:
             return False, None
-    return True, row[0] if row else None
+    value = row[0] if row else None
+    if isinstance(value, date) and "infinity" in text.lower():
+        return False, None
+    return True, value
 
 
 _SAMPLES = {

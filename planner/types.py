@@ -28,7 +28,7 @@ from engine.schema import (
     Type,
     numeric,
 )
-from planner.errors import TypeMismatch, Unsupported
+from planner.errors import TypeMismatch, Unsupported, UnsupportedType
 from planner.positions import fail
 
 MAX_PRECISION = 38
@@ -147,13 +147,13 @@ def duckdb_type(type: Type) -> str:
 
 
 def from_duckdb(name: str) -> Type:
-    """The engine's type for DuckDB's `name`; Unsupported if there is none."""
+    """The engine's type for DuckDB's `name`; UnsupportedType if there is none."""
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
     if decimal:
         return numeric(int(decimal[1]), int(decimal[2]))
     found = _BY_DUCKDB.get(name)
     if found is None:
-        raise Unsupported(f"type {name} is not supported", "cast it to a supported type")
+        raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
     return found
 
 

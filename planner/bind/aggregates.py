@@ -34,6 +34,7 @@ _FUNCTIONS: dict[type[exp.Expression], Function] = {
     exp.LogicalOr: Function.MAX,
     exp.AnyValue: Function.MIN,
 }
+SUPPORTED_AGGREGATES = "supported are count, sum, avg, min, max, bool_and and bool_or"
 _BOOLEANS = (exp.LogicalAnd, exp.LogicalOr, exp.CountIf)
 
 
@@ -85,13 +86,7 @@ def parts(node: exp.Expression) -> tuple[exp.Expression | None, bool]:
     """What an aggregate is over (None for count(*)), and whether DISTINCT; refuses what is not supported."""
     if type(node) not in _FUNCTIONS:
         name = function_name(node)
-        fail(
-            Unsupported(
-                f"aggregate function {name} is not supported",
-                "supported are count, sum, avg, min, max, bool_and and bool_or",
-            ),
-            node,
-        )
+        fail(Unsupported(f"aggregate function {name} is not supported", SUPPORTED_AGGREGATES), node)
     name = function_name(node)
     this = node.this
     if node.args.get("expressions"):

@@ -6,7 +6,7 @@ Queries inside expressions are handed to `queries`, which binds them within the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
@@ -24,11 +24,11 @@ from planner.bind.coercion import (
     number_literal,
     text_literal,
 )
-from planner.bind.functions import bind_function
+from planner.bind.functions import bind_function, has_interval
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
-from planner.errors import InvalidQuery, PlannerError, TypeMismatch, Unsupported
+from planner.errors import InvalidQuery, PlannerError, TypeMismatch, Unsupported, UnsupportedType
 from planner.ir import Expression, references
 from planner.positions import fail, position
 from planner.scalars import call, conjoin, disjoin, negate
@@ -172,7 +172,13 @@ class ExpressionBinder:
                 value = self.bind(node.this)
                 if value.type.is_numeric and value.type is not UNTYPED:
                     return call(Op.ABS, value, type=value.type)
-        return bind_function(node, self.bind, self.session.dialect)
+                return self._function(node, {id(node.this): value})
+        return self._function(node)
+
+    def _function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression:
+        """A function of DuckDB's; `known` has arguments that are bound already, by their nodes' identity."""
+        bound = known or {}
+        return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))
@@ -212,7 +218,12 @@ class ExpressionBinder:
         left, right = unwrapped(node.this), unwrapped(node.expression)
         if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
             return self._row_comparison(node, left, right)
-        return compare(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
+        if has_interval(left) or has_interval(right):
+            return self._function(node)
+        try:
+            return compare(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
+        except UnsupportedType:
+            return self._function(node)
 
     def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
         if len(left.expressions) != len(right.expressions):
@@ -224,13 +235,14 @@ class ExpressionBinder:
         return equal if isinstance(node, exp.EQ) else negate(equal)
 
     def _arithmetic(self, node: exp.Expression) -> Expression:
-        if isinstance(node.this, exp.Interval) or isinstance(node.expression, exp.Interval):
-            return bind_function(node, self.bind, self.session.dialect)
+        if has_interval(node):
+            return self._function(node)
         left, right = self.bind(node.this), self.bind(node.expression)
         op = _ARITHMETIC[type(node)]
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV
-        return arithmetic(op, left, right) or bind_function(node, self.bind, self.session.dialect)
+        known = {id(node.this): left, id(node.expression): right}
+        return arithmetic(op, left, right) or self._function(node, known)
 
     def _negative(self, node: exp.Neg) -> Expression:
         if isinstance(node.this, exp.Literal) and not node.this.is_string:
@@ -239,7 +251,7 @@ class ExpressionBinder:
         if value.type is UNTYPED:
             return value
         if not value.type.is_numeric:
-            return bind_function(node, self.bind, self.session.dialect)
+            return self._function(node, {id(node.this): value})
         return call(Op.NEG, value, type=value.type)
 
     def _is(self, node: exp.Is) -> Expression:
@@ -249,7 +261,7 @@ class ExpressionBinder:
         elif isinstance(node.expression, exp.Boolean):
             result = call(Op.NOT_DISTINCT, condition(value, "the operand of IS"), self.bind(node.expression))
         else:
-            return bind_function(node, self.bind, self.session.dialect)
+            return self._function(node, {id(node.this): value})
         return negate(result) if node.args.get("negate") else result
 
     def _between(self, node: exp.Between) -> Expression:
@@ -308,7 +320,7 @@ class ExpressionBinder:
 
     def _cast(self, node: exp.Cast) -> Expression:
         if node.args.get("format"):
-            return bind_function(node, self.bind, self.session.dialect)
+            return self._function(node)
         type: Type = data_type(node.to, self.session.dialect)
         value = self.bind(node.this)
         if value.type is UNTYPED:

@@ -15,11 +15,13 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokens import TokenType
 
 from engine.expressions import Foreign, Literal
+from planner.bind.aggregates import SUPPORTED_AGGREGATES
 from planner.bind.coercion import argument, settled
-from planner.errors import PlannerError, Unsupported
+from planner.errors import PlannerError, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.positions import fail
 from planner.reference import function_kinds, type_of
+from planner.types import UNTYPED
 
 VALUES = (
     exp.Column,
@@ -51,30 +53,37 @@ _VOLATILE = (
     exp.Randn,
     exp.Uuid,
 )
+_OF_THE_SESSION = frozenset({"session_user", "current_role", "current_catalog"})
 _MARK = "__argument_"
 
 
-def bind_function(
-    node: exp.Expression, bind: Callable[[exp.Expression], Expression], dialect: str
-) -> Expression:
-    """`node` with its arguments bound by `bind`, as a Foreign expression of DuckDB's type for it."""
+Bind = Callable[[exp.Expression], Expression]
+
+
+def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
+    """`node` with its arguments bound by `bind`, as a Foreign expression of DuckDB's type for it. What has a
+    type that no column can have (an interval, a list) may stand inside it, as part of its text."""
     refuse_volatile(node, dialect)
     arguments: list[Expression] = []
-    template_tree = _with_places(node.copy(), node, bind, arguments)
-    template = _template(template_tree)
+    template = _template(_with_places(node.copy(), node, bind, arguments))
     _check_names(template, node, dialect)
     try:
         type = type_of(template, tuple(argument(a) for a in arguments))
-    except Unsupported as error:
-        fail(Unsupported(f"{error.message}: {node.sql(dialect)}", error.hint), node)
+    except UnsupportedType as error:
+        fail(UnsupportedType(f"{error.message}: {node.sql(dialect)}", error.hint), node)
     except PlannerError as error:
         fail(error, node)
+    if type is UNTYPED:
+        return Literal(None, UNTYPED)
     values = tuple(settled(a) for a in arguments)
     return Foreign(template, values, type)  # type: ignore[arg-type]
 
 
 def refuse_volatile(node: exp.Expression, dialect: str) -> None:
-    if isinstance(node, _VOLATILE):
+    since_today = (
+        isinstance(node, exp.Anonymous) and node.name.lower() == "age" and len(node.expressions) == 1
+    )
+    if isinstance(node, _VOLATILE) or since_today:
         fail(_volatile(node.sql(dialect)), node)
 
 
@@ -86,21 +95,34 @@ def _volatile(name: str) -> Unsupported:
 
 
 def _with_places(
-    copy: exp.Expression,
-    original: exp.Expression,
-    bind: Callable[[exp.Expression], Expression],
-    arguments: list[Expression],
+    copy: exp.Expression, original: exp.Expression, bind: Bind, arguments: list[Expression]
 ) -> exp.Expression:
     """`copy` with each value below it replaced by a place, and the values bound into `arguments`."""
     pairs = list(zip(copy.iter_expressions(), original.iter_expressions(), strict=True))
     for child, source in pairs:
         if isinstance(source, exp.Interval):
             _check_interval(source)
-        elif isinstance(source, VALUES):
-            _place(child, bind(source), arguments)
-        elif not isinstance(source, exp.DataType):
+        elif isinstance(source, exp.DataType):
+            continue
+        elif isinstance(original, exp.Escape) or not isinstance(source, VALUES) or has_interval(source):
             _with_places(child, source, bind, arguments)
+        else:
+            try:
+                bound = bind(source)
+            except UnsupportedType:
+                _with_places(child, source, bind, arguments)
+            else:
+                _place(child, bound, arguments)
     return copy
+
+
+def has_interval(node: exp.Expression) -> bool:
+    """Whether the node is an interval, or arithmetic with one."""
+    if isinstance(node, exp.Paren | exp.Neg):
+        return has_interval(node.this)
+    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
+        return has_interval(node.this) or has_interval(node.expression)
+    return isinstance(node, exp.Interval)
 
 
 def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]) -> None:
@@ -122,28 +144,23 @@ def _template(tree: exp.Expression) -> str:
 
 def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
     """Refuse what is no deterministic scalar function, whatever sqlglot calls it."""
-    tokens = DuckDB().tokenize(re.sub(r"\{\d+\}", "x", template))
-    kinds = function_kinds()
-    for i, token in enumerate(tokens):
-        name = token.text.lower()
-        is_call = i + 1 < len(tokens) and tokens[i + 1].text == "("
-        if token.token_type in (TokenType.STRING, TokenType.NUMBER) or name not in kinds:
-            continue
-        if "volatile" in kinds[name] and (is_call or name.startswith("current_")):
-            fail(_volatile(f"{name}()"), node)
-        if not is_call or kinds[name] & {"scalar", "macro"}:
-            continue
-        if "aggregate" in kinds[name]:
-            fail(
-                Unsupported(
-                    f"aggregate function {_name(node, dialect)} is not supported",
-                    "supported are count, sum, avg, min, max, bool_and and bool_or",
-                ),
-                node,
-            )
-        fail(Unsupported(f"{_name(node, dialect)} is not supported"), node)
+    name = _name(node, dialect)
     if isinstance(node, exp.UDTF | exp.Explode):
-        fail(Unsupported(f"{_name(node, dialect)} is not supported"), node)
+        fail(Unsupported(f"{name} is not supported"), node)
+    tokens = DuckDB().tokenize(re.sub(r"\{\d+\}", "x", template))
+    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
+        word = token.text.lower()
+        kinds = function_kinds().get(word, frozenset())
+        if token.token_type in (TokenType.STRING, TokenType.NUMBER) or not kinds:
+            continue
+        is_call = following is not None and following.text == "("
+        if ("volatile" in kinds and (is_call or word.startswith("current_"))) or word in _OF_THE_SESSION:
+            fail(_volatile(f"{word}()"), node)
+        if not is_call or kinds & {"scalar", "macro"}:
+            continue
+        if "aggregate" in kinds:
+            fail(Unsupported(f"aggregate function {name} is not supported", SUPPORTED_AGGREGATES), node)
+        fail(Unsupported(f"{name} is not supported"), node)
 
 
 def _name(node: exp.Expression, dialect: str) -> str:

@@ -9,6 +9,7 @@ from planner.passes.inline import inline_definitions
 from planner.passes.merge import merge_projections
 from planner.passes.prune import prune_columns
 from planner.passes.pushdown import push_filters
+from planner.passes.pushdown.recursion import push_into_recursion
 from planner.passes.simplify import simplify
 
 
@@ -21,5 +22,6 @@ def optimize(program: Program, numbers: Numbers) -> Program:
     program = decorrelate(program, numbers)
     program = simplify(inline_definitions(program, numbers))
     program = inline_definitions(push_filters(program), numbers)
-    program = simplify(push_filters(simplify(program)))
+    program = push_into_recursion(push_filters(simplify(program)))
+    program = simplify(push_filters(program))
     return merge_projections(prune_columns(program))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from engine.expressions import Call, ColumnRef, Literal, Op
 from engine.plan import Aggregate, Filter, Function, Join, Map, Node, Recursive, Reduce, Source, Threshold
-from engine.schema import BIGINT
+from engine.schema import BIGINT, BOOLEAN, INTEGER
 from planner import Relation, plan_query
 from tests.planner.samples import SCHEMAS, catalog, planned
 
@@ -167,3 +168,23 @@ def test_safe_filters_come_before_those_that_can_fail() -> None:
 def test_a_condition_that_is_never_true_reads_nothing() -> None:
     assert not of("SELECT a FROM t WHERE 1 = 1 AND FALSE", Source)
     assert not of("SELECT t.a FROM t JOIN u ON t.a = u.a AND NULL", Source)
+
+
+@pytest.mark.parametrize(
+    ("step", "starts_filtered"),
+    [
+        ("SELECT r.x, e.dst FROM r JOIN edges e ON e.src = r.y", True),
+        ("SELECT r.x, max(e.dst) FROM r JOIN edges e ON e.src = r.y GROUP BY r.x", True),
+        ("SELECT r.x, e.dst FROM r JOIN edges e ON e.src = r.y WHERE r.y IN (SELECT a FROM t)", True),
+        ("SELECT e.src, r.y FROM r JOIN edges e ON e.dst = r.x", False),
+        ("SELECT a.x, b.y FROM r a JOIN r b ON a.y = b.x", False),
+        ("SELECT r.y, r.x FROM r", False),
+        ("SELECT r.x, e.dst FROM r JOIN edges e ON e.src = r.y WHERE e.dst NOT IN (SELECT x FROM r)", False),
+    ],
+)
+def test_a_filter_goes_to_where_a_recursion_starts(step: str, starts_filtered: bool) -> None:
+    sql = f"WITH RECURSIVE r(x, y) AS (SELECT src, dst FROM edges UNION ({step})) SELECT y FROM r WHERE x = 1"
+    (recursive,) = of(sql, Recursive)
+    on_edges = [n for n in nodes(recursive) if isinstance(n, Filter) and isinstance(n.input, Source)]
+    first = Call(Op.EQ, (ColumnRef(0, INTEGER), Literal(1, INTEGER)), BOOLEAN)
+    assert any(node.predicate == first for node in on_edges) is starts_filtered

@@ -41,6 +41,21 @@ LINEAR = [
     "SELECT * FROM r",
 ]
 
+_CLOSURE = (
+    "WITH RECURSIVE reach(x, y, n) AS (SELECT src, dst, 1 FROM edges UNION "
+    "SELECT r.x, e.dst, n + 1 FROM reach r, edges e WHERE r.y = e.src AND n < 5) "
+)
+FILTERED = [
+    _CLOSURE + "SELECT * FROM reach WHERE x = 1",
+    _CLOSURE + "SELECT * FROM reach WHERE x > 1 AND y <> 3 AND x + 1 < 4",
+    _CLOSURE + "SELECT a.y FROM reach a JOIN t ON t.a = a.x WHERE a.x = 2",
+    "WITH RECURSIVE r(x, n) AS (SELECT a, 0 FROM t UNION ALL SELECT x, n + 1 FROM r WHERE n < 2) "
+    "SELECT * FROM r WHERE x = 1",
+    "WITH RECURSIVE r(x, n) AS (SELECT a, 0 FROM t UNION ALL (SELECT x, n + 1 FROM r LEFT JOIN u ON u.a "
+    "= r.x "
+    "WHERE n < 2)) SELECT * FROM r WHERE x > 1 OR x IS NULL",
+]
+
 CORRELATED = [
     "SELECT a, (WITH RECURSIVE r(n) AS (SELECT t.a UNION SELECT n + 1 FROM r WHERE n < 5) SELECT "
     "count(*) FROM r) FROM t",
@@ -55,7 +70,7 @@ CORRELATED = [
 ]
 
 
-@pytest.mark.parametrize("sql", LINEAR + CORRELATED)
+@pytest.mark.parametrize("sql", LINEAR + FILTERED + CORRELATED)
 def test_answers_as_the_referee(sql: str) -> None:
     check(sql)
 
