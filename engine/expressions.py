@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.schema import BOOLEAN, Type
 
@@ -134,3 +134,23 @@ def conjunction(predicates: tuple[Expression, ...]) -> Expression:
     for predicate in predicates[1:]:
         result = Call(Op.AND, (result, predicate), BOOLEAN)
     return result
+
+
+def renumbered(expression: Expression, columns: dict[int, int]) -> Expression:
+    """The expression over other places of the same columns."""
+
+    def visit(e: Expression) -> Expression:
+        return renumbered(e, columns)
+
+    match expression:
+        case ColumnRef(index=index):
+            return replace(expression, index=columns[index])
+        case Call() | Foreign():
+            return replace(expression, args=tuple(map(visit, expression.args)))
+        case Cast(arg=arg):
+            return replace(expression, arg=visit(arg))
+        case Case(branches=branches, otherwise=otherwise):
+            taken = tuple((visit(condition), visit(value)) for condition, value in branches)
+            return replace(expression, branches=taken, otherwise=visit(otherwise))
+        case _:
+            return expression

@@ -17,9 +17,7 @@ from engine.codec import encode_rows
 from engine.dataflow import Dataflow
 from engine.dictionary import Dictionary
 from engine.errors import PlanError
-from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, columns_of
-from engine.kernels import arrange as slots
-from engine.kernels import reduce as kernels
+from engine.expressions import ColumnRef, Expression, columns_of, renumbered
 from engine.lowering import Method, method, split_reduce
 from engine.operators import linear
 from engine.operators.arrangement import (
@@ -54,6 +52,7 @@ from engine.plan import (
     Variable,
 )
 from engine.scalar import Program
+from engine.slots import SlotLayout
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
 
@@ -225,7 +224,7 @@ class Renderer:
         if isinstance(node.input, Join):
             needed = tuple(sorted(frozenset().union(*map(columns_of, expressions))))
             source = self._join(node.input, needed, scope)
-            expressions = tuple(_remap(e, {c: i for i, c in enumerate(needed)}) for e in expressions)
+            expressions = tuple(renumbered(e, {c: i for i, c in enumerate(needed)}) for e in expressions)
         else:
             source = self._collection(node.input, scope)
         words = [source.columns[e.index] for e in expressions if isinstance(e, ColumnRef)]
@@ -245,7 +244,7 @@ class Renderer:
 
     def _program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
         columns = dict(enumerate(source.columns))
-        return Program(tuple(_remap(e, columns) for e in expressions), self._dictionary)
+        return Program(tuple(renumbered(e, columns) for e in expressions), self._dictionary)
 
     def _concat(self, node: Concat, scope: Scope) -> Collection:
         parts = [self._collection(part, scope) for part in node.parts]
@@ -311,7 +310,7 @@ class Renderer:
 
     def _sums(self, node: Reduce, scope: Scope) -> Operator:
         collection = self._collection(node.input, scope)
-        layout = _SlotLayout(node, collection.columns)
+        layout = SlotLayout(node, collection.columns)
         keys = tuple(collection.columns[k] for k in node.keys)
         source = scope.put(
             ("sums", node.input, node.keys, layout.slots),
@@ -357,52 +356,3 @@ def _places(width: int, keys: tuple[int, ...]) -> dict[int, int]:
     """Where each of `width` columns is among the words of an arrangement by `keys`."""
     order = _keyed(tuple(range(width)), keys)
     return {column: place for place, column in reversed(tuple(enumerate(order)))}
-
-
-def _remap(expression: Expression, columns: dict[int, int]) -> Expression:
-    """The expression over other places of the same columns."""
-
-    def visit(e: Expression) -> Expression:
-        return _remap(e, columns)
-
-    match expression:
-        case ColumnRef(index=index):
-            return replace(expression, index=columns[index])
-        case Call() | Foreign():
-            return replace(expression, args=tuple(map(visit, expression.args)))
-        case Cast(arg=arg):
-            return replace(expression, arg=visit(arg))
-        case Case(branches=branches, otherwise=otherwise):
-            taken = tuple((visit(condition), visit(value)) for condition, value in branches)
-            return replace(expression, branches=taken, otherwise=visit(otherwise))
-        case _:
-            return expression
-
-
-class _SlotLayout:
-    """Which slots a reduce of sums needs, and how its aggregates follow from them."""
-
-    def __init__(self, node: Reduce, columns: tuple[int, ...]) -> None:
-        self._slots: list[tuple[int, int]] = [(slots.SLOT_ROWS, 0)]
-        self.finish = tuple(self._aggregate(a, node, columns) for a in node.aggregates)
-        self.slots = tuple(self._slots)
-
-    def _slot(self, kind: int, word: int) -> int:
-        if (kind, word) not in self._slots:
-            self._slots.append((kind, word))
-        return self._slots.index((kind, word))
-
-    def _aggregate(
-        self, a: Aggregate, node: Reduce, columns: tuple[int, ...]
-    ) -> tuple[int, int, int, int, int]:
-        if a.argument is None:
-            return (kernels.COUNT, 0, 0, 0, 1)
-        column = node.input.schema.columns[a.argument]
-        word = columns[a.argument]
-        counted = self._slot(slots.SLOT_NOT_NULL, word) if column.nullable else 0
-        if a.function is Function.COUNT:
-            return (kernels.COUNT, counted, 0, 0, 1)
-        high = self._slot(slots.SLOT_HIGH, word)
-        low = self._slot(slots.SLOT_LOW, word)
-        kind = kernels.SUM if a.function is Function.SUM else kernels.AVG
-        return (kind, counted, high, low, 10 ** (column.type.scale or 0))
