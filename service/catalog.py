@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import groupby
 
 import orjson
@@ -79,6 +79,7 @@ segments = sa.Table(
     sa.Column("first", _Number, nullable=False),
     sa.Column("file", sa.Text, nullable=False),
     sa.Column("size", sa.BigInteger, nullable=False),
+    sa.Column("since", _Number, nullable=False, server_default="0"),
 )
 
 
@@ -106,12 +107,16 @@ class Commit:
 
 @dataclass(frozen=True)
 class Segment:
-    """A checkpoint file with the differences of epochs `first` to `last`; `size` in bytes."""
+    """A checkpoint file with the differences of epochs `first` to `last`; `size` in bytes.
+
+    Epochs before `since` are not told apart: what they did counts as `since`'s.
+    """
 
     first: int
     last: int
     file: str
     size: int
+    since: int = 0
 
 
 class Definer:
@@ -235,7 +240,8 @@ class Catalog:
 
     def segments(self) -> list[Segment]:
         """The checkpoint's files, by epoch."""
-        query = sa.select(segments.c.first, segments.c.last, segments.c.file, segments.c.size)
+        columns = segments.c
+        query = sa.select(columns.first, columns.last, columns.file, columns.size, columns.since)
         with self._connection.begin():
             rows = self._connection.execute(query.order_by(segments.c.last)).all()
         return [Segment(*row) for row in rows]
@@ -243,20 +249,18 @@ class Catalog:
     def checkpoint(self, segment: Segment, keys_before: int) -> None:
         """Puts a segment in the place of those that it covers and of the log up to it.
 
+        The times of epochs that can no longer be read go with it.
         Idempotency keys that were used before `keys_before` (microseconds) go too.
         """
         replaced = (segments.c.first >= segment.first) & (segments.c.last <= segment.last)
         with self._connection.begin():
             self._connection.execute(sa.delete(segments).where(replaced))
-            self._connection.execute(
-                sa.insert(segments).values(
-                    first=segment.first, last=segment.last, file=segment.file, size=segment.size
-                )
-            )
+            self._connection.execute(sa.insert(segments).values(**asdict(segment)))
             covered = (log.c.last <= segment.last, log.c.part == 0)
             kept = sa.select(log.c.last, log.c.first, log.c.committed_at).where(*covered)
             self._connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], kept))
             self._connection.execute(sa.delete(log).where(log.c.last <= segment.last))
+            self._connection.execute(sa.delete(commits).where(commits.c.last < segment.since))
             self._connection.execute(
                 sa.delete(idempotency_keys).where(idempotency_keys.c.used_at < keys_before)
             )

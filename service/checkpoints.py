@@ -4,6 +4,9 @@ A thread of its own writes a segment from an immutable snapshot while the writer
 on; the writer's thread then records it and drops the log that it covers. One is written
 at a time. A checkpoint that fails leaves the log as it is: nothing is lost by it, and
 the next one is tried when as much has been written again.
+
+One that rewrites everything is the occasion to forget history that is older than the
+setting wants: it costs what the relations hold, which is about to be paid anyway.
 """
 
 from __future__ import annotations
@@ -79,9 +82,12 @@ class Checkpoints:
 
     def _plan(self) -> _Plan:
         state = self._state
+        first = first_to_write(state.segments, state.epochs.log_bytes)
+        if first == 1 and state.settings.history_seconds:
+            forget(state, _now() - state.settings.history_seconds * 1_000_000)
         snapshot = state.engine.snapshot
         tables = [d for d in state.definitions.all.values() if not d.is_view]
-        first = history_from(snapshot, tables, first_to_write(state.segments, state.epochs.log_bytes))
+        first = history_from(snapshot, tables, first)
         return _Plan(snapshot, tables, first, state.epochs.log_bytes, state.epochs.log_commits)
 
     def _write(self, plan: _Plan, call: Call) -> None:
@@ -107,10 +113,23 @@ class Checkpoints:
     def _record(self, segment: Segment, plan: _Plan) -> None:
         """Makes the segment part of the checkpoint. On the writer's thread."""
         state = self._state
-        oldest = time.time_ns() // 1000 - state.settings.idempotency_hours * 3_600_000_000
+        oldest = _now() - state.settings.idempotency_hours * 3_600_000_000
         state.catalog.checkpoint(segment, oldest)
         state.segments = [s for s in state.segments if s.last < segment.first] + [segment]
         state.files.sweep(state.segments)
         state.epochs.log_bytes -= plan.log_bytes
         state.epochs.log_commits -= plan.log_commits
         self._failed = (0, 0)
+
+
+def forget(state: State, at: int) -> None:
+    """Lets the relations forget what was before the epoch of the time `at` (microseconds since 1970, UTC)."""
+    horizon = state.catalog.epoch_at(at)
+    for definition in state.definitions.all.values():
+        if definition.failure is None:
+            state.engine.forget(definition.name, horizon)
+
+
+def _now() -> int:
+    """Microseconds since 1970, UTC."""
+    return time.time_ns() // 1000

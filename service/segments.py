@@ -46,6 +46,7 @@ class SegmentFiles:
     ) -> Segment:
         """A segment of the epochs from `first` to the snapshot's newest, durable. Any thread."""
         last = snapshot.upper - 1
+        since = max((snapshot.since(table.name) for table in tables), default=0)
         name = f"{first:020d}-{last:020d}.segment"
         temporary = self._directory / f"{name}.writing"
         with open(temporary, "wb") as file:
@@ -61,7 +62,7 @@ class SegmentFiles:
             size = file.tell()
         os.rename(temporary, self._directory / name)
         self._sync()
-        return Segment(first, last, name, size)
+        return Segment(first, last, name, size, since)
 
     def read(self, segment: Segment, dictionary: Dictionary) -> Iterator[tuple[int, np.ndarray]]:
         """The differences of a segment, by id of the table. DamagedPayload names a file that is damaged."""

@@ -63,6 +63,20 @@ class Settings:
         default=20_000,
         metadata=_as("FRESHET_CHECKPOINT_COMMITS", "commits of the log after which a checkpoint is written"),
     )
+    history_seconds: int = field(
+        default=0,
+        metadata=_as(
+            "FRESHET_HISTORY_SECONDS",
+            "seconds for which past epochs can be read at least; 0: for ever. "
+            "They are forgotten when a checkpoint rewrites everything",
+        ),
+    )
+    max_rounds: int = field(
+        default=100_000,
+        metadata=_as(
+            "FRESHET_MAX_ROUNDS", "rounds after which a recursion without a limit of its own has failed"
+        ),
+    )
     idempotency_hours: int = field(
         default=24,
         metadata=_as("FRESHET_IDEMPOTENCY_HOURS", "hours for which an Idempotency-Key is remembered"),
@@ -108,7 +122,7 @@ class Settings:
         return self.database_url or f"sqlite:///{self.data / 'freshet.db'}"
 
 
-_MAY_BE_ZERO = frozenset({"port", "shutdown_seconds"})
+_MAY_BE_ZERO = frozenset({"port", "history_seconds", "shutdown_seconds"})
 
 
 @dataclass(frozen=True)

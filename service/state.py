@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.runtime import Engine
+from engine.runtime import Engine, Options
 from service.catalog import Catalog, Segment
 from service.definitions import Definitions
 from service.epochs import Epochs
@@ -67,7 +67,7 @@ def recover(settings: Settings, metrics: Metrics) -> State:
 
 
 def _recover(settings: Settings, metrics: Metrics, catalog: Catalog, lock: int) -> State:
-    engine = Engine()
+    engine = Engine(Options(max_rounds=settings.max_rounds))
     definitions = Definitions(engine, catalog)
     definitions.restore_tables()
     files = SegmentFiles(settings.data / "checkpoints")
@@ -106,6 +106,9 @@ def _replay(state: State) -> None:
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
     state.engine.stage(deltas, newest.last + 1).publish()
+    since = max((segment.since for segment in state.segments), default=0)
+    for name in names.values():
+        state.engine.forget(name, since)
     state.epochs.resume(newest, log_bytes, log_commits)
     rows = sum(delta.shape[1] for delta in deltas.values())
     _log.info("recovered epoch %d: %d differences of %d tables", newest.last, rows, len(names))

@@ -195,3 +195,63 @@ def hurt(file: Path, damage: str) -> None:
     else:
         content[len(content) // 2] ^= 1
         file.write_bytes(content)
+
+
+# History that may be forgotten
+
+HOUR = 3_600_000_000
+
+
+def at_hour(monkeypatch: pytest.MonkeyPatch, hour: int) -> None:
+    """Makes it so many hours since the tests began, for commits and checkpoints."""
+    monkeypatch.setattr("service.epochs.time.time_ns", lambda: (1_800_000_000_000_000 + hour * HOUR) * 1000)
+
+
+def test_old_history_is_forgotten_and_stays_so(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = replace(settings, history_seconds=7200)
+    with Client(settings) as client:
+        define(client)
+        for hour in range(5):
+            at_hour(monkeypatch, hour)
+            client.insert("bag", {"a": hour})
+        views = [client.rows("summary", as_of=epoch) for epoch in range(6)]
+    for _ in range(2):
+        with Client(settings) as client:
+            # Two hours before the end, at hour 4, epoch 3 was the newest.
+            for name in ("bag", "t", "summary"):
+                kind = "views" if name == "summary" else "tables"
+                for epoch in range(3):
+                    answer = client.get(f"/v1/{kind}/{name}/rows", as_of=epoch)
+                    assert code(answer) == (410, "history_gone")
+                assert code(client.get(f"/v1/{kind}/{name}/changes", since=2)) == (410, "history_gone")
+            assert [client.rows("bag", as_of=epoch) for epoch in (3, 4, 5)] == [
+                [(0,), (1,), (2,)],
+                [(0,), (1,), (2,), (3,)],
+                [(0,), (1,), (2,), (3,), (4,)],
+            ]
+            assert [client.rows("summary", as_of=epoch) for epoch in (3, 4, 5)] == views[3:]
+            assert code(client.get("/v1/tables/bag/rows", as_of="2020-01-01T00:00:00Z")) == (
+                410,
+                "history_gone",
+            )
+            assert len(client.rows("bag", as_of="2027-01-15T10:30:00Z")) == 3
+
+
+def test_history_is_kept_for_ever_by_default(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Client(settings) as client:
+        define(client)
+        for year in range(3):
+            at_hour(monkeypatch, 9000 * year)
+            client.insert("bag", {"a": year})
+    with Client(settings) as client:
+        assert client.rows("bag", as_of=1) == [(0,)]
+
+
+def test_a_recursion_stops_after_the_rounds_of_the_setting(settings: Settings) -> None:
+    with Client(replace(settings, max_rounds=50)) as client:
+        define(client)
+        client.insert("bag", {"a": 10})
+        endless = DIVERGES.replace("(ERROR AT RECURSION LIMIT 20)", "")
+        answer = client.post("/v1/views", {"name": "grows", "sql": endless})
+        assert code(answer) == (422, "recursion_limit")
+        assert "50" in answer.json()["detail"]
