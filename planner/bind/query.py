@@ -14,6 +14,7 @@ from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope
 from planner.bind.select import bind_select
 from planner.bind.session import Bound, Environment, Session
+from planner.constants import folded
 from planner.errors import InvalidQuery, PlannerError
 from planner.ir import UNIT, Attribute, Distinct, Expression, Operator, Project, SetKind, SetOp, Values
 from planner.positions import fail
@@ -145,7 +146,7 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
             types.append(settled(Literal(None, reduce(union_type, (value.type for value in column)))).type)
         except PlannerError as error:
             fail(error, node)
-    cast = [[coerce(value, type) for value, type in zip(row, types, strict=True)] for row in rows]
+    cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]
     nullable = [any(may_be_null(value, {}) for value in column) for column in zip(*cast, strict=True)]
     columns = tuple(
         session.attribute(f"col{i}", type, null)
@@ -166,11 +167,17 @@ def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expr
         return Values(columns, literal)
     parts: list[Operator] = [Values(session.fresh(columns), literal)] if literal else []
     parts += [Project(UNIT, tuple(zip(session.fresh(columns), row, strict=True))) for row in others]
+    while len(parts) > 1:
+        pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
+        parts = [_sum(session, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
     result = parts[0]
-    for part in parts[1:]:
-        lefts, rights = (tuple(c.id for c in side.columns) for side in (result, part))
-        result = SetOp(SetKind.UNION, result, part, session.fresh(columns), lefts, rights)
     return Project(result, tuple((c, old.ref) for c, old in zip(columns, result.columns, strict=True)))
+
+
+def _sum(session: Session, left: Operator, right: Operator) -> Operator:
+    """The rows of both, which have the same columns in the same order."""
+    lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
+    return SetOp(SetKind.UNION, left, right, session.fresh(left.columns), lefts, rights)
 
 
 def _literal_row(row: list[Expression]) -> tuple[object, ...] | None:

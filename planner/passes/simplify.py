@@ -11,8 +11,9 @@ A constant that cannot be computed stays: it is an error of the rows that ask fo
 
 from __future__ import annotations
 
-from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.expressions import Call, Case, Literal, Op
 from engine.schema import BOOLEAN
+from planner.constants import fold
 from planner.ir import (
     Context,
     Distinct,
@@ -29,10 +30,8 @@ from planner.ir import (
     children,
 )
 from planner.nullability import Columns, known_columns
-from planner.reference import constant, literal_text
 from planner.rewrite import with_expressions, with_inputs
 from planner.scalars import FALSE, TRUE, conjoin, conjuncts, disjoin, may_be_null, split, with_children
-from planner.types import duckdb_type, storable
 
 
 def simplify(program: Program) -> Program:
@@ -85,8 +84,6 @@ def simplified(expression: Expression, known: Columns) -> Expression:
     if any(a is not b for a, b in zip(new, parts, strict=True)):
         expression = with_children(expression, new)
     match expression:
-        case Cast(arg=Literal()):
-            return _constant(expression)
         case Call(op=Op.NOT, args=(Literal(value=value),)):
             return Literal(None if value is None else not value, BOOLEAN)
         case Call(op=Op.IS_NULL, args=(arg,)) if not may_be_null(arg, known):
@@ -101,27 +98,10 @@ def simplified(expression: Expression, known: Columns) -> Expression:
             taken = tuple((test, value) for test, value in branches if test not in (FALSE, _UNKNOWN))
             return Case(taken, otherwise, type) if taken else otherwise
         case _:
-            return expression
+            return fold(expression)
 
 
 _UNKNOWN = Literal(None, BOOLEAN)
-
-
-def _constant(cast: Cast) -> Expression:
-    literal = cast.arg
-    if not isinstance(literal, Literal):
-        return cast
-    if literal.value is None:
-        return Literal(None, cast.type)
-    if not isinstance(literal.value, bool | int | float | str) and literal.type != cast.type:
-        written = f"CAST('{literal.value}' AS {duckdb_type(literal.type)})"
-    else:
-        written = literal_text(literal)
-    function = "TRY_CAST" if cast.lenient else "CAST"
-    known, value = constant(f"{function}({written} AS {duckdb_type(cast.type)})")
-    if known and value is None:
-        return Literal(None, cast.type)
-    return Literal(value, cast.type) if known and storable(value, cast.type) else cast
 
 
 def _logic(op: Op, operands: list[Expression]) -> Expression:
