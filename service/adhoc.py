@@ -21,7 +21,7 @@ from planner.errors import UnknownColumn
 from service.definitions import Definition
 from service.duck import Answer, Duck, arrow_table
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
-from service.reads import check_epoch, check_health
+from service.reads import check_health
 from service.transaction import Transaction
 
 
@@ -76,7 +76,6 @@ class Sight:
             check_health(definition, self.snapshot, self.epoch)
             rows = self.rows(definition.name)
         else:
-            check_epoch(self.snapshot, definition.name, epoch)
             check_health(definition, self.snapshot, epoch)
             rows = self.snapshot.rows(definition.name, epoch)
         return arrow_table(rows, definition.schema, self.dictionary, query.columns, reference.row)
