@@ -28,6 +28,7 @@ from engine.kernels.reduce import (
     parity,
     settle,
     strictness,
+    value_delta,
 )
 from engine.schema import NULL
 
@@ -263,11 +264,4 @@ def reduce_floats(keys, table, old, depth, rounds, average):
                         _add(counts, sums, s, fresh[i, 2], fresh, i, 3)
                 i += 1
             written = _settle_corners(counts, sums, average, m, epoch, 1, lines, start, written)
-    out = np.empty((key + 3, written), np.int64)
-    for k in range(written):
-        for w in range(key):
-            out[w, k] = keys[lines[k, 0], w]
-        out[key, k] = lines[k, 3]
-        out[key + 1, k] = lines[k, 1]
-        out[key + 2, k] = lines[k, 2]
-    return out, later[:count]
+    return value_delta(keys, lines, written), later[:count]

@@ -21,6 +21,7 @@ from engine.kernels.reduce import (
     parity,
     settle,
     strictness,
+    value_delta,
 )
 from engine.schema import NULL
 
@@ -179,11 +180,4 @@ def reduce_extreme(keys, table, old, depth, rounds, largest):
                     lines[written, 2] = parity(s) if side == 0 else -parity(s)
                     lines[written, 3] = values[version - side, s]
                     written = settle(lines, start, written)
-    out = np.empty((key + 3, written), np.int64)
-    for k in range(written):
-        for w in range(key):
-            out[w, k] = keys[lines[k, 0], w]
-        out[key, k] = lines[k, 3]
-        out[key + 1, k] = lines[k, 1]
-        out[key + 2, k] = lines[k, 2]
-    return out, later[:count]
+    return value_delta(keys, lines, written), later[:count]

@@ -192,6 +192,20 @@ def equal_from(lines, first, i, j):
     return True
 
 
+@njit
+def value_delta(keys, lines, written):
+    """Lines of group, epoch, diff and value as a delta [P + 1 + 2, n]."""
+    key = keys.shape[1]
+    out = np.empty((key + 3, written), np.int64)
+    for k in range(written):
+        for w in range(key):
+            out[w, k] = keys[lines[k, 0], w]
+        out[key, k] = lines[k, 3]
+        out[key + 1, k] = lines[k, 1]
+        out[key + 2, k] = lines[k, 2]
+    return out
+
+
 @njit(inline="always")
 def _clamped(multiplicity, clamp):
     if multiplicity <= 0:
