@@ -14,7 +14,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.schema import BOOLEAN, Type
+from engine.schema import Type
 
 
 class Op(enum.Enum):
@@ -124,16 +124,6 @@ def walk(expression: Expression) -> Iterator[Expression]:
     yield expression
     for child in children(expression):
         yield from walk(child)
-
-
-def conjunction(predicates: tuple[Expression, ...]) -> Expression:
-    """All of `predicates`; TRUE for none."""
-    if not predicates:
-        return Literal(True, BOOLEAN)
-    result = predicates[0]
-    for predicate in predicates[1:]:
-        result = Call(Op.AND, (result, predicate), BOOLEAN)
-    return result
 
 
 def renumbered(expression: Expression, columns: dict[int, int]) -> Expression:

@@ -81,7 +81,7 @@ class Engine:
         history = History(name, input, order, len(schema)) if keep else None
         if history is not None:
             self._dataflow.operator(("history", name), lambda: history)
-            self._set_relation(name, RelationSnapshot(schema, order, len(keys)))
+            self._set_relation(name, RelationSnapshot(schema, order))
         self._sources[name] = _Source(node, input, history)
 
     def drop_source(self, name: str) -> None:
@@ -127,7 +127,7 @@ class Engine:
         for log in failures:
             log.readers.add(name)
         self._views[name] = _View(plan, history, failures)
-        relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))), len(plan.schema))
+        relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))))
         self._set_relation(name, self._refreshed(name, relation))
 
     def _hydrate(self, name: str, plan: Node, since: int) -> History:

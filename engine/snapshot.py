@@ -32,7 +32,6 @@ class RelationSnapshot:
 
     schema: Schema
     order: tuple[int, ...]
-    key: int
     batches: tuple[np.ndarray, ...] = ()
     since: int = 0
     errors: tuple[np.ndarray, ...] = ()
@@ -58,7 +57,7 @@ class RelationSnapshot:
         return found
 
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
-        return RelationSnapshot(self.schema, self.order, self.key, batches, since, self.errors, self.failure)
+        return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure)
 
 
 def _accumulate(batches: tuple[np.ndarray, ...], width: int, epoch: int) -> np.ndarray:

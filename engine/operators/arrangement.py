@@ -100,9 +100,6 @@ class Arrangement(Operator):
         self._fresh.clear()
         self.reset()
 
-    def clear(self) -> None:
-        self.out = []
-
     def reset(self) -> None:
         """Take the trace as it is, with nothing of an advance beside it."""
         self.batch = None

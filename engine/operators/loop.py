@@ -60,7 +60,6 @@ class Loop(Operator):
         self.variables: list[Variable] = []
         self.values: list[Operator] = []
         self.left: list[list[np.ndarray]] = []
-        self.rounds_run = 0
         self._limit = limit
         self._on_limit = on_limit
         self._agenda: dict[tuple[int, ...], set[int]] = {}
@@ -86,7 +85,6 @@ class Loop(Operator):
             current = min(agenda)
             agenda.remove(current)
             self._round(current, step)
-            self.rounds_run += 1
         self._agenda.pop(step.rounds, None)
 
     def _round(self, current: int, outer: Step) -> None:
