@@ -18,6 +18,7 @@ from engine.dataflow import Dataflow
 from engine.dictionary import Dictionary
 from engine.errors import PlanError
 from engine.expressions import ColumnRef, Expression, columns_of, renumbered
+from engine.interning import Intern
 from engine.lowering import Method, method, split_reduce
 from engine.operators import linear
 from engine.operators.arrangement import (
@@ -27,6 +28,7 @@ from engine.operators.arrangement import (
     SumsArrangement,
 )
 from engine.operators.failures import FailureLog
+from engine.operators.intern import intern
 from engine.operators.join import Join as JoinOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.loop import Variable as VariableOperator
@@ -208,6 +210,8 @@ class Renderer:
                 return _plain(operator, len(input.schema))
             case Recursive():
                 return self._recursive(node, scope)
+            case Intern():
+                return self._intern(node, scope)
             case _:
                 raise PlanError(f"{type(node).__name__} is no node of a plan")
 
@@ -272,6 +276,14 @@ class Renderer:
             ("join", node, needed), lambda: JoinOperator(left, right, len(node.left_keys), columns)
         )
         return _plain(operator, len(needed))
+
+    def _intern(self, node: Intern, scope: Scope) -> Collection:
+        source = self._collection(node.input, scope)
+        words = len(node.schema)
+        ids = intern(
+            scope.put, node, source.operator, source.columns, source.width, scope.depth, self._max_rounds
+        )
+        return Collection(ids, (*range(1, words), 0), words)
 
     # Reduces
 

@@ -198,3 +198,6 @@ class EnteredArrangement(Operator):
 
     def after(self) -> np.ndarray:
         return self._source.after()
+
+    def batches(self) -> list[np.ndarray]:
+        return self._source.batches()

@@ -7,7 +7,7 @@ here for their round.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from engine.kernels.layers import find_ranges
 from engine.kernels.ordered import reduce_extreme
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
-from engine.operators.arrangement import Arrangement
+from engine.operators.arrangement import Arrangement, EnteredArrangement
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Deferred, Operator, Step
 from engine.plan import Clamp
@@ -133,6 +133,19 @@ class FloatSum(GroupOperator):
         return reduce_floats(keys, source.after(), source.published, source.depth, step.array, self._average)
 
 
+def rows_by_key(
+    source: Arrangement | EnteredArrangement, keys: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each of the `keys` [m, P] the arrangement's rows, and which of them are not published yet."""
+    lows, highs = find_ranges(source.after(), keys)
+    batches = source.batches()
+    nothing = np.empty((0, source.width + source.depth + 2), np.int64)
+    for m in range(len(keys)):
+        pieces = [batch[lows[i, m] : highs[i, m]] for i, batch in enumerate(batches)]
+        is_new = np.repeat(np.arange(len(pieces)) >= source.published, [len(piece) for piece in pieces])
+        yield np.concatenate([nothing, *pieces]), is_new
+
+
 Reducer = Callable[[np.ndarray, np.ndarray], list[tuple[int, ...]]]
 """The live rows of a group, words [n, V] and counts [n], become rows of words."""
 
@@ -147,19 +160,17 @@ class General(GroupOperator):
         self._words = words
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        table = source.after()
-        lows, highs = find_ranges(table, keys)
-        batches = source.batches()
         results: list[tuple[int, ...]] = []
         later: list[np.ndarray] = []
-        for m, key in enumerate(keys):
-            pieces = [batch[lows[i, m] : highs[i, m]] for i, batch in enumerate(batches)]
-            is_new = np.repeat(np.arange(len(pieces)) >= source.published, [len(piece) for piece in pieces])
-            self._reduce_group(key, np.concatenate(pieces), is_new, step, results, later)
+        for key, (rows, is_new) in zip(keys, self._groups(keys), strict=True):
+            self._reduce_group(key, rows, is_new, step, results, later)
         delta = np.array(results, np.int64).reshape(-1, self._key + self._words + 2).T
         lines = np.concatenate(later) if later else np.empty((0, 0), np.int64)
         return np.ascontiguousarray(delta), np.ascontiguousarray(lines)
+
+    def _groups(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each group its rows, and which of them are new."""
+        return rows_by_key(self.source, keys)
 
     def _reduce_group(
         self,

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from engine.expressions import Expression
+from engine.interning import Intern
 from engine.plan import (
     Aggregate,
     Clamp,
@@ -35,6 +36,7 @@ from engine.plan import (
 )
 from engine.schema import Kind
 from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key
+from tests.oracle.interning import ids_of
 
 Bag = Counter[Row]
 MAX_ROUNDS = 2_000
@@ -106,6 +108,9 @@ class Oracle:
                 return Counter({row: 1 for row, count in inputs[0].items() if count > 0})
             case Threshold():
                 return Counter({row: count for row, count in inputs[0].items() if count > 0})
+            case Intern(hash=hash):
+                live = [row for row, count in inputs[0].items() if count > 0]
+                return Counter((*row, id) for row, id in ids_of(live, hash).items())
         raise OracleError(f"{type(node).__name__} is unknown")
 
     def _map(self, expressions: tuple[Expression, ...], rows: Bag, keep: bool = False) -> Bag:

@@ -1,0 +1,254 @@
+"""Interning: ids are unique, never NULL, and at every epoch those that the rows alone determine."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from dataclasses import dataclass
+
+import pytest
+
+from engine.errors import PlanError
+from engine.interning import IdHash, Intern, intern
+from engine.plan import Clamp, Concat, Join, Node, OnLimit, Recursive, Source, Threshold, Variable, project
+from engine.runtime import Engine, Options
+from engine.schema import BIGINT, NULL, TEXT, Column, Schema
+from tests.engine.harness import Bag, Row, apply, bag, delete, delta, insert, rows, schema, source
+from tests.engine.plans import SOURCES, PlanMaker
+from tests.oracle.interning import ids_of, mixed, row_hash, unmixed
+from tests.oracle.interpreter import Oracle, OracleError
+
+TWO_BITS = IdHash(bits=(2,) * 6)
+HASHES = (TWO_BITS, IdHash(seed=5, bits=(1,) * 9), IdHash(seed=-3, bits=(3, 1, 64, 2)), IdHash())
+
+
+def engine_with(plan: Node, width: int = 1) -> Engine:
+    engine = Engine()
+    engine.create_source("s", source("s", width).schema)
+    engine.create_view("ids", plan)
+    return engine
+
+
+def ids(engine: Engine, epoch: int | None = None) -> dict[Row, int]:
+    return {row[:-1]: row[-1] for row in rows(engine, "ids", epoch)}
+
+
+def two_that_collide(hash: IdHash) -> tuple[Row, Row]:
+    """The two least rows (n,) that have the same hash in round 0, the lesser one first."""
+    seen: dict[int, Row] = {}
+    for n in range(100):
+        lesser = seen.setdefault(row_hash((n,), 0, hash), (n,))
+        if lesser != (n,):
+            return lesser, (n,)
+    raise AssertionError("no two of a hundred rows collide")
+
+
+def test_each_distinct_row_has_one_id() -> None:
+    engine = engine_with(Intern(source("s", 2)), 2)
+    insert(engine, "s", (1, 2), (1, 2), (2, 1), (NULL, 0))
+    assert ids(engine) == ids_of([(1, 2), (2, 1), (NULL, 0)], IdHash())
+    assert all(count == 1 for count in bag(engine, "ids").values())
+    delete(engine, "s", (1, 2))
+    assert len(ids(engine)) == 3
+    delete(engine, "s", (1, 2))
+    assert ids(engine) == ids_of([(2, 1), (NULL, 0)], IdHash())
+
+
+def test_a_lesser_row_evicts_and_gives_back() -> None:
+    lesser, greater = two_that_collide(TWO_BITS)
+    engine = engine_with(Intern(source("s", 1), TWO_BITS))
+    alone = insert(engine, "s", greater)
+    both = insert(engine, "s", lesser)
+    again = delete(engine, "s", lesser)
+    first, second = row_hash(greater, 0, TWO_BITS), row_hash(greater, 1, TWO_BITS)
+    assert first != second
+    assert ids(engine, alone) == ids(engine, again) == {greater: first}
+    assert ids(engine, both) == {lesser: first, greater: second}
+
+
+def test_a_greater_row_changes_nothing_of_the_winner() -> None:
+    lesser, greater = two_that_collide(TWO_BITS)
+    engine = engine_with(Intern(source("s", 1), TWO_BITS))
+    before = insert(engine, "s", lesser)
+    insert(engine, "s", greater)
+    changes = engine.snapshot.changes("ids", before, before + 1)
+    assert {tuple(row) for row in changes[:-2].T.tolist()} == {(*greater, ids(engine)[greater])}
+
+
+def test_a_round_that_is_decided_is_not_decided_again_by_later_proposals() -> None:
+    """A row that loses its first hash may ask for the hash of a greater row, and must not get it."""
+    for seed in range(200):
+        hash = IdHash(seed, (2,))
+        wanted = {n: row_hash((n,), 0, hash) for n in range(4)}
+        late = row_hash((1,), 1, IdHash(seed, (2, 2)))
+        if wanted[0] == wanted[1] and late == wanted[3] != wanted[0]:
+            break
+    else:
+        raise AssertionError("no seed makes the case")
+    engine = engine_with(Intern(source("s", 1), IdHash(seed, (2, 2))))
+    insert(engine, "s", (0,), (1,), (3,))
+    assert ids(engine)[(3,)] == late
+    assert ids(engine) == ids_of([(0,), (1,), (3,)], IdHash(seed, (2, 2)))
+
+
+def test_the_hash_that_would_be_null_is_another() -> None:
+    word = unmixed(NULL % 2**64) ^ mixed(0x9E3779B97F4A7C15)
+    row = (word - 2**64 if word >= 2**63 else word,)
+    engine = engine_with(Intern(source("s", 1)))
+    insert(engine, "s", row)
+    assert ids(engine) == {row: NULL + 1}
+
+
+def test_an_id_gives_back_its_row() -> None:
+    """Values are replaced by ids, joined as ids, and found again, by one shared arrangement of them."""
+    pairs, hash = source("s", 2), IdHash(bits=(2, 2))
+    values = Concat((project(pairs, (0,)), project(pairs, (1,))))
+    names = Intern(values, hash)
+    first = project(Join(pairs, names, (0,), (0,)), (3, 1))
+    coded = project(Join(first, names, (1,), (0,)), (0, 3))
+    decoded = project(Join(project(Join(coded, names, (0,), (1,)), (2, 1)), names, (1,), (1,)), (0, 2))
+    engine = engine_with(Threshold(decoded, Clamp.POSITIVE), 2)
+    rng = random.Random(1)
+    for _ in range(30):
+        row = (rng.randrange(9), rng.randrange(9))
+        count = bag(engine, "s")[row]
+        apply(engine, {"s": [(row, -count if count else 2)]})
+        assert bag(engine, "ids") == bag(engine, "s")
+
+
+def test_texts_have_ids() -> None:
+    engine = Engine()
+    columns = Schema((Column("name", TEXT), Column("size", BIGINT)))
+    engine.create_source("s", columns)
+    engine.create_view("ids", intern(Source("s", columns), (0,)))
+    words = [engine.dictionary.word(text) for text in ("a", "b", "a")]
+    insert(engine, "s", *((word, size) for size, word in enumerate(words)))
+    assert len(rows(engine, "ids")) == 2
+    assert engine.snapshot.schema("ids").names == ("name", "id")
+
+
+def test_rows_without_columns_are_one() -> None:
+    engine = engine_with(intern(source("s", 1), ()))
+    insert(engine, "s", (1,), (2,))
+    assert rows(engine, "ids") == [(row_hash((), 0, IdHash()),)]
+    delete(engine, "s", (1,), (2,))
+    assert rows(engine, "ids") == []
+
+
+@pytest.mark.parametrize("hash", [{"bits": (0,)}, {"bits": (65,)}, {"seed": 2**63}])
+def test_hashes_that_there_are_not(hash: dict) -> None:
+    with pytest.raises(PlanError):
+        IdHash(**hash)
+
+
+def test_an_aborted_change_leaves_nothing() -> None:
+    engine = engine_with(Intern(source("s", 1), TWO_BITS))
+    insert(engine, "s", *((n,) for n in range(8)))
+    before = ids(engine)
+    epoch = engine.snapshot.upper
+    changes = delta(1, [((n,), epoch, 1 if n > 8 else -1) for n in range(4, 14)])
+    engine.stage({"s": changes}, epoch + 1).abort()
+    assert ids(engine) == before
+    insert(engine, "s", (8,))
+    assert ids(engine) == ids_of([(n,) for n in range(9)], TWO_BITS)
+    engine.create_view("again", Intern(source("s", 1), TWO_BITS))
+    engine.drop_view("ids")
+    delete(engine, "s", (0,))
+    assert bag(engine, "again") == Counter((*row, id) for row, id in expected(range(1, 9)).items())
+
+
+def expected(values: range) -> dict[Row, int]:
+    return ids_of([(n,) for n in values], TWO_BITS)
+
+
+# Random histories
+
+
+@dataclass
+class History:
+    """Changes of sources at random epochs, and what the sources hold after each of them."""
+
+    changes: dict[str, list[tuple[Row, int, int]]]
+    states: list[dict[str, Bag]]
+
+    @staticmethod
+    def random(rng: random.Random, widths: dict[str, int], values: int, epochs: int, most: int) -> History:
+        changes: dict[str, list[tuple[Row, int, int]]] = {name: [] for name in widths}
+        tables: dict[str, Bag] = {name: Counter() for name in widths}
+        states = []
+        for epoch in range(1, epochs + 1):
+            for name, width in widths.items():
+                table = tables[name]
+                for _ in range(rng.randint(0, most)):
+                    row = tuple(rng.randrange(values) for _ in range(width))
+                    diff = -table[row] if table[row] and rng.random() < 0.6 else 1
+                    table[row] += diff
+                    changes[name].append((row, epoch, diff))
+            states.append({name: +table for name, table in tables.items()})
+        return History(changes, states)
+
+    def run(self, plan: Node, rng: random.Random) -> Engine:
+        """An engine that gets the history in random pieces, the view created between some of them."""
+        epochs = len(self.states)
+        bounds = sorted({1, epochs + 1, *rng.choices(range(1, epochs + 1), k=rng.randint(0, epochs))})
+        created = rng.choice(bounds)
+        engine = Engine(Options(max_rounds=300))
+        widths = {node.name: len(node.schema) for node in (*SOURCES, source("s", 2))}
+        for name in self.changes:
+            engine.create_source(name, schema(widths[name]))
+        for low, high in zip(bounds, [*bounds[1:], epochs + 1], strict=True):
+            if low == created:
+                engine.create_view("ids", plan)
+            deltas = {
+                name: delta(widths[name], [line for line in lines if low <= line[1] < high])
+                for name, lines in self.changes.items()
+            }
+            stage = engine.stage(deltas, high)
+            assert not stage.failed
+            stage.publish()
+        return engine
+
+    def check(self, plan: Node, rng: random.Random, about: object) -> None:
+        expected = [Oracle(state).rows(plan) for state in self.states]
+        epochs = len(expected)
+        differences = []
+        for _ in range(3):
+            engine = self.run(plan, rng)
+            for epoch, bag_then in enumerate(expected, 1):
+                assert bag(engine, "ids", epoch) == bag_then, (about, epoch, plan)
+            differences.append(engine.snapshot.changes("ids", 0, epochs).tolist())
+        assert differences[1:] == differences[:-1], (about, plan)
+
+
+@pytest.mark.parametrize("hash", HASHES)
+@pytest.mark.parametrize("columns", [(0,), (1, 0)])
+def test_random_histories(hash: IdHash, columns: tuple[int, ...]) -> None:
+    for seed in range(12):
+        rng = random.Random(seed)
+        history = History.random(rng, {"s": 2}, rng.choice((4, 12)), 10, rng.choice((2, 9)))
+        history.check(intern(source("s", 2), columns, hash), rng, seed)
+
+
+class Interning(PlanMaker):
+    """Random plans that intern here and there; their loops are all limited, since ids of ids never end."""
+
+    def _distinct(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        input = self.plan(self.rng.choice((1, 2)), budget - 1, variables, depth)
+        return self._columns(Intern(input, self.rng.choice(HASHES[:2])), width)
+
+    def _loop(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        loop = super()._loop(width, budget, variables, depth)
+        assert isinstance(loop, Recursive)
+        return Recursive(loop.bindings, loop.result, loop.limit or 3, OnLimit.RETURN)
+
+
+@pytest.mark.parametrize("first", range(0, 300, 100))
+def test_random_plans_with_loops(first: int) -> None:
+    for seed in range(first, first + 100):
+        rng = random.Random(seed)
+        plan = Interning(rng).plan(2, 4)
+        history = History.random(rng, {node.name: len(node.schema) for node in SOURCES}, 4, 6, 3)
+        try:
+            history.check(plan, rng, seed)
+        except OracleError:
+            continue
