@@ -19,6 +19,7 @@ from engine.dictionary import Dictionary
 from engine.errors import PlanError
 from engine.expressions import ColumnRef, Expression, columns_of, renumbered
 from engine.interning import Intern
+from engine.kernels.ordered import code
 from engine.lowering import Method, method, split_reduce
 from engine.operators import linear
 from engine.operators.arrangement import (
@@ -33,7 +34,8 @@ from engine.operators.join import Join as JoinOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.loop import Variable as VariableOperator
 from engine.operators.operator import Operator
-from engine.operators.reduce import Extreme, FloatSum, General, Sums
+from engine.operators.ordered import OrderedArrangement, TopK
+from engine.operators.reduce import FloatSum, General, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
 from engine.operators.reducers import extreme_text
 from engine.plan import (
@@ -303,12 +305,36 @@ class Renderer:
         if kind is Method.FLOATS:
             floats = self._floats(node, argument, scope)
             return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
-        source = self._arrangement(node.input, (*node.keys, argument), scope)
         largest = aggregate.function is Function.MAX
         if kind is Method.EXTREME:
-            return scope.put(node, lambda: Extreme(source, largest))
+            ordered = self._ordered(node.input, node.keys, ((argument, code(largest, False)),), (), scope)
+            return scope.put(node, lambda: TopK(ordered, len(node.keys), 0, 1))
+        source = self._arrangement(node.input, (*node.keys, argument), scope)
         return scope.put(
             node, lambda: General(source, len(node.keys), extreme_text(self._dictionary, largest), 1)
+        )
+
+    def _ordered(
+        self,
+        node: Node,
+        keys: tuple[int, ...],
+        order: tuple[tuple[int, tuple[int, int]], ...],
+        rest: tuple[int, ...],
+        scope: Scope,
+    ) -> OrderedArrangement:
+        """The columns `keys`, those of `order` with their codes, and `rest` of a node, in order."""
+        collection = self._collection(node, scope)
+        words = collection.columns
+        return scope.put(
+            ("ordered", node, keys, order, rest),
+            lambda: OrderedArrangement(
+                collection.operator,
+                tuple(words[k] for k in keys),
+                tuple((words[c], code) for c, code in order),
+                tuple(words[c] for c in rest),
+                collection.width,
+                scope.depth,
+            ),
         )
 
     def _floats(self, node: Reduce, argument: int, scope: Scope) -> Arrangement:

@@ -14,7 +14,6 @@ import numpy as np
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.floatsums import reduce_floats
 from engine.kernels.layers import find_ranges
-from engine.kernels.ordered import reduce_extreme
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement, EnteredArrangement
@@ -107,18 +106,6 @@ class Sums(GroupOperator):
             messages = [f"overflow in {self._labels[aggregate]}" for aggregate in failed[0].tolist()]
             self.failures.add(messages, failed[1:], step)
         return delta, later
-
-
-class Extreme(GroupOperator):
-    """MIN or MAX of the arrangement's last word, which sorts as its values do."""
-
-    def __init__(self, source: Arrangement, largest: bool) -> None:
-        super().__init__(source, source.width - 1)
-        self._largest = largest
-
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return reduce_extreme(keys, source.after(), source.published, source.depth, step.array, self._largest)
 
 
 class FloatSum(GroupOperator):

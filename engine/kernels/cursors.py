@@ -1,0 +1,78 @@
+"""Cursors: reading a group's rows in many batches together, in order.
+
+A cursor is a line of an int64 matrix: the number of a batch, the row that is next, where the
+group's rows end, and the row's first word after the key, which settles most comparisons.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from engine.kernels.layers import layer
+
+BATCH, ROW, END, HEAD, CURSOR = 0, 1, 2, 3, 4
+
+
+@njit
+def put_cursors(table, old, m, lows, highs, key, width, cursors):
+    """Put a cursor on the group's first row in every batch that has one.
+
+    Returns how many there are, and whether one is in a published batch.
+    """
+    count = 0
+    published = False
+    for index in range(table.shape[0]):
+        if lows[index, m] < highs[index, m]:
+            cursors[count, BATCH] = index
+            cursors[count, END] = highs[index, m]
+            put_cursor(cursors, count, layer(table, index), lows[index, m], key, width)
+            published = published or index < old
+            count += 1
+    return count, published
+
+
+@njit(inline="always")
+def put_cursor(cursors, c, batch, row, key, width):
+    cursors[c, ROW] = row
+    cursors[c, HEAD] = batch[row, key] if key < width else 0
+
+
+@njit(inline="always")
+def _order(table, cursors, c, b, key, width):
+    """-1, 0 or 1 as the row under cursor c comes before, with or after the one under cursor b."""
+    x = cursors[c, HEAD]
+    y = cursors[b, HEAD]
+    if x != y:
+        return -1 if x < y else 1
+    if key + 1 < width:
+        left = layer(table, cursors[c, BATCH])
+        right = layer(table, cursors[b, BATCH])
+        for w in range(key + 1, width):
+            x = left[cursors[c, ROW], w]
+            y = right[cursors[b, ROW], w]
+            if x != y:
+                return -1 if x < y else 1
+    return 0
+
+
+@njit
+def foremost_cursor(table, cursors, count, key, width, order):
+    """The cursor on the first row; order[c] is 0 for those on the same row, else more."""
+    best = 0
+    order[0] = 0
+    for c in range(1, count):
+        order[c] = _order(table, cursors, c, best, key, width)
+        if order[c] < 0:
+            order[best:c] = 1
+            order[c] = 0
+            best = c
+    return best
+
+
+@njit(inline="always")
+def is_same(batch, i, j, key, width):
+    """Whether two rows of a group have the same words."""
+    for w in range(key, width):
+        if batch[i, w] != batch[j, w]:
+            return False
+    return True

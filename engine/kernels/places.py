@@ -1,0 +1,128 @@
+"""Places: how many rows a group's answer still takes, at each of its versions.
+
+A version is the group between two of its changes. Rows are offered in the wanted order,
+each for the versions at which it is there; it takes a place a copy while there are free
+ones. The last `limit` places count, those before them are passed over. What a row gains
+differs between neighbouring versions only where places have come to an end, and a tree over
+the versions finds just these.
+
+The tree is a heap int64[2 * leaves, FIELDS]: node 1 is the root, nodes 2n and 2n + 1 lie
+below n, and leaf v is node leaves + v. LEAST and MOST are the free places of the versions
+below a node, TAKEN what was taken from each of them and the nodes below do not know yet.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+LEAST, MOST, TAKEN, FIELDS = 0, 1, 2, 3
+
+# Gains, a line a version: by how much it gains more than the version before, and the next
+# version of the list of those noted, which begins at line 0 and ends with LAST.
+MORE, NEXT = 0, 1
+LAST = -1
+
+STACK = 256
+"""Lines of scratch for a walk in a tree: three a level are enough."""
+
+
+@njit
+def leaves_for(versions):
+    """The number of leaves of a tree over so many versions: a power of two."""
+    leaves = 1
+    while leaves < versions:
+        leaves *= 2
+    return leaves
+
+
+@njit
+def fill(tree, leaves, first, last, places):
+    """Let the versions first ≤ v < last have `places` free ones, and all others none."""
+    for v in range(leaves):
+        free = places if first <= v < last else 0
+        tree[leaves + v, LEAST] = free
+        tree[leaves + v, MOST] = free
+        tree[leaves + v, TAKEN] = 0
+    for node in range(leaves - 1, 0, -1):
+        tree[node, TAKEN] = 0
+        _look_below(tree, node)
+
+
+@njit(inline="always")
+def _look_below(tree, node):
+    tree[node, LEAST] = min(tree[2 * node, LEAST], tree[2 * node + 1, LEAST])
+    tree[node, MOST] = max(tree[2 * node, MOST], tree[2 * node + 1, MOST])
+
+
+@njit(inline="always")
+def _take(tree, node, copies):
+    """Take so many places of every version below `node`."""
+    tree[node, LEAST] -= copies
+    tree[node, MOST] -= copies
+    tree[node, TAKEN] += copies
+
+
+@njit(inline="always")
+def _tell_below(tree, node):
+    """Let the nodes below know what was taken."""
+    taken = tree[node, TAKEN]
+    if taken > 0:
+        _take(tree, 2 * node, taken)
+        _take(tree, 2 * node + 1, taken)
+        tree[node, TAKEN] = 0
+
+
+@njit(inline="always")
+def _push(stack, height, node, low, high):
+    stack[height, 0] = node
+    stack[height, 1] = low
+    stack[height, 2] = high
+    return height + 1
+
+
+@njit(inline="always")
+def _counted(copies, free, limit):
+    """How many of a row's copies get a place that counts, where so many places are free."""
+    taken = min(copies, free)
+    return taken - max(min(free - limit, taken), 0)
+
+
+@njit(inline="always")
+def _note(gains, version, more):
+    """Let the versions from `version` on gain so much more; they are all measured against version 0."""
+    if version > 0 and more != 0:
+        if gains[version, NEXT] == 0:
+            gains[version, NEXT] = gains[0, NEXT]
+            gains[0, NEXT] = version
+        gains[version, MORE] += more
+
+
+@njit
+def offer(tree, leaves, first, last, copies, limit, sign, gains, stack):
+    """Offer copies of a row to the versions first ≤ v < last.
+
+    Notes in `gains`, times `sign`, how many get a place that counts. `stack` is scratch.
+    """
+    height = _push(stack, 0, 1, 0, leaves)
+    while height > 0:
+        height -= 1
+        node, low, high = stack[height, 0], stack[height, 1], stack[height, 2]
+        if node < 0:
+            _look_below(tree, -node)
+            continue
+        if high <= first or last <= low or tree[node, MOST] == 0:
+            continue
+        least = tree[node, LEAST]
+        most = tree[node, MOST]
+        if first <= low and high <= last and (copies <= least or least == most):
+            gain = _counted(copies, least, limit)
+            if gain == _counted(copies, most, limit):
+                _take(tree, node, min(copies, least))
+                _note(gains, low, sign * gain)
+                _note(gains, high, -sign * gain)
+                continue
+        _tell_below(tree, node)
+        middle = (low + high) >> 1
+        stack[height, 0] = -node
+        height = _push(stack, height + 1, 2 * node + 1, middle, high)
+        height = _push(stack, height, 2 * node, low, middle)
