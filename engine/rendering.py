@@ -21,6 +21,7 @@ from engine.expressions import ColumnRef, Expression, columns_of, renumbered
 from engine.interning import Intern
 from engine.kernels.ordered import code
 from engine.lowering import Method, method, split_reduce
+from engine.multijoin import MultiJoin
 from engine.operators import linear
 from engine.operators.arrangement import (
     Arrangement,
@@ -33,11 +34,13 @@ from engine.operators.intern import intern
 from engine.operators.join import Join as JoinOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.loop import Variable as VariableOperator
+from engine.operators.multijoin import MultiJoin as MultiJoinOperator
 from engine.operators.operator import Operator
 from engine.operators.ordered import OrderedArrangement, TopK
 from engine.operators.reduce import FloatSum, General, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
 from engine.operators.reducers import extreme_text
+from engine.paths import orders
 from engine.plan import (
     Aggregate,
     Concat,
@@ -167,10 +170,13 @@ class Renderer:
             collection = home.collections[node] = self._build(node, home)
         return replace(collection, operator=self._bring(collection.operator, home, scope))
 
-    def _arranged(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
+    def _keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
         """The node's columns arranged, `keys` first and then the others in order."""
+        return self._arranged(node, _keyed(tuple(range(len(node.schema))), keys), scope)
+
+    def _arranged(self, node: Node, order: tuple[int, ...], scope: Scope) -> Operator:
+        """The columns `order` of a node arranged in that order, as `scope` reads them."""
         home = self._home(node, scope)
-        order = _keyed(tuple(range(len(node.schema))), keys)
         return self._bring(self._arrangement(node, order, home), home, scope)
 
     def _arrangement(self, node: Node, order: tuple[int, ...], scope: Scope) -> Arrangement:
@@ -202,8 +208,8 @@ class Renderer:
             case Negate(input=input):
                 source = self._collection(input, scope)
                 return replace(source, operator=scope.put(node, lambda: linear.Negate([source.operator])))
-            case Join():
-                return self._join(node, tuple(range(len(node.schema))), scope)
+            case Join() | MultiJoin():
+                return self._joined(node, tuple(range(len(node.schema))), scope)
             case Reduce():
                 return self._reduce(node, scope)
             case Threshold(input=input, clamp=clamp):
@@ -227,9 +233,9 @@ class Renderer:
 
     def _map(self, node: Map, scope: Scope) -> Collection:
         expressions = node.expressions
-        if isinstance(node.input, Join):
+        if isinstance(node.input, Join | MultiJoin):
             needed = tuple(sorted(frozenset().union(*map(columns_of, expressions))))
-            source = self._join(node.input, needed, scope)
+            source = self._joined(node.input, needed, scope)
             expressions = tuple(renumbered(e, {c: i for i, c in enumerate(needed)}) for e in expressions)
         else:
             source = self._collection(node.input, scope)
@@ -266,10 +272,17 @@ class Renderer:
             lambda: linear.Select(collection.operator, collection.columns, collection.width),
         )
 
-    def _join(self, node: Join, needed: tuple[int, ...], scope: Scope) -> Collection:
+    def _joined(self, node: Join | MultiJoin, needed: tuple[int, ...], scope: Scope) -> Collection:
         """The given columns of a join."""
-        left = self._arranged(node.left, node.left_keys, scope)
-        right = self._arranged(node.right, node.right_keys, scope)
+        return (
+            self._join(node, needed, scope)
+            if isinstance(node, Join)
+            else self._multijoin(node, needed, scope)
+        )
+
+    def _join(self, node: Join, needed: tuple[int, ...], scope: Scope) -> Collection:
+        left = self._keyed_arrangement(node.left, node.left_keys, scope)
+        right = self._keyed_arrangement(node.right, node.right_keys, scope)
         split = len(node.left.schema)
         left_places = _places(split, node.left_keys)
         right_places = _places(len(node.right.schema), node.right_keys)
@@ -286,6 +299,20 @@ class Renderer:
             scope.put, node, source.operator, source.columns, source.width, scope.depth, self._max_rounds
         )
         return Collection(ids, (*range(1, words), 0), words)
+
+    def _multijoin(self, node: MultiJoin, needed: tuple[int, ...], scope: Scope) -> Collection:
+        arrangements = {
+            (part, order): self._arranged(part, order, scope)
+            for part, part_orders in orders(node).items()
+            for order in part_orders
+        }
+        attributes = [attribute for row in node.attributes for attribute in row]
+        wanted = tuple(sorted({attributes[c] for c in needed}))
+        operator = scope.put(
+            ("multijoin", node, wanted),
+            lambda: MultiJoinOperator(node, wanted, arrangements),  # type: ignore[arg-type]
+        )
+        return Collection(operator, tuple(wanted.index(attributes[c]) for c in needed), len(wanted))
 
     # Reduces
 

@@ -18,7 +18,7 @@ def _is_later(batch, j, width, depth, rounds):
 
 
 @njit
-def _runs(delta, key):
+def runs(delta, key):
     """Where each run of equal keys begins in the delta, and the end; and how many runs there are."""
     n = delta.shape[0]
     starts = np.empty(n + 1, np.int64)
@@ -49,7 +49,7 @@ def _matches(delta, table, key, width, depth, rounds):
 
     Also how many pairs happen now and how many later.
     """
-    starts, count = _runs(delta, key)
+    starts, count = runs(delta, key)
     lows = np.empty(count, np.int64)
     highs = np.empty(count, np.int64)
     found = np.empty((64, 5), np.int64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numba import njit
 
@@ -66,3 +68,12 @@ def distinct_rows(rows):
             out[m] = out[i]
             m += 1
     return out[:m]
+
+
+def split_deltas(later: np.ndarray, depth: int) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+    """The rounds in `later` [W + d + 2, n], each with its delta [W + 2, m]."""
+    words = len(later) - depth - 2
+    later, starts = group_deltas(later, words, depth)
+    kept = [*range(words), words + depth, words + depth + 1]
+    for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+        yield tuple(later[words : words + depth, low].tolist()), np.ascontiguousarray(later[kept, low:high])

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.join import join
-from engine.kernels.rounds import group_deltas
+from engine.kernels.rounds import split_deltas
 from engine.operators.arrangement import Arranged
-from engine.operators.operator import Deferred, Operator, Scope, Step
+from engine.operators.operator import Deferred, Operator, Step
 
 
 class Join(Operator):
@@ -52,14 +52,8 @@ class Join(Operator):
         if now.shape[1]:
             self.out.append(now)
         if later.shape[1]:
-            self._defer(later, step.scope, len(columns), len(step.rounds))
-
-    def _defer(self, later: np.ndarray, scope: Scope, words: int, depth: int) -> None:
-        later, starts = group_deltas(later, words, depth)
-        kept = [*range(words), words + depth, words + depth + 1]
-        for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            rounds = tuple(later[words : words + depth, low].tolist())
-            self._deferred.put(rounds, later[kept, low:high], scope)
+            for rounds, delta in split_deltas(later, len(step.rounds)):
+                self._deferred.put(rounds, delta, step.scope)
 
     def abandon(self) -> None:
         self._deferred.clear()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from engine.multijoin import multi_join
 from engine.plan import (
     Aggregate,
     Binding,
@@ -38,7 +39,7 @@ class PlanMaker:
     def plan(self, width: int, budget: int, variables: tuple[Variable, ...] = (), depth: int = 0) -> Node:
         if budget <= 0 or self.rng.random() < 0.15:
             return self._leaf(width, variables)
-        makers = [self._join, self._join, self._concat, self._difference, self._distinct]
+        makers = [self._join, self._join, self._multijoin, self._concat, self._difference, self._distinct]
         if width == 2:
             makers.append(self._reduce)
         if depth < MOST_DEPTH:
@@ -62,6 +63,15 @@ class PlanMaker:
             (self.rng.randrange(right),),
         )
         return self._columns(join, width)
+
+    def _multijoin(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        parts = [
+            self.plan(self.rng.choice((1, 2)), budget - self.rng.choice((2, 3, 5)), variables, depth)
+            for _ in range(self.rng.choice((2, 3, 3, 4)))
+        ]
+        places = [(i, c) for i, part in enumerate(parts) for c in range(len(part.schema))]
+        classes = [self.rng.sample(places, 2) for _ in range(self.rng.randint(1, len(parts)))]
+        return self._columns(multi_join(parts, classes), width)
 
     def _concat(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         return Concat(tuple(self.plan(width, budget - 1, variables, depth) for _ in range(2)))

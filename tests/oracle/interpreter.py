@@ -16,6 +16,7 @@ from fractions import Fraction
 
 from engine.expressions import Expression
 from engine.interning import Intern
+from engine.multijoin import MultiJoin
 from engine.plan import (
     Aggregate,
     Clamp,
@@ -102,6 +103,8 @@ class Oracle:
                 return Counter({row: -count for row, count in inputs[0].items()})
             case Join(left_keys=left_keys, right_keys=right_keys):
                 return _join(inputs[0], inputs[1], left_keys, right_keys)
+            case MultiJoin(equalities=equalities):
+                return _multijoin(inputs, equalities)
             case Reduce():
                 return self._reduce(node, inputs[0])
             case Threshold(clamp=Clamp.DISTINCT):
@@ -176,6 +179,30 @@ def _join(left: Bag, right: Bag, left_keys: tuple[int, ...], right_keys: tuple[i
     for row, count in left.items():
         for other, times in index.get(tuple(row[i] for i in left_keys), []):
             result[row + other] += count * times
+    return _clean(result)
+
+
+def _multijoin(inputs: list[Bag], equalities: tuple[tuple[tuple[int, int], ...], ...]) -> Bag:
+    """By nested loops; a choice of rows is given up as soon as two of them disagree."""
+    choices: list[tuple[tuple[Row, ...], int]] = [((), 1)]
+    for part, bag in enumerate(inputs):
+        pairs = [
+            (column, i, c)
+            for equal in equalities
+            for p, column in equal
+            if p == part
+            for i, c in equal
+            if i < p
+        ]
+        choices = [
+            ((*rows, row), count * times)
+            for rows, count in choices
+            for row, times in bag.items()
+            if all(row[column] == rows[i][c] for column, i, c in pairs)
+        ]
+    result: Bag = Counter()
+    for rows, count in choices:
+        result[tuple(value for row in rows for value in row)] += count
     return _clean(result)
 
 

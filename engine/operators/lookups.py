@@ -1,0 +1,133 @@
+"""The steps of a multijoin's path as kernels take them, linked from first to last.
+
+Lines are a delta, int64[W + 2, n]; their *layout* says which attribute each word is. A step takes
+lines of one layout to lines of another, and `then` is the step after it. `tables` has the
+tables that a path reads, and a step knows which of them is its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernels.arrange import arrange
+from engine.kernels.candidates import count_rows, propose
+from engine.kernels.join import join
+
+Layout = tuple[int, ...]
+
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Where lines of `layout` are looked up: `table` of a path's tables, by its first `key` words.
+
+    `words` are the attributes of an arrangement's words, whose rows have `depth` rounds.
+    """
+
+    table: int
+    key: int
+    words: Layout
+    depth: int
+    layout: Layout
+
+    @property
+    def rows(self) -> list[int]:
+        """The line's words that are looked up."""
+        return [self.layout.index(attribute) for attribute in self.words[: self.key]]
+
+
+class Meeting:
+    """Lines meet the rows with their key; the result's words are those of `layout`."""
+
+    def __init__(self, lookup: Lookup, layout: Layout, then: Step | None) -> None:
+        self.then = then
+        self._lookup = lookup
+        kept = [a for a in lookup.layout if a in layout and a not in lookup.words[: lookup.key]]
+        carried = (*lookup.words[: lookup.key], *kept)
+        self._words = len(carried)
+        self._width = len(lookup.words)
+        rows = [lookup.layout.index(attribute) for attribute in carried]
+        self._order = np.array([*rows, len(lookup.layout)], np.int64)
+        self._columns = np.array(
+            [carried.index(a) if a in carried else ~lookup.words.index(a) for a in layout], np.int64
+        )
+
+    def __call__(
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """The lines at the step `rounds`, and those that fall into later rounds: [W + d + 2, n]."""
+        lookup = self._lookup
+        batch = arrange(lines, self._order, _NO_ROUNDS)
+        table = tables[lookup.table]
+        return join(batch, self._words, table, lookup.key, self._width, lookup.depth, rounds, self._columns)
+
+
+class Checking:
+    """The lines whose key is there."""
+
+    def __init__(self, lookup: Lookup, then: Step | None) -> None:
+        self.then = then
+        self._table = lookup.table
+        self._rows = np.array(lookup.rows, np.int64)
+
+    def __call__(
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        return _some(lines, count_rows(lines, self._rows, tables[self._table]) > 0), None
+
+
+class Proposing:
+    """Lines get the distinct values that the word after the key has: a word more at the end of the layout."""
+
+    def __init__(self, lookup: Lookup, attribute: int, then: Step | None) -> None:
+        self.then = then
+        self._table = lookup.table
+        self._rows = np.array(lookup.rows, np.int64)
+        self._word = lookup.words.index(attribute)
+
+    def __call__(
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        return propose(lines, self._rows, tables[self._table], self._word), None
+
+
+class Selecting:
+    """Lines in another layout."""
+
+    def __init__(self, before: Layout, after: Layout, then: Step | None) -> None:
+        self.then = then
+        words = len(before)
+        self._rows = np.array([*(before.index(a) for a in after), words, words + 1], np.int64)
+
+    def __call__(
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        return lines[self._rows], None
+
+
+class Choosing:
+    """Each line goes on by the branch whose lookup finds the fewest rows, and nowhere if one finds none."""
+
+    def __init__(self, lookups: list[Lookup], branches: list[Step]) -> None:
+        self._branches = branches
+        self._lookups = [(lookup.table, np.array(lookup.rows, np.int64)) for lookup in lookups]
+
+    def divide(self, lines: np.ndarray, tables: list[np.ndarray]) -> Iterator[tuple[Step, np.ndarray]]:
+        counts = np.stack([count_rows(lines, rows, tables[table]) for table, rows in self._lookups])
+        least = counts.argmin(axis=0)
+        least[counts.min(axis=0) == 0] = -1
+        for number, branch in enumerate(self._branches):
+            chosen = least == number
+            if chosen.any():
+                yield branch, _some(lines, chosen)
+
+
+Step = Meeting | Checking | Proposing | Selecting | Choosing
+
+
+def _some(lines: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+    return lines if chosen.all() else np.ascontiguousarray(lines[:, chosen])

@@ -1,0 +1,89 @@
+"""Multijoin: the changes of each input meet the others' arrangements, and nothing between is stored.
+
+In a step, the inputs that changed have their turn one after the other. A change meets those
+before it as they are after the step, and the others as they are before it, so that each
+meeting of several changes is counted once. The largest change comes first: at a load, when
+all else is empty, it meets nothing, and all the work begins with the smallest.
+
+Inside a loop a line may fall into a later round on its way. It goes on from there as it would
+have now, and is handed out when its round has come.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernels.rounds import split_deltas
+from engine.multijoin import MultiJoin as MultiJoinNode
+from engine.operators.arrangement import Arranged
+from engine.operators.lookups import Choosing
+from engine.operators.lookups import Step as PathStep
+from engine.operators.operator import Deferred, Operator, Step
+from engine.operators.routes import Arrangements, routes
+
+CHUNK = 1 << 16
+"""Lines that go on together: more are divided, so that what is between two steps stays small."""
+
+
+class MultiJoin(Operator):
+    """The rows of all inputs that agree; a result's words are the attributes `wanted`, in ascending order."""
+
+    def __init__(self, node: MultiJoinNode, wanted: tuple[int, ...], arrangements: Arrangements) -> None:
+        """`arrangements` has each input in every order of `engine.paths.orders`."""
+        super().__init__(arrangements.values())  # type: ignore[arg-type]
+        self._routes = routes(node, wanted, arrangements)
+        self._deferred = Deferred()
+
+    def step(self, step: Step) -> None:
+        self.out = self._deferred.take(step.rounds) if step.rounds else []
+        sources: list[Arranged] = self.inputs  # type: ignore[assignment]
+        changed = [
+            (batch, route) for route in self._routes if (batch := sources[route.source].batch) is not None
+        ]
+        changed.sort(key=lambda turn: len(turn[0]), reverse=True)
+        done: set[int] = set()
+        for batch, route in changed:
+            tables = [
+                sources[source].after() if input in done else sources[source].before()
+                for source, input in route.tables
+            ]
+            if all(map(len, tables)):
+                lines = np.ascontiguousarray(batch.T[route.columns])
+                self._follow(route.first, lines, tables, step.array, step)
+            done.add(route.input)
+
+    def _follow(
+        self,
+        then: PathStep | None,
+        lines: np.ndarray,
+        tables: list[np.ndarray],
+        rounds: np.ndarray,
+        step: Step,
+    ) -> None:
+        """Take lines that happen at `rounds` through all steps from `then` on."""
+        while then is not None and lines.shape[1]:
+            if lines.shape[1] > CHUNK:
+                for start in range(0, lines.shape[1], CHUNK):
+                    part = np.ascontiguousarray(lines[:, start : start + CHUNK])
+                    self._follow(then, part, tables, rounds, step)
+                return
+            if isinstance(then, Choosing):
+                for branch, part in then.divide(lines, tables):
+                    self._follow(branch, part, tables, rounds, step)
+                return
+            lines, later = then(lines, tables, rounds)
+            then = then.then
+            if later is not None and later.shape[1]:
+                for following, part in split_deltas(later, len(rounds)):
+                    self._follow(then, part, tables, np.array(following, np.int64), step)
+        if lines.shape[1]:
+            self._emit(lines, rounds, step)
+
+    def _emit(self, lines: np.ndarray, rounds: np.ndarray, step: Step) -> None:
+        if rounds is step.array:
+            self.out.append(lines)
+        else:
+            self._deferred.put(tuple(rounds.tolist()), lines, step.scope)
+
+    def abandon(self) -> None:
+        self._deferred.clear()

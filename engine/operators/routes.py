@@ -1,0 +1,121 @@
+"""Paths made ready to run: where each begins, which tables it reads, and its steps linked.
+
+A line carries what later steps look up and what the result is made of, and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.multijoin import MultiJoin
+from engine.operators.arrangement import Arranged
+from engine.operators.lookups import Checking, Choosing, Layout, Lookup, Meeting, Proposing, Selecting, Step
+from engine.paths import Access, Bind, Candidate, Check, Meet, Path, order_for, paths
+from engine.paths import Step as PathStep
+from engine.plan import Node
+
+Arrangements = Mapping[tuple[Node, tuple[int, ...]], Arranged]
+"""Nodes arranged in orders of their columns."""
+
+
+@dataclass(frozen=True)
+class Route:
+    """The path of `input`: the changes of arrangement `source` begin it, their `columns` are the first lines.
+
+    `tables` has the arrangement and the input of each table that its steps read.
+    """
+
+    input: int
+    source: int
+    columns: np.ndarray
+    tables: tuple[tuple[int, int], ...]
+    first: Step
+
+
+def routes(node: MultiJoin, wanted: Layout, arrangements: Arrangements) -> tuple[Route, ...]:
+    """A route for each input, whose last lines have the attributes `wanted`, in ascending order."""
+    return tuple(_Routing(node, wanted, arrangements).route(path) for path in paths(node))
+
+
+class _Routing:
+    """One route in the making."""
+
+    def __init__(self, node: MultiJoin, wanted: Layout, arrangements: Arrangements) -> None:
+        self._node = node
+        self._wanted = wanted
+        self._sources = {key: (place, it.depth) for place, (key, it) in enumerate(arrangements.items())}
+        self._tables: dict[tuple[int, int], int] = {}
+
+    def route(self, path: Path) -> Route:
+        attributes = self._node.attributes[path.input]
+        order, source, depth = next(self._arrangements(path.input))
+        layout = self._layout(attributes, path.steps)
+        words = [attributes[column] for column in order]
+        epoch = len(words) + depth
+        columns = np.array([*(words.index(a) for a in layout), epoch, epoch + 1], np.int64)
+        first = self._linked(path.steps, layout, frozenset(attributes))
+        if first is None:
+            raise TypeError("a path has no step")
+        return Route(path.input, source, columns, tuple(self._tables), first)
+
+    def _arrangements(self, input: int) -> Iterator[tuple[tuple[int, ...], int, int]]:
+        """The orders in which an input is arranged, which arrangement each is, and its rounds."""
+        for (node, order), (source, depth) in self._sources.items():
+            if node == self._node.parts[input]:
+                yield order, source, depth
+
+    def _lookup(self, access: Access, layout: Layout) -> Lookup:
+        found = {order: (source, depth) for order, source, depth in self._arrangements(access.input)}
+        order = order_for(access, found)
+        source, depth = found[order]
+        table = self._tables.setdefault((source, access.input), len(self._tables))
+        words = tuple(self._node.attributes[access.input][column] for column in order)
+        return Lookup(table, len(access.columns), words, depth, layout)
+
+    def _layout(self, bound: Collection[int], rest: Sequence[PathStep]) -> Layout:
+        """Of the bound attributes, those that the rest of a path needs."""
+        needed = {*self._wanted}
+        for access in Path(0, tuple(rest)).accesses():
+            needed |= {self._node.attributes[access.input][column] for column in access.columns}
+        return tuple(sorted(needed.intersection(bound)))
+
+    def _linked(self, steps: Sequence[PathStep], layout: Layout, bound: frozenset[int]) -> Step | None:
+        """The steps from lines of `layout` on, to lines of the attributes wanted."""
+        if not steps:
+            return None if layout == self._wanted else Selecting(layout, self._wanted, None)
+        rest = steps[1:]
+        match steps[0]:
+            case Meet(access):
+                bound = bound.union(self._node.attributes[access.input])
+                after = self._layout(bound, rest)
+                return Meeting(self._lookup(access, layout), after, self._linked(rest, after, bound))
+            case Check(access):
+                return Checking(self._lookup(access, layout), self._linked(rest, layout, bound))
+            case Bind(attribute, candidates):
+                then = self._linked(rest, (*layout, attribute), bound | {attribute})
+                return Choosing(
+                    [self._lookup(candidate.propose, layout) for candidate in candidates],
+                    [self._branch(attribute, one, candidates, layout, then) for one in candidates],
+                )
+
+    def _branch(
+        self,
+        attribute: int,
+        proposing: Candidate,
+        candidates: tuple[Candidate, ...],
+        layout: Layout,
+        then: Step | None,
+    ) -> Step:
+        """One candidate gives the values of an attribute, then the others check them, then comes `then`."""
+        after = (*layout, attribute)
+        for other in reversed(candidates):
+            if other is not proposing:
+                lookup = self._lookup(other.check, after)
+                then = Meeting(lookup, after, then) if other.meets else Checking(lookup, then)
+        lookup = self._lookup(proposing.propose, layout)
+        if proposing.meets:
+            return Meeting(lookup, after, then)
+        return Proposing(lookup, attribute, then)
