@@ -13,7 +13,19 @@ from __future__ import annotations
 import enum
 
 from engine.expressions import ColumnRef
-from engine.plan import Aggregate, Function, Join, Map, Node, Reduce
+from engine.plan import (
+    Aggregate,
+    Clamp,
+    Concat,
+    Function,
+    Join,
+    Map,
+    Negate,
+    Node,
+    Reduce,
+    Threshold,
+    TopK,
+)
 from engine.schema import Kind, Schema
 
 
@@ -63,3 +75,14 @@ def split_reduce(node: Reduce) -> Node:
 
 def _is_sums(node: Reduce, index: int) -> bool:
     return method(node.aggregates[index], node.input.schema) is Method.SUMS
+
+
+def rows_after(node: TopK) -> Node:
+    """A top-k without a limit, as all rows without the first ones.
+
+    TopK(x, limit=None, offset=n) → Concat(Threshold(x), Negate(TopK(x, limit=n)))
+    """
+    every = Threshold(node.input, Clamp.POSITIVE)
+    if node.offset == 0:
+        return every
+    return Concat((every, Negate(TopK(node.input, node.keys, node.order, node.offset))))

@@ -20,6 +20,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import NamedTuple
 
 from engine.errors import PlanError
 from engine.expressions import ColumnRef, Expression, columns_of
@@ -283,6 +284,44 @@ class Threshold(Node):
     input: Node
     clamp: Clamp
     __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+class Ordering(NamedTuple):
+    """How rows are ordered by a column."""
+
+    column: int
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True)
+class TopK(Node):
+    """The rows of each group with the places offset < p ≤ offset + limit; without a limit all p > offset.
+
+    Rows are placed by `order`, and then by the words of their other columns, so that places follow
+    from the bag. Every copy of a row takes one; a negative multiplicity takes none.
+    """
+
+    input: Node
+    keys: tuple[int, ...]
+    order: tuple[Ordering, ...]
+    limit: int | None
+    offset: int = 0
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        _check_columns("a top-k's key", self.keys, self.input.schema)
+        _check_columns("a top-k's order", tuple(column for column, _, _ in self.order), self.input.schema)
+        if self.offset < 0 or (self.limit is not None and self.limit < 0):
+            raise PlanError(f"a top-k has limit {self.limit} and offset {self.offset}")
 
     @property
     def schema(self) -> Schema:  # type: ignore[override]

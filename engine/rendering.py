@@ -20,7 +20,7 @@ from engine.errors import PlanError
 from engine.expressions import ColumnRef, Expression, columns_of, renumbered
 from engine.interning import Intern
 from engine.kernels.ordered import code
-from engine.lowering import Method, method, split_reduce
+from engine.lowering import Method, method, rows_after, split_reduce
 from engine.multijoin import MultiJoin
 from engine.operators import linear
 from engine.operators.arrangement import (
@@ -36,7 +36,8 @@ from engine.operators.loop import Leave, Loop
 from engine.operators.loop import Variable as VariableOperator
 from engine.operators.multijoin import MultiJoin as MultiJoinOperator
 from engine.operators.operator import Operator
-from engine.operators.ordered import OrderedArrangement, TopK
+from engine.operators.ordered import OrderedArrangement
+from engine.operators.ordered import TopK as TopKOperator
 from engine.operators.reduce import FloatSum, General, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
 from engine.operators.reducers import extreme_text
@@ -56,6 +57,7 @@ from engine.plan import (
     Reduce,
     Source,
     Threshold,
+    TopK,
     Variable,
 )
 from engine.scalar import Program
@@ -216,6 +218,8 @@ class Renderer:
                 arrangement = self._arrangement(input, tuple(range(len(input.schema))), scope)
                 operator = scope.put(node, lambda: ThresholdOperator(arrangement, clamp))
                 return _plain(operator, len(input.schema))
+            case TopK():
+                return self._top(node, scope)
             case Recursive():
                 return self._recursive(node, scope)
             case Intern():
@@ -314,32 +318,22 @@ class Renderer:
         )
         return Collection(operator, tuple(wanted.index(attributes[c]) for c in needed), len(wanted))
 
-    # Reduces
+    # The first rows of groups
 
-    def _reduce(self, node: Reduce, scope: Scope) -> Collection:
-        split = split_reduce(node)
-        if split is not node:
-            return self._collection(split, scope)
-        width = len(node.schema)
-        if not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS:
-            return _plain(self._sums(node, scope), width)
-        return _plain(self._single(node, node.aggregates[0], scope), width)
-
-    def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
-        """A reduce of one aggregate that is not accumulated in words."""
-        argument = aggregate.argument or 0
-        kind = method(aggregate, node.input.schema)
-        if kind is Method.FLOATS:
-            floats = self._floats(node, argument, scope)
-            return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
-        largest = aggregate.function is Function.MAX
-        if kind is Method.EXTREME:
-            ordered = self._ordered(node.input, node.keys, ((argument, code(largest, False)),), (), scope)
-            return scope.put(node, lambda: TopK(ordered, len(node.keys), 0, 1))
-        source = self._arrangement(node.input, (*node.keys, argument), scope)
-        return scope.put(
-            node, lambda: General(source, len(node.keys), extreme_text(self._dictionary, largest), 1)
-        )
+    def _top(self, node: TopK, scope: Scope) -> Collection:
+        if node.limit is None:
+            return self._collection(rows_after(node), scope)
+        limit = node.limit
+        keys = tuple(dict.fromkeys(node.keys))
+        order: dict[int, tuple[int, int]] = {}
+        for column, descending, nulls_first in node.order:
+            if column not in keys:
+                order.setdefault(column, code(descending, nulls_first))
+        rest = tuple(c for c in range(len(node.schema)) if c not in keys and c not in order)
+        source = self._ordered(node.input, keys, tuple(order.items()), rest, scope)
+        operator = scope.put(node, lambda: TopKOperator(source, len(keys), node.offset, limit))
+        places = {column: place for place, column in enumerate((*keys, *order, *rest))}
+        return Collection(operator, tuple(places[c] for c in range(len(places))), len(places))
 
     def _ordered(
         self,
@@ -362,6 +356,33 @@ class Renderer:
                 collection.width,
                 scope.depth,
             ),
+        )
+
+    # Reduces
+
+    def _reduce(self, node: Reduce, scope: Scope) -> Collection:
+        split = split_reduce(node)
+        if split is not node:
+            return self._collection(split, scope)
+        width = len(node.schema)
+        if not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS:
+            return _plain(self._sums(node, scope), width)
+        return _plain(self._single(node, node.aggregates[0], scope), width)
+
+    def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
+        """A reduce of one aggregate that is not accumulated in words."""
+        argument = aggregate.argument or 0
+        kind = method(aggregate, node.input.schema)
+        if kind is Method.FLOATS:
+            floats = self._floats(node, argument, scope)
+            return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
+        largest = aggregate.function is Function.MAX
+        if kind is Method.EXTREME:
+            ordered = self._ordered(node.input, node.keys, ((argument, code(largest, False)),), (), scope)
+            return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
+        source = self._arrangement(node.input, (*node.keys, argument), scope)
+        return scope.put(
+            node, lambda: General(source, len(node.keys), extreme_text(self._dictionary, largest), 1)
         )
 
     def _floats(self, node: Reduce, argument: int, scope: Scope) -> Arrangement:

@@ -10,6 +10,9 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator, Step
 from engine.operators.reduce import GroupOperator
 
+MOST = 2**61
+"""Places beyond which no group has a row: what is above counts as this."""
+
 
 class OrderedArrangement(Arrangement):
     """The input's rows by key, and then in a wanted order, as coded words (`engine.kernels.ordered`).
@@ -51,8 +54,8 @@ class TopK(GroupOperator):
 
     def __init__(self, source: OrderedArrangement, key: int, offset: int, limit: int) -> None:
         super().__init__(source, key)
-        self._offset = offset
-        self._limit = limit
+        self._offset = min(offset, MOST)
+        self._limit = min(limit, MOST)
 
     @property
     def _ordered(self) -> OrderedArrangement:

@@ -1,4 +1,4 @@
-"""Random plans without expressions: joins, reduces, thresholds and loops, nested up to three deep."""
+"""Random plans without expressions: joins, reduces, thresholds, top-k and loops, nested up to three deep."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from engine.plan import (
     Negate,
     Node,
     OnLimit,
+    Ordering,
     Recursive,
     Reduce,
     Threshold,
+    TopK,
     Variable,
     project,
 )
@@ -39,7 +41,15 @@ class PlanMaker:
     def plan(self, width: int, budget: int, variables: tuple[Variable, ...] = (), depth: int = 0) -> Node:
         if budget <= 0 or self.rng.random() < 0.15:
             return self._leaf(width, variables)
-        makers = [self._join, self._join, self._multijoin, self._concat, self._difference, self._distinct]
+        makers = [
+            self._join,
+            self._join,
+            self._multijoin,
+            self._concat,
+            self._difference,
+            self._distinct,
+            self._top,
+        ]
         if width == 2:
             makers.append(self._reduce)
         if depth < MOST_DEPTH:
@@ -82,6 +92,18 @@ class PlanMaker:
 
     def _distinct(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         return Threshold(self.plan(width, budget - 1, variables, depth), Clamp.DISTINCT)
+
+    def _top(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        columns = list(range(width))
+        order = tuple(
+            Ordering(c, self.rng.random() < 0.5, self.rng.random() < 0.5)
+            for c in self.rng.sample(columns, self.rng.randint(0, width))
+        )
+        keys = tuple(self.rng.sample(columns, self.rng.randint(0, width)))
+        limit = self.rng.choice((None, 1, 1, 2, 3))
+        return TopK(
+            self.plan(width, budget - 1, variables, depth), keys, order, limit, self.rng.choice((0, 0, 1, 2))
+        )
 
     def _reduce(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         functions = [Function.COUNT, Function.MIN, Function.MAX]

@@ -33,6 +33,7 @@ from engine.plan import (
     Reduce,
     Source,
     Threshold,
+    TopK,
     Variable,
 )
 from engine.schema import Kind
@@ -107,6 +108,8 @@ class Oracle:
                 return _multijoin(inputs, equalities)
             case Reduce():
                 return self._reduce(node, inputs[0])
+            case TopK():
+                return _top(node, inputs[0])
             case Threshold(clamp=Clamp.DISTINCT):
                 return Counter({row: 1 for row, count in inputs[0].items() if count > 0})
             case Threshold():
@@ -204,6 +207,30 @@ def _multijoin(inputs: list[Bag], equalities: tuple[tuple[tuple[int, int], ...],
     for rows, count in choices:
         result[tuple(value for row in rows for value in row)] += count
     return _clean(result)
+
+
+def _top(node: TopK, rows: Bag) -> Bag:
+    groups: dict[Row, list[Row]] = {}
+    for row, count in rows.items():
+        groups.setdefault(tuple(row[i] for i in node.keys), []).extend([row] * count)
+    result: Bag = Counter()
+    for members in groups.values():
+        members.sort(key=lambda row: [_rank(value, False, True) for value in row])
+        for column, descending, nulls_first in reversed(node.order):
+            members.sort(
+                key=lambda row: _rank(row[column], descending, nulls_first),
+                reverse=descending,
+            )
+        stop = None if node.limit is None else node.offset + node.limit
+        result.update(members[node.offset : stop])
+    return result
+
+
+def _rank(value: object, descending: bool, nulls_first: bool) -> tuple[int, object]:
+    """A sort key in which None is where it is wanted once the order is `descending` or not."""
+    if value is None:
+        return (-1 if nulls_first != descending else 1, 0)
+    return (0, order_key(value))
 
 
 def _aggregate(aggregate: Aggregate, members: list[tuple[Row, int]]) -> object:
