@@ -8,6 +8,9 @@ Two neighbours of similar size are merged. Small merges happen at once; large on
 by the rows that are inserted meanwhile, so that no single insertion pays for them, and
 are read as their two inputs until they are done.
 
+A trace that is looked up by key has an index beside each batch that is large enough
+(`engine.kernels.index`), which a large merge builds as it goes.
+
 Epochs below `since` are no longer told apart: a merge advances them to `since`. A trace
 that only serves operators keeps `since` at its frontier and becomes as small as its
 collection. Rounds are kept.
@@ -17,12 +20,11 @@ Not thread-safe; what `batches()` returned stays valid for ever.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from engine.kernels.layers import COLUMNS, register
+from engine.kernels.layers import COLUMNS
 from engine.kernels.merge import FIELDS, WRITTEN, compact, merge, merge_step
+from engine.layer import Index, Layer
 
 AT_ONCE = 128
 """Rows up to which a merge is done at once."""
@@ -32,33 +34,50 @@ EFFORT = 10
 """Rows that every merge under way is owed for a row inserted."""
 
 
-@dataclass(eq=False)
 class Merge:
     """A merge under way, and the rows of work it is owed."""
 
-    left: np.ndarray
-    right: np.ndarray
-    out: np.ndarray
-    state: np.ndarray
-    owed: int = 0
+    def __init__(self, left: Layer, right: Layer, key: int) -> None:
+        size = len(left) + len(right)
+        self.left = left
+        self.right = right
+        self.owed = 0
+        self._out = np.empty((size, left.rows.shape[1]), np.int64)
+        self._state = np.zeros(FIELDS, np.int64)
+        self._index = Index.of_size(size, left.most_keys + right.most_keys, key)
 
-    @property
-    def size(self) -> int:
-        return len(self.out)
+    def __len__(self) -> int:
+        return len(self._out)
+
+    def go_on(self, width: int, since: int) -> Layer | None:
+        """Do the work that is owed; the result when it is done."""
+        out, state = self._out, self._state
+        start = int(state[WRITTEN])
+        done = merge_step(self.left.rows, self.right.rows, out, state, width, since, self.owed)
+        self.owed = 0
+        written = int(state[WRITTEN])
+        if self._index is not None:
+            # The last row written may still come to nothing, and is entered with those after it.
+            self._index.enter(out, max(start - 1, 0), written if done else max(written - 1, 0))
+        return Layer(out[:written], self._index) if done else None
 
 
 class Trace:
-    """A spine of batches of `width` words and rounds, epoch, and `diffs` diffs."""
+    """A spine of batches of `width` words and rounds, epoch, and `diffs` diffs.
+
+    `key` is the number of words by which batches are looked up, 0 if they are not.
+    """
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
         self.width = width
         self.diffs = diffs
         self.since = since
-        self._layers: list[np.ndarray | Merge] = []
+        self.key = 0
+        self._layers: list[Layer | Merge] = []
         self._merges: list[Merge] = []
         self.table = np.empty((16, COLUMNS), np.int64)
         self.count = 0
-        self._held: list[np.ndarray] = []
+        self._held: list[Layer] = []
 
     @property
     def rows(self) -> int:
@@ -67,9 +86,9 @@ class Trace:
 
     def batches(self) -> tuple[np.ndarray, ...]:
         """The batches whose sum the trace is."""
-        return tuple(self._held)
+        return tuple(layer.rows for layer in self._held)
 
-    def insert(self, batch: np.ndarray) -> None:
+    def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
         """Add a batch. Costs its own size and a share of the merges that it brings about."""
         size = len(batch)
         if size == 0:
@@ -79,10 +98,10 @@ class Trace:
             last = layers[-1]
             if isinstance(last, Merge) or len(last) + len(batch) > AT_ONCE:
                 break
-            batch = merge(last, batch, self.width, self.since)
+            batch, index = merge(last.rows, batch, self.width, self.since), None
             layers.pop()
         if len(batch):
-            layers.append(batch)
+            layers.append(Layer(batch, index))
         if not len(batch) or self._is_unbalanced() or (self._merges and self._work(size)):
             while self._balance():
                 pass
@@ -94,11 +113,12 @@ class Trace:
         """Bring all merges to their end and leave one batch, with every epoch advanced to `since`."""
         while self._merges:
             self._work(QUANTUM * len(self._held))
-        layers: list[np.ndarray] = [layer for layer in self._layers if not isinstance(layer, Merge)]
-        while len(layers) > 1:
-            right, left = layers.pop(), layers.pop()
-            layers.append(merge(left, right, self.width, self.since))
-        self._layers[:] = [batch for layer in layers if len(batch := compact(layer, self.width, self.since))]
+        batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
+        while len(batches) > 1:
+            right, left = batches.pop(), batches.pop()
+            batches.append(merge(left, right, self.width, self.since))
+        compacted = [compact(batch, self.width, self.since) for batch in batches]
+        self._layers[:] = [Layer(batch) for batch in compacted if len(batch)]
         self._retable(0)
 
     def _is_unbalanced(self) -> bool:
@@ -123,12 +143,10 @@ class Trace:
             changed = True
         return changed
 
-    def _begin(self, left: np.ndarray, right: np.ndarray) -> np.ndarray | Merge:
-        size = len(left) + len(right)
-        if size <= QUANTUM:
-            return merge(left, right, self.width, self.since)
-        out = np.empty((size, left.shape[1]), np.int64)
-        under_way = Merge(left, right, out, np.zeros(FIELDS, np.int64))
+    def _begin(self, left: Layer, right: Layer) -> Layer | Merge:
+        if len(left) + len(right) <= QUANTUM:
+            return Layer(merge(left.rows, right.rows, self.width, self.since))
+        under_way = Merge(left, right, self.key)
         self._merges.append(under_way)
         return under_way
 
@@ -139,15 +157,11 @@ class Trace:
             under_way.owed += EFFORT * inserted
             if under_way.owed < QUANTUM:
                 continue
-            m = under_way
-            done = merge_step(m.left, m.right, m.out, m.state, self.width, self.since, m.owed)
-            m.owed = 0
-            if done:
-                self._merges.remove(m)
-                written = int(m.state[WRITTEN])
-                batch = m.out[:written]
-                index = next(i for i, layer in enumerate(self._layers) if layer is m)
-                self._layers[index : index + 1] = [batch] if written else []
+            merged = under_way.go_on(self.width, self.since)
+            if merged is not None:
+                self._merges.remove(under_way)
+                place = next(i for i, layer in enumerate(self._layers) if layer is under_way)
+                self._layers[place : place + 1] = [merged] if len(merged) else []
                 ended = True
         return ended
 
@@ -156,14 +170,16 @@ class Trace:
         held = self._held
         start = first + len(self._merges) if first else 0
         del held[start:]
-        for layer in self._layers[first:]:
+        for place in range(first, len(self._layers)):
+            layer = self._layers[place]
             if isinstance(layer, Merge):
                 held += (layer.left, layer.right)
             else:
+                layer = self._layers[place] = layer.indexed(self.key)
                 held.append(layer)
         self.count = len(held)
         if self.count > len(self.table):
             self.table = np.empty((2 * self.count, COLUMNS), np.int64)
             start = 0
-        for index in range(start, self.count):
-            register(self.table, index, held[index])
+        for line in range(start, self.count):
+            held[line].register(self.table, line)

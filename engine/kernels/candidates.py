@@ -11,7 +11,8 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.join import runs
-from engine.kernels.layers import layer, locate
+from engine.kernels.layers import layer
+from engine.kernels.lookup import hash_keys, locate
 from engine.kernels.sort import sort_rows
 
 
@@ -37,9 +38,10 @@ def count_rows(lines, key, table):
     keys, starts, count = _sorted_keys(lines, key)
     lows = np.empty(count, np.int64)
     highs = np.empty(count, np.int64)
+    hashes = hash_keys(table, keys, starts, count, size)
     found = np.zeros(count, np.int64)
     for index in range(table.shape[0]):
-        locate(layer(table, index), keys, starts, count, size, 0, lows, highs)
+        locate(table, index, keys, starts, count, size, 0, hashes, lows, highs)
         for k in range(count):
             found[k] += highs[k] - lows[k]
     out = np.empty(lines.shape[1], np.int64)
@@ -81,10 +83,11 @@ def propose(lines, key, table, column):
     """
     height, size = lines.shape[0], key.shape[0]
     keys, starts, count = _sorted_keys(lines, key)
+    hashes = hash_keys(table, keys, starts, count, size)
     lows = np.empty((table.shape[0], count), np.int64)
     highs = np.empty((table.shape[0], count), np.int64)
     for index in range(table.shape[0]):
-        locate(layer(table, index), keys, starts, count, size, 0, lows[index], highs[index])
+        locate(table, index, keys, starts, count, size, 0, hashes, lows[index], highs[index])
     found = [_values(table, lows, highs, k, column) for k in range(count)]
     total = 0
     for k in range(count):

@@ -19,7 +19,8 @@ from numba import njit
 
 from engine.kernels.arrange import consolidate, pack
 from engine.kernels.floats import to_float, to_word
-from engine.kernels.layers import find_ranges, layer
+from engine.kernels.layers import layer
+from engine.kernels.lookup import find_ranges
 from engine.kernels.reduce import (
     grow,
     later_visits,
@@ -177,7 +178,7 @@ def _value(counts, sums, average):
 
 @njit
 def _gather(table, old, m, width, depth, rounds, lows, highs, counts, sums, fresh):
-    """As `reduce.gather`, with the group's buckets apart; a line of `fresh` has its bucket third."""
+    """As `reduce.read_group`, with the group's buckets apart; a line of `fresh` has its bucket third."""
     corners = 1 << depth
     counts[:] = 0
     sums[:] = 0

@@ -10,7 +10,8 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import consolidate
-from engine.kernels.layers import BLOCK, compare, layer, locate
+from engine.kernels.layers import compare, layer
+from engine.kernels.lookup import BLOCK, hash_keys, locate
 from engine.kernels.reduce import grow
 from engine.schema import NULL
 
@@ -132,9 +133,10 @@ def _classify(batch, table, width, kinds):
     start = 0
     while start < n:
         count = _groups(batch, start, starts)
+        hashes = hash_keys(table, batch, starts, count, 1)
         for index in range(layers):
             positions[index] = locate(
-                layer(table, index), batch, starts, count, 1, positions[index], lows[index], highs[index]
+                table, index, batch, starts, count, 1, positions[index], hashes, lows[index], highs[index]
             )
         for k in range(count):
             first, end = starts[k], starts[k + 1]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.layers import compare, layer, locate
+from engine.kernels.layers import compare, layer
+from engine.kernels.lookup import hash_keys, locate
 
 
 @njit(inline="always")
@@ -52,13 +53,14 @@ def _matches(delta, table, key, width, depth, rounds):
     starts, count = runs(delta, key)
     lows = np.empty(count, np.int64)
     highs = np.empty(count, np.int64)
+    hashes = hash_keys(table, delta, starts, count, key)
     found = np.empty((64, 5), np.int64)
     n = 0
     now = 0
     later = 0
     for index in range(table.shape[0]):
         batch = layer(table, index)
-        locate(batch, delta, starts, count, key, 0, lows, highs)
+        locate(table, index, delta, starts, count, key, 0, hashes, lows, highs)
         for k in range(count):
             if lows[k] == highs[k]:
                 continue

@@ -5,8 +5,9 @@ rest is row by row, int64[n, W + d + 1 + K]: words, rounds, epoch and diffs of a
 in one cache line where a seek finds them, and a merge that comes out shorter than its
 inputs is a prefix of its buffer.
 
-A trace hands its batches to a kernel as a *table*: int64[L, 3], a line a batch, of
-address, number of rows, number of columns. The caller keeps the arrays alive.
+A trace hands its batches to a kernel as a *table*: int64[L, COLUMNS], a line a batch, of
+its address, number of rows and number of columns, and of its index (`engine.kernels.index`)
+if it has one. The caller keeps the arrays alive.
 """
 
 from __future__ import annotations
@@ -15,14 +16,15 @@ import numpy as np
 from numba import carray, njit, types
 from numba.extending import intrinsic
 
-COLUMNS = 3
-BLOCK = 1024
-"""Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
+# Columns of a table; INDEX is the address of the index's slots, or 0.
+ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY = range(7)
+COLUMNS = 7
 
 
 @intrinsic
-def _as_pointer(typing_context, address):
-    signature = types.CPointer(types.int64)(types.int64)
+def _as_pointer(typing_context, address, element):
+    to = types.CPointer(element.dtype)
+    signature = to(types.int64, element)
 
     def codegen(context, builder, signature, arguments):
         return builder.inttoptr(arguments[0], context.get_value_type(signature.return_type))
@@ -33,16 +35,33 @@ def _as_pointer(typing_context, address):
 @njit(inline="always")
 def layer(table, index):
     """Batch `index` of a table, as a matrix."""
-    pointer = _as_pointer(table[index, 0])  # type: ignore[call-arg, var-annotated]
-    return carray(pointer, (table[index, 1], table[index, 2]))
+    pointer = _as_pointer(table[index, ADDRESS], np.int64)  # type: ignore[call-arg, var-annotated, arg-type]
+    return carray(pointer, (table[index, ROWS], table[index, WIDTH]))
+
+
+@njit(inline="always")
+def slots_of(table, index):
+    """The slots of the index of batch `index`, which has one."""
+    pointer = _as_pointer(table[index, INDEX], np.uint32)  # type: ignore[call-arg, var-annotated, arg-type]
+    return carray(pointer, (table[index, SLOTS],))
 
 
 @njit("void(int64[:,::1], int64, int64[:,::1])", cache=True, nogil=True)
 def register(table, index, batch):
-    """Write `batch` into line `index` of a table."""
-    table[index, 0] = batch.ctypes.data
-    table[index, 1] = batch.shape[0]
-    table[index, 2] = batch.shape[1]
+    """Write `batch` into line `index` of a table, without an index."""
+    table[index, ADDRESS] = batch.ctypes.data
+    table[index, ROWS] = batch.shape[0]
+    table[index, WIDTH] = batch.shape[1]
+    table[index, INDEX] = 0
+
+
+@njit("void(int64[:,::1], int64, uint32[::1], int64, int64)", cache=True, nogil=True)
+def register_index(table, index, slots, place_bits, key):
+    """Note the index of the batch in line `index` of a table."""
+    table[index, INDEX] = slots.ctypes.data
+    table[index, SLOTS] = slots.shape[0]
+    table[index, PLACE_BITS] = place_bits
+    table[index, KEY] = key
 
 
 @njit(inline="always")
@@ -101,118 +120,6 @@ def seek_past(a, start, b, j, width):
         else:
             high = middle
     return low
-
-
-@njit
-def _halve_by_one(batch, low, high, first_words, bounds):
-    """bounds[k]: the first row in [low, high) whose first word is not below first_words[k].
-
-    All searches halve their ranges together: no branch to mispredict, and their memory
-    accesses do not wait for each other.
-    """
-    bounds[:] = low
-    length = high - low
-    while length > 1:
-        half = length >> 1
-        for k in range(bounds.shape[0]):
-            b = bounds[k]
-            if batch[b + half - 1, 0] < first_words[k]:
-                b += half
-            bounds[k] = b
-        length -= half
-    if length == 1:
-        for k in range(bounds.shape[0]):
-            bounds[k] += batch[bounds[k], 0] < first_words[k]
-
-
-@njit
-def _halve_by_two(batch, low, high, first_words, second_words, bounds):
-    """As `_halve_by_one`, by the first two words."""
-    bounds[:] = low
-    length = high - low
-    while length > 1:
-        half = length >> 1
-        for k in range(bounds.shape[0]):
-            b = bounds[k]
-            x = batch[b + half - 1, 0]
-            y = batch[b + half - 1, 1]
-            if (x < first_words[k]) | ((x == first_words[k]) & (y < second_words[k])):
-                b += half
-            bounds[k] = b
-        length -= half
-    if length == 1:
-        for k in range(bounds.shape[0]):
-            x = batch[bounds[k], 0]
-            y = batch[bounds[k], 1]
-            bounds[k] += (x < first_words[k]) | ((x == first_words[k]) & (y < second_words[k]))
-
-
-@njit
-def _lower_bounds(batch, low, high, keys, rows, first, last, width, bounds):
-    """bounds[k]: the first row in [low, high) not below row rows[k] of `keys`, for first ≤ k < last."""
-    count = last - first
-    words = np.empty((2, count), np.int64)
-    for k in range(count):
-        for w in range(min(width, 2)):
-            words[w, k] = keys[rows[first + k], w]
-    found = bounds[first:last]
-    if width == 0:
-        found[:] = low
-    elif width == 1:
-        _halve_by_one(batch, low, high, words[0], found)
-    else:
-        _halve_by_two(batch, low, high, words[0], words[1], found)
-        if width > 2:
-            for k in range(count):
-                found[k] = seek(batch, found[k], keys, rows[first + k], width)
-
-
-@njit
-def locate(batch, keys, rows, count, width, start, lows, highs):
-    """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in `batch`.
-
-    Fills lows[k] and highs[k]; no key lies before row `start`. A block of keys is sought in
-    the stretch of the batch between its first and its last. Returns where that ends.
-    """
-    position = start
-    for first in range(0, count, BLOCK):
-        last = min(first + BLOCK, count)
-        low = seek(batch, position, keys, rows[first], width)
-        position = seek_past(batch, low, keys, rows[last - 1], width)
-        _lower_bounds(batch, low, position, keys, rows, first, last, width, lows)
-        for k in range(first, last):
-            highs[k] = seek_past(batch, lows[k], keys, rows[k], width)
-    return position
-
-
-@njit
-def find_block(table, keys, first, last, positions, lows, highs):
-    """For every batch l and key first ≤ m < last of sorted, distinct `keys`, where the rows of that key lie.
-
-    Fills lows[l, m - first] and highs[l, m - first]. Blocks are asked for in order;
-    `positions` (a number a batch, zero at first) carries the sweep from one to the next.
-    """
-    width = keys.shape[1]
-    rows = np.arange(first, last)
-    for index in range(table.shape[0]):
-        batch = layer(table, index)
-        positions[index] = locate(
-            batch, keys, rows, last - first, width, positions[index], lows[index], highs[index]
-        )
-
-
-@njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])", cache=True, nogil=True)
-def find_ranges(table, keys):
-    """For every batch l and every line m of sorted, distinct `keys` [m, P], where the rows of that key lie.
-
-    Returns lows[l, m] and highs[l, m].
-    """
-    layers = table.shape[0]
-    size = keys.shape[0]
-    lows = np.empty((layers, size), np.int64)
-    highs = np.empty((layers, size), np.int64)
-    find_block(table, keys, 0, size, np.zeros(layers, np.int64), lows, highs)
-    return lows, highs
 
 
 def table_of(batches: list[np.ndarray]) -> np.ndarray:

@@ -20,7 +20,8 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.floats import to_word
-from engine.kernels.layers import BLOCK, compare, find_block, layer
+from engine.kernels.layers import compare, layer
+from engine.kernels.lookup import BLOCK, find_block
 from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
@@ -117,28 +118,52 @@ def order_by_epoch(fresh, n):
 
 
 @njit
-def gather(table, old, m, width, depth, slots, rounds, lows, highs, base, fresh):
+def room_for_block(lows, highs, old, groups, later, count, fresh):
+    """`later` and `fresh`, larger where the rows of a block's `groups` may need it."""
+    rows = 0
+    for index in range(lows.shape[0]):
+        for m in range(groups):
+            rows += highs[index, m] - lows[index, m]
+    while later.shape[1] > 0 and count + rows > later.shape[0]:
+        later = grow(later)
+    most = most_new_rows(lows, highs, old, groups)
+    if most > fresh.shape[0]:
+        fresh = np.empty((most, fresh.shape[1]), np.int64)
+    return later, fresh
+
+
+@njit
+def read_group(table, old, keys, m, place, lows, highs, width, slots, rounds, base, fresh, later, count):
     """Accumulate a group's published rows by corner into `base`; collect its new ones in `fresh`.
 
-    A line of `fresh` is epoch, strictness and the slots; they are ordered by epoch. Returns
-    how many there are.
+    The group is keys[m], its rows are those of the block's `place`. A line of `fresh` is
+    epoch, strictness and the slots; they are ordered by epoch. Rows not at or below `rounds`
+    append lines (rounds, key) to the `count` of `later`, as `later_visits`. Returns the
+    number of lines of both.
     """
-    corners = 1 << depth
+    depth = rounds.shape[0]
+    key = keys.shape[1]
+    corners = base.shape[0]
     for s in range(corners):
         for k in range(slots):
             base[s, k] = 0
     n = 0
     for index in range(table.shape[0]):
-        low = lows[index, m]
-        high = highs[index, m]
+        low = lows[index, place]
+        high = highs[index, place]
         if low == high:
             continue
         batch = layer(table, index)
         for j in range(low, high):
             mask = strictness(batch, j, width, depth, rounds)
             if mask < 0:
-                continue
-            if index < old:
+                for d in range(depth):
+                    later[count, d] = max(rounds[d], batch[j, width + d])
+                for w in range(key):
+                    later[count, depth + w] = keys[m, w]
+                if count == 0 or compare(later, count - 1, later, count, depth + key) != 0:
+                    count += 1
+            elif index < old:
                 for s in range(corners):
                     if s & mask == s:
                         for k in range(slots):
@@ -150,7 +175,7 @@ def gather(table, old, m, width, depth, slots, rounds, lows, highs, base, fresh)
                     fresh[n, 2 + k] = batch[j, width + depth + 1 + k]
                 n += 1
     order_by_epoch(fresh, n)
-    return n
+    return n, count
 
 
 @njit(inline="always")
@@ -240,14 +265,10 @@ def threshold(keys, table, old, depth, rounds, clamp):
         if m % BLOCK == 0:
             last = min(m + BLOCK, size)
             find_block(table, keys, m, last, positions, lows, highs)
-            if depth > 0:
-                later, count = later_visits(
-                    later, count, table, keys, m, last, lows, highs, key, depth, rounds
-                )
-            most = most_new_rows(lows, highs, old, last - m)
-            if most > fresh.shape[0]:
-                fresh = np.empty((most, 3), np.int64)
-        n = gather(table, old, m % BLOCK, key, depth, 1, rounds, lows, highs, base, fresh)
+            later, fresh = room_for_block(lows, highs, old, last - m, later, count, fresh)
+        n, count = read_group(
+            table, old, keys, m, m % BLOCK, lows, highs, key, 1, rounds, base, fresh, later, count
+        )
         i = 0
         while i < n:
             epoch = fresh[i, 0]
@@ -365,14 +386,10 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
         if m % BLOCK == 0:
             last = min(m + BLOCK, size)
             find_block(table, keys, m, last, positions, lows, highs)
-            if depth > 0:
-                later, count = later_visits(
-                    later, count, table, keys, m, last, lows, highs, key, depth, rounds
-                )
-            most = most_new_rows(lows, highs, old, last - m)
-            if most > fresh.shape[0]:
-                fresh = np.empty((most, 2 + slots), np.int64)
-        n = gather(table, old, m % BLOCK, key, depth, slots, rounds, lows, highs, base, fresh)
+            later, fresh = room_for_block(lows, highs, old, last - m, later, count, fresh)
+        n, count = read_group(
+            table, old, keys, m, m % BLOCK, lows, highs, key, slots, rounds, base, fresh, later, count
+        )
         i = 0
         while i < n:
             epoch = fresh[i, 0]

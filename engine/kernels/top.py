@@ -23,7 +23,8 @@ from engine.kernels.cursors import (
     put_cursor,
     put_cursors,
 )
-from engine.kernels.layers import find_ranges, layer
+from engine.kernels.layers import layer
+from engine.kernels.lookup import find_ranges
 from engine.kernels.places import FIELDS, LAST, MORE, MOST, NEXT, STACK, fill, leaves_for, offer
 from engine.kernels.reduce import (
     grow,

@@ -14,8 +14,9 @@ import numpy as np
 
 from engine.kernels.arrange import arrange, arrange_sums
 from engine.kernels.floatsums import DIFFS, arrange_floats
-from engine.kernels.layers import COLUMNS, register
+from engine.kernels.layers import COLUMNS
 from engine.kernels.merge import merge
+from engine.layer import Layer
 from engine.operators.operator import Operator, Step
 from engine.trace import Trace
 
@@ -27,6 +28,8 @@ class Arranged(Protocol):
     depth: int
     batch: np.ndarray | None
     published: int
+
+    def look_up_by(self, key: int) -> None: ...
 
     def before(self) -> np.ndarray: ...
 
@@ -47,8 +50,13 @@ class Arrangement(Operator):
         self.trace = Trace(self.width + depth, diffs)
         self.touched = False
         self.batch: np.ndarray | None = None
-        self._fresh: list[np.ndarray] = []
+        self._fresh: list[Layer] = []
         self._settled = 0
+
+    def look_up_by(self, key: int) -> None:
+        """Say that a reader looks for the first `key` words; the first who says so gets an index."""
+        if self.trace.key == 0:
+            self.trace.key = key
 
     @property
     def published(self) -> int:
@@ -64,7 +72,7 @@ class Arrangement(Operator):
         batch = self._arrange(delta, step)
         if batch.shape[0]:
             self.batch = batch
-            self._register(self._settled, batch)
+            self._register(self._settled, Layer(batch))
             step.touch(self)
 
     def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
@@ -81,7 +89,7 @@ class Arrangement(Operator):
     def batches(self) -> list[np.ndarray]:
         """The batches of `after()`, in the table's order."""
         current = [] if self.batch is None else [self.batch]
-        return [*self.trace.batches(), *self._fresh, *current]
+        return [*self.trace.batches(), *(layer.rows for layer in self._fresh), *current]
 
     def publish(self, upper: int) -> None:
         if self.batch is not None:
@@ -90,10 +98,10 @@ class Arrangement(Operator):
         fresh = self._fresh
         while len(fresh) > 1:
             last = fresh.pop()
-            fresh[-1] = merge(fresh[-1], last, self.trace.width, upper)
-        batch = fresh.pop() if fresh else None
-        if batch is not None:
-            self.trace.insert(batch)
+            fresh[-1] = Layer(merge(fresh[-1].rows, last.rows, self.trace.width, upper))
+        if fresh:
+            layer = fresh.pop()
+            self.trace.insert(layer.rows, layer.index)
         self.reset()
 
     def abort(self) -> None:
@@ -113,18 +121,19 @@ class Arrangement(Operator):
         if batch is None:
             return
         fresh = self._fresh
-        while fresh and fresh[-1].shape[0] <= 2 * batch.shape[0]:
-            batch = merge(fresh.pop(), batch, self.trace.width, 0)
-        fresh.append(batch)
+        while fresh and len(fresh[-1]) <= 2 * batch.shape[0]:
+            batch = merge(fresh.pop().rows, batch, self.trace.width, 0)
+        layer = Layer(batch).indexed(self.trace.key)
+        fresh.append(layer)
         self._settled = self.trace.count + len(fresh)
-        self._register(self._settled - 1, batch)
+        self._register(self._settled - 1, layer)
 
-    def _register(self, line: int, batch: np.ndarray) -> None:
+    def _register(self, line: int, layer: Layer) -> None:
         table = self.trace.table
         if line >= len(table):
             self.trace.table = np.empty((2 * line, COLUMNS), np.int64)
             self.trace.table[: len(table)] = table
-        register(self.trace.table, line, batch)
+        layer.register(self.trace.table, line)
 
 
 class SumsArrangement(Arrangement):
@@ -169,6 +178,9 @@ class EnteredArrangement(Operator):
     def __init__(self, source: Arrangement | EnteredArrangement) -> None:
         super().__init__([source])
         self._entering = False
+
+    def look_up_by(self, key: int) -> None:
+        self._source.look_up_by(key)
 
     @property
     def _source(self) -> Arrangement | EnteredArrangement:

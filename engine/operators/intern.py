@@ -23,7 +23,7 @@ import numpy as np
 from engine.interning import IdHash, Intern
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.intern import arrange_hashed, ask_again, sift
-from engine.kernels.layers import find_ranges
+from engine.kernels.lookup import find_ranges
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement, EnteredArrangement
 from engine.operators.loop import Loop, Variable
@@ -44,6 +44,7 @@ class HashedArrangement(Arrangement):
         self, source: Operator, columns: tuple[int, ...], width: int, depth: int, hash: IdHash
     ) -> None:
         super().__init__(source, (_HASH, *columns), width, depth)
+        self.look_up_by(1)
         self._seed = hash.seed
         self._bits = np.array(hash.bits, np.int64)
 

@@ -21,6 +21,8 @@ class Join(Operator):
     ) -> None:
         """`key` words lead both arrangements; `columns` names each result's side (0, 1) and word there."""
         super().__init__([left, right])
+        for side in (left, right):
+            side.look_up_by(key)  # type: ignore[attr-defined]
         self._key = key
         self._from_left = np.array([~word if side else word for side, word in columns], np.int64)
         self._from_right = np.array([word if side else ~word for side, word in columns], np.int64)

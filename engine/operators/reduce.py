@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.floatsums import reduce_floats
-from engine.kernels.layers import find_ranges
+from engine.kernels.lookup import find_ranges
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement, EnteredArrangement
@@ -27,6 +27,7 @@ class GroupOperator(Operator):
 
     def __init__(self, source: Arrangement, key: int) -> None:
         super().__init__([source])
+        source.look_up_by(key)
         self._key = key
         self._deferred = Deferred()
 

@@ -1,0 +1,106 @@
+"""The index of a batch: where the rows of each key begin, found by the key's hash.
+
+A sorted batch can be searched, but a search in a large one goes from cache miss to cache
+miss. An index is a hash table of uint32 slots, two for each key of the batch, probed
+linearly. A slot is 0 when it is free; else its low `place_bits` hold the key's first row
+plus one, and the bits above them some of the key's hash, so that few rows are compared in vain.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.layers import compare, layer, seek_past, slots_of
+
+FEWEST = 64
+"""Rows from which on an index pays."""
+MOST = 1 << 31
+"""Rows up to which a slot can name each."""
+SLOTS_A_KEY = 2
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(inline="always")
+def hash_key(rows, i, width):
+    """64 bits for the first `width` words of row i."""
+    state = np.uint64(width)
+    for w in range(width):
+        state = (state ^ np.uint64(rows[i, w])) * _MIX
+        state ^= state >> np.uint64(32)
+    return state
+
+
+@njit(inline="always")
+def _home(key_hash, slots):
+    """The slot where a probe begins."""
+    return np.int64(((key_hash >> np.uint64(32)) * np.uint64(slots.shape[0])) >> np.uint64(32))
+
+
+@njit(inline="always")
+def _marked(key_hash, place_bits):
+    """The bits of a hash that a slot holds, in their place."""
+    return (key_hash & np.uint64(0xFFFFFFFF)) >> np.uint64(place_bits) << np.uint64(place_bits)
+
+
+@njit("int64(int64[:,::1], int64)", cache=True, nogil=True)
+def count_keys(batch, key):
+    """How many distinct keys of `key` words a sorted batch has."""
+    count = 0
+    for i in range(batch.shape[0]):
+        if i == 0 or compare(batch, i, batch, i - 1, key) != 0:
+            count += 1
+    return count
+
+
+@njit("int64(int64[:,::1], int64, int64, uint32[::1], int64, int64)", cache=True, nogil=True)
+def index_rows(batch, start, stop, slots, place_bits, key):
+    """Enter the keys that begin in the rows from `start` up to `stop`; returns how many there are."""
+    count = 0
+    for i in range(start, stop):
+        if i > 0 and compare(batch, i, batch, i - 1, key) == 0:
+            continue
+        count += 1
+        key_hash = hash_key(batch, i, key)
+        s = _home(key_hash, slots)
+        while slots[s] != 0:
+            s += 1
+            if s == slots.shape[0]:
+                s = 0
+        slots[s] = np.uint32(_marked(key_hash, place_bits) | np.uint64(i + 1))
+    return count
+
+
+@njit
+def look_up(table, index, place_bits, keys, rows, count, key, hashes, lows, highs):
+    """Where the keys in the given `count` rows of `keys` lie in batch `index`: lows[k] to highs[k].
+
+    `hashes` has the hash of each. First all slots are read, then what they say is followed:
+    the memory accesses of one pass do not wait for each other.
+    """
+    batch = layer(table, index)
+    slots = slots_of(table, index)
+    low_bits = (np.uint64(1) << np.uint64(place_bits)) - np.uint64(1)
+    entries = np.empty(count, np.uint32)
+    for k in range(count):
+        entries[k] = slots[_home(hashes[k], slots)]
+    for k in range(count):
+        lows[k] = 0
+        highs[k] = 0
+        entry = np.uint64(entries[k])
+        if entry == 0:
+            continue
+        mark = _marked(hashes[k], place_bits)
+        s = _home(hashes[k], slots)
+        while entry != 0:
+            if entry & ~low_bits == mark:
+                place = np.int64(entry & low_bits) - 1
+                if compare(batch, place, keys, rows[k], key) == 0:
+                    lows[k] = place
+                    highs[k] = seek_past(batch, place + 1, keys, rows[k], key)
+                    break
+            s += 1
+            if s == slots.shape[0]:
+                s = 0
+            entry = np.uint64(slots[s])

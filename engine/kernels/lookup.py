@@ -1,0 +1,177 @@
+"""Finding the rows of many keys in the batches of a table.
+
+An index (`engine.kernels.index`) is asked where there is one for keys of that width. A batch
+that is short against the number of keys is walked through, any other searched.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.index import hash_key, look_up
+from engine.kernels.layers import INDEX, KEY, PLACE_BITS, layer, seek, seek_past
+
+BLOCK = 1024
+"""Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
+WALK = 8
+"""Rows a key up to which a batch is walked through."""
+
+
+@njit
+def _halve_by_one(batch, low, high, first_words, bounds):
+    """bounds[k]: the first row in [low, high) whose first word is not below first_words[k].
+
+    All searches halve their ranges together: no branch to mispredict, and their memory
+    accesses do not wait for each other.
+    """
+    bounds[:] = low
+    length = high - low
+    while length > 1:
+        half = length >> 1
+        for k in range(bounds.shape[0]):
+            b = bounds[k]
+            if batch[b + half - 1, 0] < first_words[k]:
+                b += half
+            bounds[k] = b
+        length -= half
+    if length == 1:
+        for k in range(bounds.shape[0]):
+            bounds[k] += batch[bounds[k], 0] < first_words[k]
+
+
+@njit
+def _halve_by_two(batch, low, high, first_words, second_words, bounds):
+    """As `_halve_by_one`, by the first two words."""
+    bounds[:] = low
+    length = high - low
+    while length > 1:
+        half = length >> 1
+        for k in range(bounds.shape[0]):
+            b = bounds[k]
+            x = batch[b + half - 1, 0]
+            y = batch[b + half - 1, 1]
+            if (x < first_words[k]) | ((x == first_words[k]) & (y < second_words[k])):
+                b += half
+            bounds[k] = b
+        length -= half
+    if length == 1:
+        for k in range(bounds.shape[0]):
+            x = batch[bounds[k], 0]
+            y = batch[bounds[k], 1]
+            bounds[k] += (x < first_words[k]) | ((x == first_words[k]) & (y < second_words[k]))
+
+
+@njit
+def _lower_bounds(batch, low, high, keys, rows, first, last, width, bounds):
+    """bounds[k]: the first row in [low, high) not below row rows[k] of `keys`, for first ≤ k < last."""
+    count = last - first
+    words = np.empty((2, count), np.int64)
+    for k in range(count):
+        for w in range(min(width, 2)):
+            words[w, k] = keys[rows[first + k], w]
+    found = bounds[first:last]
+    if width == 0:
+        found[:] = low
+    elif width == 1:
+        _halve_by_one(batch, low, high, words[0], found)
+    else:
+        _halve_by_two(batch, low, high, words[0], words[1], found)
+        if width > 2:
+            for k in range(count):
+                found[k] = seek(batch, found[k], keys, rows[first + k], width)
+
+
+@njit
+def _walk(batch, keys, rows, first, last, width, position, lows, highs):
+    """Fill lows[k] and highs[k] for first ≤ k < last by one walk from row `position`; returns its end."""
+    for k in range(first, last):
+        position = seek(batch, position, keys, rows[k], width)
+        lows[k] = position
+        position = seek_past(batch, position, keys, rows[k], width)
+        highs[k] = position
+    return position
+
+
+@njit
+def _search(batch, keys, rows, count, width, start, lows, highs):
+    """Where the keys lie in a batch without an index; no key lies before row `start`. Returns the last's end.
+
+    A block of keys is sought in the stretch of the batch between its first and its last.
+    """
+    position = start
+    for first in range(0, count, BLOCK):
+        last = min(first + BLOCK, count)
+        if batch.shape[0] - position <= WALK * (last - first):
+            position = _walk(batch, keys, rows, first, last, width, position, lows, highs)
+            continue
+        low = seek(batch, position, keys, rows[first], width)
+        position = seek_past(batch, low, keys, rows[last - 1], width)
+        _lower_bounds(batch, low, position, keys, rows, first, last, width, lows)
+        for k in range(first, last):
+            highs[k] = seek_past(batch, lows[k], keys, rows[k], width)
+    return position
+
+
+@njit
+def hash_keys(table, keys, rows, count, width):
+    """The hashes of the keys in the given rows, if an index of the table is to be asked; else none."""
+    asked = False
+    for index in range(table.shape[0]):
+        asked = asked or (table[index, INDEX] != 0 and table[index, KEY] == width)
+    hashes = np.empty(count if asked else 0, np.uint64)
+    for k in range(hashes.shape[0]):
+        hashes[k] = hash_key(keys, rows[k], width)
+    return hashes
+
+
+@njit
+def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
+    """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in a batch.
+
+    Fills lows[k] and highs[k]. `hashes` are `hash_keys`; no key lies before row `start` of
+    the batch. Returns a `start` for the keys that follow.
+    """
+    if table[index, INDEX] != 0 and table[index, KEY] == width:
+        look_up(table, index, table[index, PLACE_BITS], keys, rows, count, width, hashes, lows, highs)
+        return start
+    return _search(layer(table, index), keys, rows, count, width, start, lows, highs)
+
+
+@njit
+def find_block(table, keys, first, last, positions, lows, highs):
+    """For every batch l and key first ≤ m < last of sorted, distinct `keys`, where the rows of that key lie.
+
+    Fills lows[l, m - first] and highs[l, m - first]. Blocks are asked for in order;
+    `positions` (a number a batch, zero at first) carries the sweep from one to the next.
+    """
+    width = keys.shape[1]
+    rows = np.arange(first, last)
+    hashes = hash_keys(table, keys, rows, last - first, width)
+    for index in range(table.shape[0]):
+        positions[index] = locate(
+            table,
+            index,
+            keys,
+            rows,
+            last - first,
+            width,
+            positions[index],
+            hashes,
+            lows[index],
+            highs[index],
+        )
+
+
+@njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])", cache=True, nogil=True)
+def find_ranges(table, keys):
+    """For every batch l and every line m of sorted, distinct `keys` [m, P], where the rows of that key lie.
+
+    Returns lows[l, m] and highs[l, m].
+    """
+    layers = table.shape[0]
+    size = keys.shape[0]
+    lows = np.empty((layers, size), np.int64)
+    highs = np.empty((layers, size), np.int64)
+    find_block(table, keys, 0, size, np.zeros(layers, np.int64), lows, highs)
+    return lows, highs
