@@ -37,7 +37,7 @@ _FEW = 16  # up to so many texts, one by one through the cache beats Arrow
 _NOTHING = np.zeros(0, np.uint8)
 
 
-class _Store(NamedTuple):
+class Store(NamedTuple):
     """The arrays of `engine.kernels.texts`; a full one is replaced by a larger copy."""
 
     table: np.ndarray
@@ -51,7 +51,7 @@ class Dictionary:
         self._hash = hash
         self._lock = threading.Lock()
         self._count = 0
-        self._store = _Store(
+        self._store = Store(
             table=np.zeros(1 << 11, np.uint32),
             words=np.empty(1 << 10, np.int64),
             ends=np.zeros((1 << 10) + 1, np.int64),
@@ -65,6 +65,11 @@ class Dictionary:
     def __len__(self) -> int:
         """The number of entries."""
         return self._count
+
+    @property
+    def store(self) -> Store:
+        """The entries' arrays, for kernels. Entries are numbered as they came and stay where they are."""
+        return self._store
 
     # Texts to words
 
@@ -131,7 +136,7 @@ class Dictionary:
         used = int(ends[count])
         if used + size > arena.size:
             arena = _larger(arena, used, 2 * arena.size + size)
-        self._store = _Store(table, words, ends, arena)
+        self._store = Store(table, words, ends, arena)
 
     def _exception(self, text: str) -> int:
         """The word of a text that may not have its hash of round 0. The lock is held."""
@@ -192,7 +197,7 @@ class Dictionary:
         buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
         return pa.Array.from_buffers(pa.large_string(), words.size, buffers)
 
-    def _find(self, words: np.ndarray, store: _Store) -> np.ndarray:
+    def _find(self, words: np.ndarray, store: Store) -> np.ndarray:
         entries = np.empty(words.size, np.int64)
         words = np.ascontiguousarray(words)
         missing = kernels.find(words, store.table, store.words, entries)

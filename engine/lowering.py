@@ -1,8 +1,7 @@
 """Plans into plans that operators can run: a reduce of several kinds becomes one of each.
 
 Counts, sums and averages of exact numbers are accumulated together; each MIN or MAX reads
-a trace of its own; what must see whole groups stands alone. Groups are there in all of
-them or in none, so their rows are joined by key.
+a trace of its own. Groups are there in all of them or in none, so their rows are joined by key.
 
     Reduce(x, [k], [count(*), min(a)])
     → Map(Join(Reduce(x, [k], [count(*)]), Reduce(x, [k], [min(a)]), [k], [k]))
@@ -26,7 +25,7 @@ from engine.plan import (
     Threshold,
     TopK,
 )
-from engine.schema import Kind, Schema
+from engine.schema import Schema
 
 
 class Method(enum.Enum):
@@ -35,17 +34,15 @@ class Method(enum.Enum):
     SUMS = "accumulated"
     EXTREME = "ordered"
     FLOATS = "accumulated exactly"
-    GENERAL = "whole group"
 
 
 def method(aggregate: Aggregate, input: Schema) -> Method:
     """How `aggregate` over a relation of the given schema is maintained."""
     if aggregate.argument is None or aggregate.function is Function.COUNT:
         return Method.SUMS
-    type = input.types[aggregate.argument]
     if aggregate.function in (Function.MIN, Function.MAX):
-        return Method.GENERAL if type.kind is Kind.TEXT else Method.EXTREME
-    return Method.FLOATS if type.is_float else Method.SUMS
+        return Method.EXTREME
+    return Method.FLOATS if input.types[aggregate.argument].is_float else Method.SUMS
 
 
 def split_reduce(node: Reduce) -> Node:

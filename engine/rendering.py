@@ -19,7 +19,7 @@ from engine.dictionary import Dictionary
 from engine.errors import PlanError
 from engine.expressions import ColumnRef, Expression, columns_of, renumbered
 from engine.interning import Intern
-from engine.kernels.ordered import code
+from engine.kernels.coding import Codes, codes_of
 from engine.lowering import Method, method, rows_after, split_reduce
 from engine.multijoin import MultiJoin
 from engine.operators import linear
@@ -38,9 +38,8 @@ from engine.operators.multijoin import MultiJoin as MultiJoinOperator
 from engine.operators.operator import Operator
 from engine.operators.ordered import OrderedArrangement
 from engine.operators.ordered import TopK as TopKOperator
-from engine.operators.reduce import FloatSum, General, Sums
+from engine.operators.reduce import FloatSum, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
-from engine.operators.reducers import extreme_text
 from engine.paths import orders
 from engine.plan import (
     Aggregate,
@@ -53,6 +52,7 @@ from engine.plan import (
     Negate,
     Node,
     OnLimit,
+    Ordering,
     Recursive,
     Reduce,
     Source,
@@ -61,6 +61,7 @@ from engine.plan import (
     Variable,
 )
 from engine.scalar import Program
+from engine.schema import Kind, Schema
 from engine.slots import SlotLayout
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
@@ -325,10 +326,10 @@ class Renderer:
             return self._collection(rows_after(node), scope)
         limit = node.limit
         keys = tuple(dict.fromkeys(node.keys))
-        order: dict[int, tuple[int, int]] = {}
-        for column, descending, nulls_first in node.order:
-            if column not in keys:
-                order.setdefault(column, code(descending, nulls_first))
+        order: dict[int, Codes] = {}
+        for ordering in map(Ordering._make, node.order):
+            if ordering.column not in keys:
+                order.setdefault(ordering.column, _codes(node.schema, ordering))
         rest = tuple(c for c in range(len(node.schema)) if c not in keys and c not in order)
         source = self._ordered(node.input, keys, tuple(order.items()), rest, scope)
         operator = scope.put(node, lambda: TopKOperator(source, len(keys), node.offset, limit))
@@ -339,7 +340,7 @@ class Renderer:
         self,
         node: Node,
         keys: tuple[int, ...],
-        order: tuple[tuple[int, tuple[int, int]], ...],
+        order: tuple[tuple[int, Codes], ...],
         rest: tuple[int, ...],
         scope: Scope,
     ) -> OrderedArrangement:
@@ -351,10 +352,11 @@ class Renderer:
             lambda: OrderedArrangement(
                 collection.operator,
                 tuple(words[k] for k in keys),
-                tuple((words[c], code) for c, code in order),
+                tuple((words[c], codes) for c, codes in order),
                 tuple(words[c] for c in rest),
                 collection.width,
                 scope.depth,
+                self._dictionary,
             ),
         )
 
@@ -372,18 +374,12 @@ class Renderer:
     def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
         """A reduce of one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
-        kind = method(aggregate, node.input.schema)
-        if kind is Method.FLOATS:
+        if method(aggregate, node.input.schema) is Method.FLOATS:
             floats = self._floats(node, argument, scope)
             return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
-        largest = aggregate.function is Function.MAX
-        if kind is Method.EXTREME:
-            ordered = self._ordered(node.input, node.keys, ((argument, code(largest, False)),), (), scope)
-            return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
-        source = self._arrangement(node.input, (*node.keys, argument), scope)
-        return scope.put(
-            node, lambda: General(source, len(node.keys), extreme_text(self._dictionary, largest), 1)
-        )
+        codes = _codes(node.input.schema, Ordering(argument, aggregate.function is Function.MAX))
+        ordered = self._ordered(node.input, node.keys, ((argument, codes),), (), scope)
+        return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
 
     def _floats(self, node: Reduce, argument: int, scope: Scope) -> Arrangement:
         collection = self._collection(node.input, scope)
@@ -430,6 +426,12 @@ class Renderer:
             value = self._collection(binding.value, body)
             loop.values.append(self._select(value, binding.value, body))
         return loop
+
+
+def _codes(schema: Schema, ordering: Ordering) -> Codes:
+    """The codes of the words by which a column is ordered."""
+    is_text = schema.types[ordering.column].kind is Kind.TEXT
+    return codes_of(is_text, ordering.descending, ordering.nulls_first)
 
 
 def _keyed(columns: tuple[int, ...], keys: tuple[int, ...]) -> tuple[int, ...]:

@@ -49,11 +49,11 @@ class Merge:
     def __len__(self) -> int:
         return len(self._out)
 
-    def go_on(self, width: int, since: int) -> Layer | None:
-        """Do the work that is owed; the result when it is done."""
+    def go_on(self, trace: Trace) -> Layer | None:
+        """Do the work that is owed, as `trace` merges; the result when it is done."""
         out, state = self._out, self._state
         start = int(state[WRITTEN])
-        done = merge_step(self.left.rows, self.right.rows, out, state, width, since, self.owed)
+        done = trace.merge_step(self.left.rows, self.right.rows, out, state, self.owed)
         self.owed = 0
         written = int(state[WRITTEN])
         if self._index is not None:
@@ -88,6 +88,16 @@ class Trace:
         """The batches whose sum the trace is."""
         return tuple(layer.rows for layer in self._held)
 
+    def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
+        """The batch of the rows of two, their epochs advanced to `since`."""
+        return merge(left, right, self.width, since)
+
+    def merge_step(
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+    ) -> bool:
+        """Go on with a merge into `out` for `fuel` rows; true when it is done."""
+        return merge_step(left, right, out, state, self.width, self.since, fuel)
+
     def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
         """Add a batch. Costs its own size and a share of the merges that it brings about."""
         size = len(batch)
@@ -98,7 +108,7 @@ class Trace:
             last = layers[-1]
             if isinstance(last, Merge) or len(last) + len(batch) > AT_ONCE:
                 break
-            batch, index = merge(last.rows, batch, self.width, self.since), None
+            batch, index = self.merge(last.rows, batch, self.since), None
             layers.pop()
         if len(batch):
             layers.append(Layer(batch, index))
@@ -116,7 +126,7 @@ class Trace:
         batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
         while len(batches) > 1:
             right, left = batches.pop(), batches.pop()
-            batches.append(merge(left, right, self.width, self.since))
+            batches.append(self.merge(left, right, self.since))
         compacted = [compact(batch, self.width, self.since) for batch in batches]
         self._layers[:] = [Layer(batch) for batch in compacted if len(batch)]
         self._retable(0)
@@ -145,7 +155,7 @@ class Trace:
 
     def _begin(self, left: Layer, right: Layer) -> Layer | Merge:
         if len(left) + len(right) <= QUANTUM:
-            return Layer(merge(left.rows, right.rows, self.width, self.since))
+            return Layer(self.merge(left.rows, right.rows, self.since))
         under_way = Merge(left, right, self.key)
         self._merges.append(under_way)
         return under_way
@@ -157,7 +167,7 @@ class Trace:
             under_way.owed += EFFORT * inserted
             if under_way.owed < QUANTUM:
                 continue
-            merged = under_way.go_on(self.width, self.since)
+            merged = under_way.go_on(self)
             if merged is not None:
                 self._merges.remove(under_way)
                 place = next(i for i, layer in enumerate(self._layers) if layer is under_way)

@@ -51,6 +51,12 @@ def pack(delta, order, rounds, columns):
 def consolidate(rows, lead):
     """Sort by the first `lead` columns, sum the others, leave out rows whose sums are all zero; in place."""
     sort_rows(rows, lead)
+    return add_equal(rows, lead)
+
+
+@njit
+def add_equal(rows, lead):
+    """As `consolidate`, of rows that stand together where they are equal in the first `lead` columns."""
     n, columns = rows.shape
     m = 0
     i = 0

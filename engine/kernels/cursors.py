@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from engine.kernels.coding import compare_coded
 from engine.kernels.layers import layer
 
 BATCH, ROW, END, HEAD, CURSOR = 0, 1, 2, 3, 4
@@ -38,7 +39,7 @@ def put_cursor(cursors, c, batch, row, key, width):
 
 
 @njit(inline="always")
-def _order(table, cursors, c, b, key, width):
+def _order(table, cursors, c, b, key, width, coding):
     """-1, 0 or 1 as the row under cursor c comes before, with or after the one under cursor b."""
     x = cursors[c, HEAD]
     y = cursors[b, HEAD]
@@ -47,21 +48,17 @@ def _order(table, cursors, c, b, key, width):
     if key + 1 < width:
         left = layer(table, cursors[c, BATCH])
         right = layer(table, cursors[b, BATCH])
-        for w in range(key + 1, width):
-            x = left[cursors[c, ROW], w]
-            y = right[cursors[b, ROW], w]
-            if x != y:
-                return -1 if x < y else 1
+        return compare_coded(coding, left, cursors[c, ROW], right, cursors[b, ROW], width)
     return 0
 
 
 @njit
-def foremost_cursor(table, cursors, count, key, width, order):
+def foremost_cursor(table, cursors, count, key, width, coding, order):
     """The cursor on the first row; order[c] is 0 for those on the same row, else more."""
     best = 0
     order[0] = 0
     for c in range(1, count):
-        order[c] = _order(table, cursors, c, best, key, width)
+        order[c] = _order(table, cursors, c, best, key, width, coding)
         if order[c] < 0:
             order[best:c] = 1
             order[c] = 0

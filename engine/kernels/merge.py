@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.coding import compare_coded
 from engine.kernels.layers import compare
 
 # Fields of a merge's state.
@@ -43,7 +44,8 @@ def _is_zero(out, k, first):
 
 
 @njit
-def _step(a, b, out, state, width, since, fuel):
+def advance(a, b, out, state, width, since, fuel, coding):
+    """As `merge_step`, of rows that are coded so (see `coding`), or not where it is None."""
     i = state[LEFT]
     j = state[RIGHT]
     k = state[WRITTEN]
@@ -56,7 +58,7 @@ def _step(a, b, out, state, width, since, fuel):
         elif i >= n:
             left = False
         else:
-            order = compare(a, i, b, j, width)
+            order = compare(a, i, b, j, width) if coding is None else compare_coded(coding, a, i, b, j, width)
             left = order < 0 or (order == 0 and a[i, width] <= b[j, width])
         if left:
             k = _append(out, k, a, i, width, since)
@@ -84,7 +86,7 @@ def merge_step(a, b, out, state, width, since, fuel):
     `width` counts words and rounds: the columns before the epoch. `state` (FIELDS) starts
     as zeros; `out` has room for all rows of both.
     """
-    return _step(a, b, out, state, width, since, fuel)
+    return advance(a, b, out, state, width, since, fuel, None)
 
 
 @njit("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)", cache=True, nogil=True)
@@ -93,7 +95,7 @@ def merge(a, b, width, since):
     n = a.shape[0] + b.shape[0]
     out = np.empty((n, a.shape[1]), np.int64)
     state = np.zeros(FIELDS, np.int64)
-    _step(a, b, out, state, width, since, n)
+    advance(a, b, out, state, width, since, n, None)
     return out[: state[WRITTEN]]
 
 

@@ -24,7 +24,7 @@ ARENA = types.uint8[::1]
 
 
 @njit(types.int64(types.int64, TABLE, WORDS), cache=True, nogil=True, inline="always")
-def _slot(word, table, entry_words):
+def slot_of(word, table, entry_words):
     """The slot that holds `word`, or the free one where it belongs."""
     mask = table.size - 1
     slot = word & mask
@@ -58,7 +58,7 @@ def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
             continue
         begin = offsets[row]
         size = offsets[row + 1] - begin
-        slot = _slot(word, table, words)
+        slot = slot_of(word, table, words)
         if table[slot] == 0:
             if count >= words.size or 2 * count >= table.size or ends[count] + size > arena.size:
                 break
@@ -88,7 +88,7 @@ def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
 def rebuild(words, count, table):
     """Fills the empty `table` with the first `count` entries."""
     for entry in range(count):
-        table[_slot(words[entry], table, words)] = entry + 1
+        table[slot_of(words[entry], table, words)] = entry + 1
 
 
 @njit(types.int64(WORDS, TABLE, WORDS, types.int64[::1]), cache=True, nogil=True)
@@ -98,7 +98,7 @@ def find(words, table, entry_words, entries):
         if words[i] == NULL:
             entries[i] = -1
             continue
-        slot = table[_slot(words[i], table, entry_words)]
+        slot = table[slot_of(words[i], table, entry_words)]
         if slot == 0:
             return i
         entries[i] = slot - 1
@@ -128,7 +128,8 @@ def gather(entries, ends, arena, offsets, data):
 
 
 @njit(types.int64(ENDS, ARENA, types.int64, types.int64), cache=True, nogil=True, inline="always")
-def _order(ends, arena, a, b):
+def order_of(ends, arena, a, b):
+    """-1, 0 or 1: the bytes of entry a against those of entry b."""
     at_a, at_b = ends[a], ends[b]
     size_a, size_b = ends[a + 1] - at_a, ends[b + 1] - at_b
     k = 0
@@ -159,9 +160,9 @@ def compare(left, right, table, entry_words, ends, arena, out):
         elif a == b:
             out[i] = 0
         else:
-            entry_a = table[_slot(a, table, entry_words)]
-            entry_b = table[_slot(b, table, entry_words)]
+            entry_a = table[slot_of(a, table, entry_words)]
+            entry_b = table[slot_of(b, table, entry_words)]
             if entry_a == 0 or entry_b == 0:
                 return i
-            out[i] = _order(ends, arena, np.int64(entry_a) - 1, np.int64(entry_b) - 1)
+            out[i] = order_of(ends, arena, np.int64(entry_a) - 1, np.int64(entry_b) - 1)
     return -1

@@ -13,6 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.coding import ENTRY, KIND, PREFIX, SHIFT, SIGN
 from engine.kernels.cursors import (
     BATCH,
     CURSOR,
@@ -34,6 +35,7 @@ from engine.kernels.reduce import (
     parity,
     strictness,
 )
+from engine.schema import NULL
 
 # A row's new change.
 VERSION, MASK, DIFF = 0, 1, 2
@@ -186,36 +188,49 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
     return lines, written
 
 
+@njit(inline="always")
+def _decoded(coded, code, entry_words):
+    """The word that was coded so."""
+    if code[KIND] == ENTRY:
+        return NULL if coded < 0 else entry_words[coded]
+    return code[SIGN] * (coded - code[SHIFT])
+
+
 @njit
-def _delta(table, lines, written, codes):
-    """Lines of batch, row, epoch and diff as a delta [W + 2, n], its words as they were before coding."""
-    width = codes.shape[0]
-    out = np.empty((width + 2, written), np.int64)
-    for k in range(written):
-        batch = layer(table, lines[k, 0])
-        for w in range(width):
-            out[w, k] = codes[w, 0] * (batch[lines[k, 1], w] - codes[w, 1])
-        out[width, k] = lines[k, 2]
-        out[width + 1, k] = lines[k, 3]
-    return out
+def _delta(table, lines, written, codes, entry_words):
+    """Lines of batch, row, epoch and diff as a delta of words as they were before coding."""
+    out = np.empty((codes.shape[0] + 2, written), np.int64)
+    width = 0
+    for w in range(codes.shape[0]):
+        if codes[w, KIND] != PREFIX:
+            for k in range(written):
+                coded = layer(table, lines[k, 0])[lines[k, 1], w]
+                out[width, k] = _decoded(coded, codes[w], entry_words)
+            width += 1
+    out[width] = lines[:written, 2]
+    out[width + 1] = lines[:written, 3]
+    return out[: width + 2]
 
 
 @njit(
     "Tuple((int64[:,::1], int64[:,::1], int64))"
-    "(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[:,::1], int64, int64)",
+    "(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64, int64,"
+    "int64[:,::1], int64[::1], int64[::1], uint8[::1])",
     cache=True,
     nogil=True,
 )
-def reduce_top(keys, table, old, depth, rounds, codes, offset, limit):
+def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_words, ends, arena):
     """The changes of each group's rows of the places offset < p ≤ offset + limit, for the groups `keys`
     [m, P] at one step.
 
-    The trace's rows are coded by `codes` (see `ordered`). Returns a delta [W + 2, n] of words as they
-    were before; lines (rounds, key) to visit later; and how many rows were read for nothing, since a
-    merge of the trace would cancel them.
+    The trace's rows are coded by `codes` (see `coding`); the last three are the dictionary's (see
+    `texts`). Returns a delta [W + 2, n] of words as they were before coding, one a text; lines
+    (rounds, key) to visit later; and how many rows were read for nothing, since a merge of the trace
+    would cancel them.
     """
     size, key = keys.shape
     width = codes.shape[0]
+    coding = (codes, ends, arena)
     lows, highs = find_ranges(table, keys)
     corners = 1 << depth
     later = np.empty((0, depth + key), np.int64)
@@ -243,7 +258,7 @@ def reduce_top(keys, table, old, depth, rounds, codes, offset, limit):
         leaves = leaves_for(n + 1)
         _begin_places(trees, leaves, published, n + 1, rounds, offset + limit)
         while reading > 0 and _any_left(trees):
-            foremost = foremost_cursor(table, cursors, reading, key, width, order)
+            foremost = foremost_cursor(table, cursors, reading, key, width, coding, order)
             first, row = cursors[foremost, BATCH], cursors[foremost, ROW]
             changes, found, reading, wasted = _read_row(
                 table, old, cursors, reading, order, key, depth, rounds, epochs, n, base, changes
@@ -251,4 +266,4 @@ def reduce_top(keys, table, old, depth, rounds, codes, offset, limit):
             passed += wasted
             _offer_row(trees, leaves, n + 1, base, changes, found, limit, gains, stack)
             lines, written = _write_gains(gains, epochs, n, first, row, lines, written)
-    return _delta(table, lines, written, codes), later[:count], passed
+    return _delta(table, lines, written, codes, entry_words), later[:count], passed

@@ -15,7 +15,6 @@ import numpy as np
 from engine.kernels.arrange import arrange, arrange_sums
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
-from engine.kernels.merge import merge
 from engine.layer import Layer
 from engine.operators.operator import Operator, Step
 from engine.trace import Trace
@@ -98,7 +97,7 @@ class Arrangement(Operator):
         fresh = self._fresh
         while len(fresh) > 1:
             last = fresh.pop()
-            fresh[-1] = Layer(merge(fresh[-1].rows, last.rows, self.trace.width, upper))
+            fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, upper))
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
@@ -122,7 +121,7 @@ class Arrangement(Operator):
             return
         fresh = self._fresh
         while fresh and len(fresh[-1]) <= 2 * batch.shape[0]:
-            batch = merge(fresh.pop().rows, batch, self.trace.width, 0)
+            batch = self.trace.merge(fresh.pop().rows, batch, 0)
         layer = Layer(batch).indexed(self.trace.key)
         fresh.append(layer)
         self._settled = self.trace.count + len(fresh)

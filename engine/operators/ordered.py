@@ -4,18 +4,42 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.ordered import AS_IS, arrange_ordered
+from engine.dictionary import Dictionary
+from engine.kernels.coding import AS_IS, ENTRY, KIND, Codes
+from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
 from engine.kernels.top import reduce_top
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator, Step
 from engine.operators.reduce import GroupOperator
+from engine.trace import Trace
 
 MOST = 2**61
 """Places beyond which no group has a row: what is above counts as this."""
 
 
+class TextTrace(Trace):
+    """A trace whose rows are in the order of texts."""
+
+    def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
+        super().__init__(width)
+        self._codes = codes
+        self._dictionary = dictionary
+
+    def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
+        _, _, ends, arena = self._dictionary.store
+        return merge_ordered(left, right, self.width, since, self._codes, ends, arena)
+
+    def merge_step(
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+    ) -> bool:
+        _, _, ends, arena = self._dictionary.store
+        return merge_ordered_step(
+            left, right, out, state, self.width, self.since, fuel, self._codes, ends, arena
+        )
+
+
 class OrderedArrangement(Arrangement):
-    """The input's rows by key, and then in a wanted order, as coded words (`engine.kernels.ordered`).
+    """The input's rows by key, and then in a wanted order, as coded words (`engine.kernels.coding`).
 
     Where rows come and go at a group's front, their differences pile up there until a merge
     cancels them. Readers count in `passed` how many they went past; when these are as many as the
@@ -27,19 +51,24 @@ class OrderedArrangement(Arrangement):
         self,
         source: Operator,
         key: tuple[int, ...],
-        order: tuple[tuple[int, tuple[int, int]], ...],
+        order: tuple[tuple[int, Codes], ...],
         rest: tuple[int, ...],
         width: int,
         depth: int,
+        dictionary: Dictionary,
     ) -> None:
         """The words `key`, those of `order` with their codes, then `rest`, of an input of `width` words."""
-        super().__init__(source, (*key, *(word for word, _ in order), *rest), width, depth)
-        codes = [AS_IS] * len(key) + [code for _, code in order] + [AS_IS] * len(rest)
-        self.codes = np.array(codes, np.int64).reshape(-1, 2)
+        coded = [(word, code) for word, codes in order for code in codes]
+        super().__init__(source, (*key, *(word for word, _ in coded), *rest), width, depth)
+        codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
+        self.codes = np.array(codes, np.int64).reshape(-1, 3)
+        self.dictionary = dictionary
+        if (self.codes[:, KIND] == ENTRY).any():
+            self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
 
     def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        return arrange_ordered(delta, self.order, step.array, self.codes)
+        return arrange_ordered(delta, self.order, step.array, self.codes, *self.dictionary.store)
 
     def publish(self, upper: int) -> None:
         super().publish(upper)
@@ -63,15 +92,17 @@ class TopK(GroupOperator):
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self._ordered
+        _, *texts = source.dictionary.store
         delta, later, passed = reduce_top(
             keys,
             source.after(),
             source.published,
             source.depth,
             step.array,
-            source.codes,
             self._offset,
             self._limit,
+            source.codes,
+            *texts,
         )
         source.passed += passed
         return delta, later

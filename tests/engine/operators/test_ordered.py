@@ -9,7 +9,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from engine.kernels.ordered import code
+from engine.dictionary import Dictionary
+from engine.kernels.coding import codes_of
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.ordered import OrderedArrangement, TopK
 from engine.schema import NULL
@@ -113,7 +114,13 @@ def test_first_rows_at_every_time(depth: int) -> None:
         outcomes = []
         for pieces in ([1] * EPOCHS, [2, 1, EPOCHS - 3], [EPOCHS]):
             source = OrderedArrangement(
-                Feed(), (0,), ((1, code(descending, nulls_first)),), (2,), WIDTH, depth
+                Feed(),
+                (0,),
+                ((1, codes_of(False, descending, nulls_first)),),
+                (2,),
+                WIDTH,
+                depth,
+                Dictionary(),
             )
             outcomes.append(run(TopK(source, 1, offset, limit), changes, depth, pieces))
         for rounds in product(range(ROUNDS), repeat=depth):
@@ -132,7 +139,9 @@ def test_a_hot_group_with_a_long_history() -> None:
         changes[(0, rng.randrange(40), 0), ((), epoch)] += 1
         changes[(0, rng.randrange(40), 0), ((), epoch)] -= rng.random() < 0.9
     for pieces in ([300], [7, 200, 93]):
-        source = OrderedArrangement(Feed(), (0,), ((1, code(True, True)),), (2,), WIDTH, 0)
+        source = OrderedArrangement(
+            Feed(), (0,), ((1, codes_of(False, True, True)),), (2,), WIDTH, 0, Dictionary()
+        )
         outcome = run(TopK(source, 1, 2, 5), changes, 0, pieces)
         for epoch in range(1, 300, 7):
             expected = first_rows(accumulated(changes, (), epoch), True, True, 2, 5)
@@ -141,7 +150,9 @@ def test_a_hot_group_with_a_long_history() -> None:
 
 def test_what_was_passed_too_often_is_merged_away() -> None:
     """Rows that have gone from the front of a group are not read again and again."""
-    source = OrderedArrangement(Feed(), (0,), ((1, code(False, False)),), (2,), WIDTH, 0)
+    source = OrderedArrangement(
+        Feed(), (0,), ((1, codes_of(False, False, False)),), (2,), WIDTH, 0, Dictionary()
+    )
     top = TopK(source, 1, 0, 1)
     changes: Differences = Counter({((0, value, 0), ((), 1)): 1 for value in range(2000)})
     changes.update({((0, value, 0), ((), value + 2)): -1 for value in range(600)})

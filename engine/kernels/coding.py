@@ -1,0 +1,57 @@
+"""Codes: words that sort in a wanted order, and texts, whose words do not sort.
+
+A word's code is a sign and a shift: coded = sign * word + shift, in arithmetic that wraps
+around. Words sort ascending with NULL first as they are; the codes turn the order, or move
+NULL to its end, and lose nothing.
+
+| order | code |
+|---|---|
+| ascending, NULL first | word |
+| ascending, NULL last | word - 1 |
+| descending, NULL last | -word - 1 |
+| descending, NULL first | -word |
+
+A text becomes two words: its first eight bytes as a number, coded, which settle most
+comparisons; and the number of its entry in the dictionary, -1 for NULL, by which its bytes are
+found at once where the first eight do not settle it. So a trace of such rows is ordered by
+whole texts, which its merges must keep to (`merge_ordered`).
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from engine.kernels.texts import order_of
+
+# Columns of a code; a code is of a word as it is, of a text's first bytes, or of its entry.
+SIGN, SHIFT, KIND = 0, 1, 2
+WORD, PREFIX, ENTRY = 0, 1, 2
+
+AS_IS = (1, 0, WORD)
+
+Codes = tuple[tuple[int, int, int], ...]
+"""The codes of the words that a column becomes."""
+
+
+def codes_of(is_text: bool, descending: bool, nulls_first: bool) -> Codes:
+    """The codes of the words by which a column is ordered so: one, or two of a text."""
+    sign = -1 if descending else 1
+    shift = 0 if nulls_first else -1
+    return ((sign, shift, PREFIX), (sign, 0, ENTRY)) if is_text else ((sign, shift, WORD),)
+
+
+@njit(inline="always")
+def compare_coded(coding, a, i, b, j, width):
+    """-1, 0 or 1: the first `width` columns of row i of `a` against those of row j of `b`, texts by bytes.
+
+    `coding` is the codes [W, 3] of the words that lead, and the dictionary's ends and arena.
+    """
+    codes, ends, arena = coding
+    for w in range(width):
+        x = a[i, w]
+        y = b[j, w]
+        if x != y:
+            if w < codes.shape[0] and codes[w, KIND] == ENTRY:
+                return codes[w, SIGN] * order_of(ends, arena, x, y)
+            return -1 if x < y else 1
+    return 0
