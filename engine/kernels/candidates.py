@@ -1,6 +1,6 @@
 """What a trace knows of the words bound so far: how many rows, and which values of one more column.
 
-Lines are a delta on its way, int64[W + 2, n], in any order. Both kernels ask for all rows
+Lines are a delta on its way, int64[W + 2, n], in any order. The kernels ask for all rows
 that a trace has ever had and not merged away, whatever their diffs: what they find holds every
 row that is there, and perhaps some that are not, which a join leaves out later.
 """
@@ -31,9 +31,8 @@ def _sorted_keys(lines, key):
     return keys, starts, count
 
 
-@njit("int64[::1](int64[:,::1], int64[::1], int64[:,::1])", cache=True, nogil=True)
-def count_rows(lines, key, table):
-    """How many rows of a trace begin with the words `key` (P) of each line."""
+@njit
+def _count(lines, key, table):
     size = key.shape[0]
     keys, starts, count = _sorted_keys(lines, key)
     lows = np.empty(count, np.int64)
@@ -49,6 +48,22 @@ def count_rows(lines, key, table):
         for i in range(starts[k], starts[k + 1]):
             out[keys[i, size]] = found[k]
     return out
+
+
+@njit("int64[::1](int64[:,::1], int64[::1], int64[:,::1])", cache=True, nogil=True)
+def count_rows(lines, key, table):
+    """How many rows of a trace begin with the words `key` (P) of each line."""
+    return _count(lines, key, table)
+
+
+@njit("void(int64[:,::1], int64[::1], int64[:,::1], int64, int64[::1], int64[::1])", cache=True, nogil=True)
+def take_fewer(lines, key, table, number, fewest, chosen):
+    """Where `count_rows` is below `fewest`, that becomes it and `chosen` `number`, or -1 where it is zero."""
+    counts = _count(lines, key, table)
+    for i in range(lines.shape[1]):
+        if counts[i] < fewest[i]:
+            fewest[i] = counts[i]
+            chosen[i] = number if counts[i] > 0 else -1
 
 
 @njit

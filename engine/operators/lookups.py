@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.arrange import arrange
-from engine.kernels.candidates import count_rows, propose
+from engine.kernels.candidates import count_rows, propose, take_fewer
 from engine.kernels.join import join
 
 Layout = tuple[int, ...]
 
 _NO_ROUNDS = np.empty(0, np.int64)
+_MANY = np.iinfo(np.int64).max
 
 
 @dataclass(frozen=True)
@@ -117,13 +118,14 @@ class Choosing:
         self._lookups = [(lookup.table, np.array(lookup.rows, np.int64)) for lookup in lookups]
 
     def divide(self, lines: np.ndarray, tables: list[np.ndarray]) -> Iterator[tuple[Step, np.ndarray]]:
-        counts = np.stack([count_rows(lines, rows, tables[table]) for table, rows in self._lookups])
-        least = counts.argmin(axis=0)
-        least[counts.min(axis=0) == 0] = -1
+        fewest = np.full(lines.shape[1], _MANY)
+        chosen = np.empty_like(fewest)
+        for number, (table, rows) in enumerate(self._lookups):
+            take_fewer(lines, rows, tables[table], number, fewest, chosen)
         for number, branch in enumerate(self._branches):
-            chosen = least == number
-            if chosen.any():
-                yield branch, _some(lines, chosen)
+            mine = chosen == number
+            if mine.any():
+                yield branch, _some(lines, mine)
 
 
 Step = Meeting | Checking | Proposing | Selecting | Choosing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.expressions import Literal
+from engine.multijoin import MultiJoin
 from engine.plan import (
     Aggregate,
     Concat,
@@ -20,6 +21,7 @@ from engine.plan import (
     Variable,
 )
 from planner.explain.listing import Listing, Step
+from planner.explain.multijoin import multijoin_text
 from planner.explain.scalars import ScalarText, literal_text
 from planner.scalars import conjuncts
 
@@ -76,6 +78,8 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             pairs = zip(left_keys, right_keys, strict=True)
             left, right = inputs
             return "join" if left_keys else "cross join", [f"{left}.#{a} = {right}.#{b}" for a, b in pairs]
+        case MultiJoin():
+            return multijoin_text(node, inputs)
         case Reduce(keys=keys, aggregates=aggregates):
             by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
             return "reduce", by + [

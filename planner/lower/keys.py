@@ -79,8 +79,8 @@ def keyed(left: Lowered, right: Lowered, condition: Condition, keep_left: bool =
     right = filtered(right, condition.rights)
     if not keep_left:
         left = filtered(left, condition.lefts)
-    left, lefts = _with_keys(left, [e.left for e in condition.equalities])
-    right, rights = _with_keys(right, [e.right for e in condition.equalities])
+    left, lefts = with_keys(left, [e.left for e in condition.equalities])
+    right, rights = with_keys(right, [e.right for e in condition.equalities])
     strict = [i for i, equality in enumerate(condition.equalities) if not equality.null_safe]
     right = not_null(right, (rights[i] for i in strict))
     if not keep_left:
@@ -89,7 +89,7 @@ def keyed(left: Lowered, right: Lowered, condition: Condition, keep_left: bool =
     return Keyed(left, right, tuple(b for _, b in pairs), tuple(a for a, _ in pairs))
 
 
-def _with_keys(side: Lowered, keys: list[Expression]) -> tuple[Lowered, list[int]]:
+def with_keys(side: Lowered, keys: list[Expression]) -> tuple[Lowered, list[int]]:
     """The side with the keys that are no columns added, and the positions of all keys."""
     wanted = [side.positional(key) for key in keys]
     columns: list[Scalar] = [ColumnRef(i, type) for i, type in enumerate(side.node.schema.types)]

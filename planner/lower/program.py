@@ -19,6 +19,7 @@ from planner.ir import (
     Filter,
     Fixpoint,
     Join,
+    JoinKind,
     Operator,
     Program,
     Project,
@@ -31,6 +32,7 @@ from planner.ir import (
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.join import lower_join
 from planner.lower.lowered import Lowered, distinct, filtered, lowered, mapped, projected, taken
+from planner.lower.multijoin import lower_relations, relations
 from planner.lower.setops import lower_set_operation
 from planner.lower.values import lower_scan, lower_values, variable
 from planner.scalars import conjuncts
@@ -79,6 +81,8 @@ class _Lowering:
                 return mapped(self.lower(input), [(attribute.id, e) for attribute, e in items])
             case Filter(input=input, predicate=predicate):
                 return filtered(self.lower(input), conjuncts(predicate))
+            case Join(kind=JoinKind.INNER):
+                return self._inner(operator)
             case Join(left=left, right=right):
                 return lower_join(operator, self.lower(left), self.lower(right))
             case Aggregate(input=input):
@@ -96,6 +100,14 @@ class _Lowering:
             case Fixpoint():
                 return self._fixpoint(operator)
         raise TypeError(f"{type(operator).__name__} cannot be lowered")
+
+    def _inner(self, join: Join) -> Lowered:
+        """An inner join, taken together with those below it where that may win; loops keep binary joins."""
+        apart = relations(join)
+        many = len(apart.leaves) > 2 and apart.are_connected
+        if not many or any(self._free(leaf) for leaf in apart.leaves):
+            return lower_join(join, self.lower(join.left), self.lower(join.right))
+        return lower_relations(join, apart, [self.lower(leaf) for leaf in apart.leaves])
 
     def _renamed(self, input: Lowered, renaming: tuple[tuple[Attribute, int], ...]) -> Lowered:
         found = taken(input, input.positions(old for _, old in renaming))

@@ -41,7 +41,6 @@ def of(sql: str, kind: type) -> list:
         "SELECT t.a FROM t LEFT JOIN u ON t.a = u.a AND u.d > t.c",
         "SELECT t.a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.a = t.a AND u.d > 3)",
         "SELECT t.a, (SELECT max(d) FROM u WHERE u.a = t.a) FROM t",
-        "SELECT e.src FROM edges e, edges f, edges g WHERE e.src = f.dst AND g.dst = f.src AND g.src = e.dst",
     ],
 )
 def test_equalities_are_keys(sql: str) -> None:
