@@ -5,7 +5,12 @@ value is the rows that have the places offset < p ≤ offset + limit, where ever
 row takes one. Batches are read together in order, a row with all its changes at a time, and
 reading ends as soon as every corner has given out its places at every epoch: what lies
 behind is not touched, and a long history of a group costs about what its changes cost.
-Only inside loops are all rows of the group looked at, for the rounds to visit later.
+
+What was not read cannot matter in a later round either, as long as nothing changes in what
+was: all versions of the group have their first rows there. So a loop looks for rounds to
+visit among the rows that were read. Not so a loop inside a loop, where two incomparable
+rounds may each be settled without the other's rows, but not their join: there all rows of
+the group are looked at.
 """
 
 from __future__ import annotations
@@ -233,10 +238,6 @@ def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_word
     coding = (codes, ends, arena)
     lows, highs = find_ranges(table, keys)
     corners = 1 << depth
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
-    if depth > 0:
-        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, width, depth, rounds)
     most = most_new_rows(lows, highs, old, size)
     epochs = np.empty((most, 1), np.int64)
     trees = np.empty((corners, 2 * leaves_for(most + 1), FIELDS), np.int64)
@@ -266,4 +267,11 @@ def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_word
             passed += wasted
             _offer_row(trees, leaves, n + 1, base, changes, found, limit, gains, stack)
             lines, written = _write_gains(gains, epochs, n, first, row, lines, written)
+        if depth == 1:
+            for c in range(reading):
+                highs[cursors[c, BATCH], m] = cursors[c, ROW]
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
+    if depth > 0:
+        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, width, depth, rounds)
     return _delta(table, lines, written, codes, entry_words), later[:count], passed
