@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 
+from bench.binary import binary
 from bench.workloads.base import Deltas, Workload
 from engine.plan import Source
 from engine.runtime import Engine
@@ -29,8 +30,9 @@ class Subject:
             catalog[name] = Relation(name, schema, Source(name, schema))
         for view in workload.views:
             planned = plan_query(view.sql, catalog)
-            self._engine.create_view(view.name, planned.plan)
-            catalog[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
+            plan = binary(planned.plan) if view.binary else planned.plan
+            self._engine.create_view(view.name, plan)
+            catalog[view.name] = Relation(view.name, planned.schema, plan, is_view=True)
 
     def advance(self, deltas: Deltas) -> int:
         """Apply the deltas as one epoch, visible on return; the nanoseconds it takes. Raises Failed."""

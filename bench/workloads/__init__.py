@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from functools import partial
 
-from bench.workloads import degrees, reach, revenue
+from bench.workloads import cycles, degrees, reach, revenue
 from bench.workloads.base import Phase, Workload
 
-Made = partial[degrees.Degrees] | partial[revenue.Revenue] | partial[reach.Reach]
+Made = partial[degrees.Degrees] | partial[revenue.Revenue] | partial[reach.Reach] | partial[cycles.Cycles]
 
 ONE = Phase(1, 1_000)
 GRAPH_PHASES = (ONE, Phase(1_000, 100), Phase(100_000, 10))
 SMOKE = (Phase(1, 20), Phase(10, 5))
+HUB = cycles.Size(20_000, 100_000, 2_000, (ONE, Phase(1_000, 10)))
+SMALL_HUB = cycles.Size(20_000, 100_000, 500, (ONE, Phase(1_000, 10)))
+SMOKE_HUB = cycles.Size(50, 300, 30, SMOKE)
 
 FULL: dict[str, Made] = {
     "W1": partial(degrees.Degrees, degrees.Size(1_000_000, 5_000_000, GRAPH_PHASES)),
     "W1-tenth": partial(degrees.Degrees, degrees.Size(100_000, 500_000, (ONE,))),
     "W2": partial(revenue.Revenue, revenue.Size(150_000, 1_500_000, 6_000_000, GRAPH_PHASES)),
     "W3": partial(reach.Reach, reach.Size(100_000, 200_000, (ONE, Phase(100, 100)))),
+    "W4": partial(cycles.Cycles, "W4", 3, HUB),
+    "W4-binary": partial(cycles.Cycles, "W4", 3, HUB, binary=True),
+    "W5": partial(cycles.Cycles, "W5", 4, SMALL_HUB),
+    "W5-binary": partial(cycles.Cycles, "W5", 4, SMALL_HUB, binary=True),
 }
 QUICK: dict[str, Made] = {
     "W1": partial(degrees.Degrees, degrees.Size(1_000, 5_000, SMOKE)),
     "W1-tenth": partial(degrees.Degrees, degrees.Size(100, 500, SMOKE[:1])),
     "W2": partial(revenue.Revenue, revenue.Size(150, 1_500, 6_000, SMOKE)),
     "W3": partial(reach.Reach, reach.Size(1_000, 2_000, SMOKE)),
+    "W4": partial(cycles.Cycles, "W4", 3, SMOKE_HUB),
+    "W4-binary": partial(cycles.Cycles, "W4", 3, SMOKE_HUB, binary=True),
+    "W5": partial(cycles.Cycles, "W5", 4, SMOKE_HUB),
+    "W5-binary": partial(cycles.Cycles, "W5", 4, SMOKE_HUB, binary=True),
 }
 
 

@@ -28,10 +28,14 @@ class Phase:
 
 @dataclass(frozen=True)
 class View:
-    """A view's name and its SQL, which the planner and DuckDB both understand."""
+    """A view's name and its SQL, which the planner and DuckDB both understand.
+
+    With `binary`, joins that the planner makes one are taken apart again.
+    """
 
     name: str
     sql: str
+    binary: bool = False
 
 
 class Workload(Protocol):

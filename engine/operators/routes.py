@@ -5,7 +5,7 @@ A line carries what later steps look up and what the result is made of, and noth
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -46,34 +46,35 @@ class _Routing:
     def __init__(self, node: MultiJoin, wanted: Layout, arrangements: Arrangements) -> None:
         self._node = node
         self._wanted = wanted
-        self._sources = {key: (place, it.depth) for place, (key, it) in enumerate(arrangements.items())}
+        self._arrangements = arrangements
+        self._sources = {key: source for source, key in enumerate(arrangements)}
         self._tables: dict[tuple[int, int], int] = {}
 
     def route(self, path: Path) -> Route:
         attributes = self._node.attributes[path.input]
-        order, source, depth = next(self._arrangements(path.input))
+        key = (self._node.parts[path.input], self._orders(path.input)[0])
+        words = [attributes[column] for column in key[1]]
         layout = self._layout(attributes, path.steps)
-        words = [attributes[column] for column in order]
-        epoch = len(words) + depth
+        epoch = len(words) + self._arrangements[key].depth
         columns = np.array([*(words.index(a) for a in layout), epoch, epoch + 1], np.int64)
         first = self._linked(path.steps, layout, frozenset(attributes))
         if first is None:
             raise TypeError("a path has no step")
-        return Route(path.input, source, columns, tuple(self._tables), first)
+        return Route(path.input, self._sources[key], columns, tuple(self._tables), first)
 
-    def _arrangements(self, input: int) -> Iterator[tuple[tuple[int, ...], int, int]]:
-        """The orders in which an input is arranged, which arrangement each is, and its rounds."""
-        for (node, order), (source, depth) in self._sources.items():
-            if node == self._node.parts[input]:
-                yield order, source, depth
+    def _orders(self, input: int) -> list[tuple[int, ...]]:
+        """The orders in which an input is arranged."""
+        return [order for node, order in self._arrangements if node == self._node.parts[input]]
 
     def _lookup(self, access: Access, layout: Layout) -> Lookup:
-        found = {order: (source, depth) for order, source, depth in self._arrangements(access.input)}
-        order = order_for(access, found)
-        source, depth = found[order]
-        table = self._tables.setdefault((source, access.input), len(self._tables))
+        order = order_for(access, self._orders(access.input))
+        key = (self._node.parts[access.input], order)
+        arrangement = self._arrangements[key]
+        if access.columns:
+            arrangement.look_up_by(len(access.columns))
+        table = self._tables.setdefault((self._sources[key], access.input), len(self._tables))
         words = tuple(self._node.attributes[access.input][column] for column in order)
-        return Lookup(table, len(access.columns), words, depth, layout)
+        return Lookup(table, len(access.columns), words, arrangement.depth, layout)
 
     def _layout(self, bound: Collection[int], rest: Sequence[PathStep]) -> Layout:
         """Of the bound attributes, those that the rest of a path needs."""

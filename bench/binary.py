@@ -1,0 +1,33 @@
+"""Multijoins taken apart into binary joins again, from left to right: what they are measured against."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.multijoin import MultiJoin
+from engine.plan import Filter, Join, Map, Node, Reduce, project
+
+
+def binary(plan: Node) -> Node:
+    """The plan, its multijoins under maps, filters and reduces made binary. What is between two joins holds
+    each attribute once, and only those that are still needed."""
+    match plan:
+        case Map() | Filter() | Reduce():
+            return replace(plan, input=binary(plan.input))
+        case MultiJoin():
+            return _left_deep(plan)
+    return plan
+
+
+def _left_deep(node: MultiJoin) -> Node:
+    result = node.parts[0]
+    bound = list(node.attributes[0])
+    for part, attributes in list(zip(node.parts, node.attributes, strict=True))[1:]:
+        shared = [a for a in attributes if a in bound]
+        left = tuple(bound.index(a) for a in shared)
+        every = [*bound, *attributes]
+        kept = list(dict.fromkeys(every))
+        result = Join(result, part, left, tuple(attributes.index(a) for a in shared))
+        result = project(result, tuple(every.index(a) for a in kept))
+        bound = kept
+    return project(result, tuple(bound.index(a) for row in node.attributes for a in row))
