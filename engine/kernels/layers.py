@@ -19,6 +19,8 @@ from numba.extending import intrinsic
 # Columns of a table; INDEX is the address of the index's slots, or 0.
 ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY = range(7)
 COLUMNS = 7
+WORD = 8
+"""Bytes of a word."""
 
 
 @intrinsic
@@ -33,10 +35,16 @@ def _as_pointer(typing_context, address, element):
 
 
 @njit(inline="always")
+def rows_at(address, rows, columns):
+    """The matrix of words that lies at an address."""
+    pointer = _as_pointer(address, np.int64)  # type: ignore[call-arg, var-annotated, arg-type]
+    return carray(pointer, (rows, columns))
+
+
+@njit(inline="always")
 def layer(table, index):
     """Batch `index` of a table, as a matrix."""
-    pointer = _as_pointer(table[index, ADDRESS], np.int64)  # type: ignore[call-arg, var-annotated, arg-type]
-    return carray(pointer, (table[index, ROWS], table[index, WIDTH]))
+    return rows_at(table[index, ADDRESS], table[index, ROWS], table[index, WIDTH])
 
 
 @njit(inline="always")

@@ -1,7 +1,8 @@
 """Finding the rows of many keys in the batches of a table.
 
-An index (`engine.kernels.index`) is asked where there is one for keys of that width. A batch
-that is short against the number of keys is walked through, any other searched.
+A stretch of a batch that is short against the number of keys sought in it is walked through.
+Otherwise an index (`engine.kernels.index`) is asked, where there is one for keys of that width,
+or the stretch is searched.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.index import hash_key, look_up
-from engine.kernels.layers import INDEX, KEY, PLACE_BITS, layer, seek, seek_past
+from engine.kernels.layers import INDEX, KEY, PLACE_BITS, ROWS, layer, seek, seek_past
 
 BLOCK = 1024
 """Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
-WALK = 8
-"""Rows a key up to which a batch is walked through."""
+WALK = 4
+"""Rows a key up to which a stretch of a batch is walked through."""
 
 
 @njit
@@ -84,13 +85,12 @@ def _lower_bounds(batch, low, high, keys, rows, first, last, width, bounds):
 
 @njit
 def _walk(batch, keys, rows, first, last, width, position, lows, highs):
-    """Fill lows[k] and highs[k] for first ≤ k < last by one walk from row `position`; returns its end."""
+    """Fill lows[k] and highs[k] for first ≤ k < last by one walk from row `position`."""
     for k in range(first, last):
         position = seek(batch, position, keys, rows[k], width)
         lows[k] = position
         position = seek_past(batch, position, keys, rows[k], width)
         highs[k] = position
-    return position
 
 
 @njit
@@ -102,11 +102,11 @@ def _search(batch, keys, rows, count, width, start, lows, highs):
     position = start
     for first in range(0, count, BLOCK):
         last = min(first + BLOCK, count)
-        if batch.shape[0] - position <= WALK * (last - first):
-            position = _walk(batch, keys, rows, first, last, width, position, lows, highs)
-            continue
         low = seek(batch, position, keys, rows[first], width)
         position = seek_past(batch, low, keys, rows[last - 1], width)
+        if position - low <= WALK * (last - first):
+            _walk(batch, keys, rows, first, last, width, low, lows, highs)
+            continue
         _lower_bounds(batch, low, position, keys, rows, first, last, width, lows)
         for k in range(first, last):
             highs[k] = seek_past(batch, lows[k], keys, rows[k], width)
@@ -132,7 +132,8 @@ def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
     Fills lows[k] and highs[k]. `hashes` are `hash_keys`; no key lies before row `start` of
     the batch. Returns a `start` for the keys that follow.
     """
-    if table[index, INDEX] != 0 and table[index, KEY] == width:
+    few = keys.shape[0] * WALK < table[index, ROWS]
+    if few and table[index, INDEX] != 0 and table[index, KEY] == width:
         look_up(table, index, table[index, PLACE_BITS], keys, rows, count, width, hashes, lows, highs)
         return start
     return _search(layer(table, index), keys, rows, count, width, start, lows, highs)

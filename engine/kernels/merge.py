@@ -6,31 +6,31 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.coding import compare_coded
-from engine.kernels.layers import compare
+from engine.kernels.layers import WORD, compare, rows_at
 
 # Fields of a merge's state.
 LEFT, RIGHT, WRITTEN, FIELDS = 0, 1, 2, 3
 
 
 @njit(inline="always")
-def _append(out, k, batch, i, width, since):
+def _append(out, k, row, width, since):
     """Add a row to the k rows of `out`; its epoch counts as `since` at least. Returns the new k.
 
     `width` counts words and rounds. The row joins the last one where they are equal, and
     a last row that has come to nothing is overwritten.
     """
     columns = out.shape[1]
-    epoch = max(batch[i, width], since)
+    epoch = max(row[0, width], since)
     if k > 0:
         last = k - 1
-        if out[last, width] == epoch and compare(out, last, batch, i, width) == 0:
+        if out[last, width] == epoch and compare(out, last, row, 0, width) == 0:
             for c in range(width + 1, columns):
-                out[last, c] += batch[i, c]
+                out[last, c] += row[0, c]
             return k
         if _is_zero(out, last, width + 1):
             k = last
     for c in range(columns):
-        out[k, c] = batch[i, c]
+        out[k, c] = row[0, c]
     out[k, width] = epoch
     return k + 1
 
@@ -43,6 +43,17 @@ def _is_zero(out, k, first):
     return True
 
 
+@njit(inline="always")
+def _is_left(a, i, b, j, width):
+    """Whether row i of `a` comes before row j of `b`, or is equal: without a branch to mispredict."""
+    left = a[i, width] <= b[j, width]
+    for w in range(width - 1, -1, -1):
+        x = a[i, w]
+        y = b[j, w]
+        left = (x < y) | ((x == y) & left)
+    return left
+
+
 @njit
 def advance(a, b, out, state, width, since, fuel, coding):
     """As `merge_step`, of rows that are coded so (see `coding`), or not where it is None."""
@@ -51,21 +62,29 @@ def advance(a, b, out, state, width, since, fuel, coding):
     k = state[WRITTEN]
     n = a.shape[0]
     m = b.shape[0]
-    while fuel > 0 and (i < n or j < m):
+    columns = a.shape[1]
+    stride = columns * WORD
+    left_rows = a.ctypes.data
+    right_rows = b.ctypes.data
+    while fuel > 0 and i < n and j < m:
         fuel -= 1
-        if j >= m:
-            left = True
-        elif i >= n:
-            left = False
+        if coding is None:
+            left = _is_left(a, i, b, j, width)
         else:
-            order = compare(a, i, b, j, width) if coding is None else compare_coded(coding, a, i, b, j, width)
+            order = compare_coded(coding, a, i, b, j, width)
             left = order < 0 or (order == 0 and a[i, width] <= b[j, width])
-        if left:
-            k = _append(out, k, a, i, width, since)
-            i += 1
-        else:
-            k = _append(out, k, b, j, width, since)
-            j += 1
+        address = left_rows + i * stride if left else right_rows + j * stride
+        i += left
+        j += not left
+        k = _append(out, k, rows_at(address, 1, columns), width, since)
+    while fuel > 0 and j == m and i < n:
+        fuel -= 1
+        k = _append(out, k, rows_at(left_rows + i * stride, 1, columns), width, since)
+        i += 1
+    while fuel > 0 and i == n and j < m:
+        fuel -= 1
+        k = _append(out, k, rows_at(right_rows + j * stride, 1, columns), width, since)
+        j += 1
     done = i == n and j == m
     if done and k > 0 and _is_zero(out, k - 1, width + 1):
         k -= 1
@@ -106,7 +125,7 @@ def compact(a, width, since):
     out = np.empty_like(a)
     k = 0
     for i in range(n):
-        k = _append(out, k, a, i, width, since)
+        k = _append(out, k, a[i : i + 1], width, since)
     if k > 0 and _is_zero(out, k - 1, width + 1):
         k -= 1
     return out[:k]
