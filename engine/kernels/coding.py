@@ -41,12 +41,11 @@ def codes_of(is_text: bool, descending: bool, nulls_first: bool) -> Codes:
 
 
 @njit(inline="always")
-def compare_coded(coding, a, i, b, j, width):
+def compare_coded(codes, ends, arena, a, i, b, j, width):
     """-1, 0 or 1: the first `width` columns of row i of `a` against those of row j of `b`, texts by bytes.
 
-    `coding` is the codes [W, 3] of the words that lead, and the dictionary's ends and arena.
+    `codes` [W, 3] are of the words that lead; `ends` and `arena` are the dictionary's.
     """
-    codes, ends, arena = coding
     for w in range(width):
         x = a[i, w]
         y = b[j, w]

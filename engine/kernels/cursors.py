@@ -39,28 +39,33 @@ def put_cursor(cursors, c, batch, row, key, width):
 
 
 @njit(inline="always")
-def _order(table, cursors, c, b, key, width, coding):
-    """-1, 0 or 1 as the row under cursor c comes before, with or after the one under cursor b."""
-    x = cursors[c, HEAD]
-    y = cursors[b, HEAD]
-    if x != y:
-        return -1 if x < y else 1
-    if key + 1 < width:
-        left = layer(table, cursors[c, BATCH])
-        right = layer(table, cursors[b, BATCH])
-        return compare_coded(coding, left, cursors[c, ROW], right, cursors[b, ROW], width)
-    return 0
+def move_cursor(cursors, source, target):
+    for field in range(CURSOR):
+        cursors[target, field] = cursors[source, field]
 
 
 @njit
-def foremost_cursor(table, cursors, count, key, width, coding, order):
-    """The cursor on the first row; order[c] is 0 for those on the same row, else more."""
+def _compare_rows(table, cursors, c, b, width, codes, ends, arena):
+    """-1, 0 or 1 as the row under cursor c comes before, with or after the one under cursor b."""
+    left = layer(table, cursors[c, BATCH])
+    right = layer(table, cursors[b, BATCH])
+    return compare_coded(codes, ends, arena, left, cursors[c, ROW], right, cursors[b, ROW], width)
+
+
+@njit
+def foremost_cursor(table, cursors, count, key, width, codes, ends, arena, order):
+    """The cursor on the first row; order[c] is 0 for those on the same row, else another number."""
     best = 0
     order[0] = 0
     for c in range(1, count):
-        order[c] = _order(table, cursors, c, best, key, width, coding)
+        x = cursors[c, HEAD]
+        y = cursors[best, HEAD]
+        order[c] = int(x > y) - int(x < y)
+        if x == y and key + 1 < width:
+            order[c] = _compare_rows(table, cursors, c, best, width, codes, ends, arena)
         if order[c] < 0:
-            order[best:c] = 1
+            for b in range(best, c):
+                order[b] = 1
             order[c] = 0
             best = c
     return best

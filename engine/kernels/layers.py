@@ -48,6 +48,16 @@ def layer(table, index):
 
 
 @njit(inline="always")
+def uncounted(array):
+    """An int64 array that does not count its references, which each call that it is handed to does else.
+
+    The caller keeps the array alive.
+    """
+    pointer = _as_pointer(array.ctypes.data, np.int64)  # type: ignore[call-arg, var-annotated, arg-type]
+    return carray(pointer, array.shape)
+
+
+@njit(inline="always")
 def slots_of(table, index):
     """The slots of the index of batch `index`, which has one."""
     pointer = _as_pointer(table[index, INDEX], np.uint32)  # type: ignore[call-arg, var-annotated, arg-type]

@@ -71,7 +71,7 @@ def advance(a, b, out, state, width, since, fuel, coding):
         if coding is None:
             left = _is_left(a, i, b, j, width)
         else:
-            order = compare_coded(coding, a, i, b, j, width)
+            order = compare_coded(coding[0], coding[1], coding[2], a, i, b, j, width)
             left = order < 0 or (order == 0 and a[i, width] <= b[j, width])
         address = left_rows + i * stride if left else right_rows + j * stride
         i += left

@@ -39,15 +39,15 @@ def _code(rows, codes, table, entry_words, ends, arena):
 
 
 @njit
-def _is_sorted(rows, low, high, lead, coding):
+def _is_sorted(rows, low, high, lead, codes, ends, arena):
     for i in range(low + 1, high):
-        if compare_coded(coding, rows, i - 1, rows, i, lead) > 0:
+        if compare_coded(codes, ends, arena, rows, i - 1, rows, i, lead) > 0:
             return False
     return True
 
 
 @njit
-def _sort_run(rows, low, high, lead, coding):
+def _sort_run(rows, low, high, lead, codes, ends, arena):
     """Sort a run of rows by `compare_coded`, by merging ever longer pieces of an index."""
     n = high - low
     index = np.arange(low, high)
@@ -61,7 +61,8 @@ def _sort_run(rows, low, high, lead, coding):
             j = middle
             for k in range(start, end):
                 if j == end or (
-                    i < middle and compare_coded(coding, rows, index[i], rows, index[j], lead) <= 0
+                    i < middle
+                    and compare_coded(codes, ends, arena, rows, index[i], rows, index[j], lead) <= 0
                 ):
                     other[k] = index[i]
                     i += 1
@@ -74,12 +75,11 @@ def _sort_run(rows, low, high, lead, coding):
 
 
 @njit
-def _sort_texts(rows, lead, coding):
+def _sort_texts(rows, lead, codes, ends, arena):
     """Bring rows that are sorted as numbers into the order of their texts.
 
     Only rows that agree in everything before the first text's entry can be out of order.
     """
-    codes = coding[0]
     first = 0
     while first < codes.shape[0] and codes[first, KIND] != ENTRY:
         first += 1
@@ -87,10 +87,10 @@ def _sort_texts(rows, lead, coding):
         return
     low = 0
     for i in range(1, rows.shape[0] + 1):
-        if i < rows.shape[0] and compare_coded(coding, rows, i, rows, low, first) == 0:
+        if i < rows.shape[0] and compare_coded(codes, ends, arena, rows, i, rows, low, first) == 0:
             continue
-        if i - low > 1 and not _is_sorted(rows, low, i, lead, coding):
-            _sort_run(rows, low, i, lead, coding)
+        if i - low > 1 and not _is_sorted(rows, low, i, lead, codes, ends, arena):
+            _sort_run(rows, low, i, lead, codes, ends, arena)
         low = i
 
 
@@ -113,7 +113,7 @@ def arrange_ordered(delta, order, rounds, codes, table, entry_words, ends, arena
         rows[i, lead] = diffs[i]
     _code(rows, codes, table, entry_words, ends, arena)
     sort_rows(rows, lead)
-    _sort_texts(rows, lead, (codes, ends, arena))
+    _sort_texts(rows, lead, codes, ends, arena)
     return add_equal(rows, lead)
 
 

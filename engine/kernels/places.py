@@ -6,9 +6,10 @@ ones. The last `limit` places count, those before them are passed over. What a r
 differs between neighbouring versions only where places have come to an end, and a tree over
 the versions finds just these.
 
-The tree is a heap int64[2 * leaves, FIELDS]: node 1 is the root, nodes 2n and 2n + 1 lie
-below n, and leaf v is node leaves + v. LEAST and MOST are the free places of the versions
-below a node, TAKEN what was taken from each of them and the nodes below do not know yet.
+There is a tree for every corner s of a time, in int64[corners, 2 * leaves, FIELDS]. It is a
+heap: node 1 is the root, nodes 2n and 2n + 1 lie below n, and leaf v is node leaves + v. LEAST
+and MOST are the free places of the versions below a node, TAKEN what was taken from each of
+them and the nodes below do not know yet.
 """
 
 from __future__ import annotations
@@ -36,40 +37,40 @@ def leaves_for(versions):
 
 
 @njit
-def fill(tree, leaves, first, last, places):
+def fill(trees, s, leaves, first, last, places):
     """Let the versions first ≤ v < last have `places` free ones, and all others none."""
     for v in range(leaves):
         free = places if first <= v < last else 0
-        tree[leaves + v, LEAST] = free
-        tree[leaves + v, MOST] = free
-        tree[leaves + v, TAKEN] = 0
+        trees[s, leaves + v, LEAST] = free
+        trees[s, leaves + v, MOST] = free
+        trees[s, leaves + v, TAKEN] = 0
     for node in range(leaves - 1, 0, -1):
-        tree[node, TAKEN] = 0
-        _look_below(tree, node)
+        trees[s, node, TAKEN] = 0
+        _look_below(trees, s, node)
 
 
 @njit(inline="always")
-def _look_below(tree, node):
-    tree[node, LEAST] = min(tree[2 * node, LEAST], tree[2 * node + 1, LEAST])
-    tree[node, MOST] = max(tree[2 * node, MOST], tree[2 * node + 1, MOST])
+def _look_below(trees, s, node):
+    trees[s, node, LEAST] = min(trees[s, 2 * node, LEAST], trees[s, 2 * node + 1, LEAST])
+    trees[s, node, MOST] = max(trees[s, 2 * node, MOST], trees[s, 2 * node + 1, MOST])
 
 
 @njit(inline="always")
-def _take(tree, node, copies):
+def _take(trees, s, node, copies):
     """Take so many places of every version below `node`."""
-    tree[node, LEAST] -= copies
-    tree[node, MOST] -= copies
-    tree[node, TAKEN] += copies
+    trees[s, node, LEAST] -= copies
+    trees[s, node, MOST] -= copies
+    trees[s, node, TAKEN] += copies
 
 
 @njit(inline="always")
-def _tell_below(tree, node):
+def _tell_below(trees, s, node):
     """Let the nodes below know what was taken."""
-    taken = tree[node, TAKEN]
+    taken = trees[s, node, TAKEN]
     if taken > 0:
-        _take(tree, 2 * node, taken)
-        _take(tree, 2 * node + 1, taken)
-        tree[node, TAKEN] = 0
+        _take(trees, s, 2 * node, taken)
+        _take(trees, s, 2 * node + 1, taken)
+        trees[s, node, TAKEN] = 0
 
 
 @njit(inline="always")
@@ -98,7 +99,7 @@ def _note(gains, version, more):
 
 
 @njit
-def offer(tree, leaves, first, last, copies, limit, sign, gains, stack):
+def offer(trees, s, leaves, first, last, copies, limit, sign, gains, stack):
     """Offer copies of a row to the versions first ≤ v < last.
 
     Notes in `gains`, times `sign`, how many get a place that counts. `stack` is scratch.
@@ -108,20 +109,20 @@ def offer(tree, leaves, first, last, copies, limit, sign, gains, stack):
         height -= 1
         node, low, high = stack[height, 0], stack[height, 1], stack[height, 2]
         if node < 0:
-            _look_below(tree, -node)
+            _look_below(trees, s, -node)
             continue
-        if high <= first or last <= low or tree[node, MOST] == 0:
+        if high <= first or last <= low or trees[s, node, MOST] == 0:
             continue
-        least = tree[node, LEAST]
-        most = tree[node, MOST]
+        least = trees[s, node, LEAST]
+        most = trees[s, node, MOST]
         if first <= low and high <= last and (copies <= least or least == most):
             gain = _counted(copies, least, limit)
             if gain == _counted(copies, most, limit):
-                _take(tree, node, min(copies, least))
+                _take(trees, s, node, min(copies, least))
                 _note(gains, low, sign * gain)
                 _note(gains, high, -sign * gain)
                 continue
-        _tell_below(tree, node)
+        _tell_below(trees, s, node)
         middle = (low + high) >> 1
         stack[height, 0] = -node
         height = _push(stack, height + 1, 2 * node + 1, middle, high)

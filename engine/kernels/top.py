@@ -26,10 +26,11 @@ from engine.kernels.cursors import (
     ROW,
     foremost_cursor,
     is_same,
+    move_cursor,
     put_cursor,
     put_cursors,
 )
-from engine.kernels.layers import layer
+from engine.kernels.layers import layer, uncounted
 from engine.kernels.lookup import find_ranges
 from engine.kernels.places import FIELDS, LAST, MORE, MOST, NEXT, STACK, fill, leaves_for, offer
 from engine.kernels.reduce import (
@@ -84,11 +85,12 @@ def _version(epochs, n, epoch):
 def _read_row(table, old, cursors, count, order, key, depth, rounds, epochs, n, base, changes):
     """Move the cursors of a row past it; its published copies by corner go to `base`, its changes into lines.
 
-    These are version, strictness and diff, ascending by version. Returns the list and its length, how
-    many cursors are left, and how many rows were read for nothing: the published ones of a row that
+    These are version, strictness and diff, ascending by version. Returns how many, how many
+    cursors are left, and how many rows were read for nothing: the published ones of a row that
     is not there.
     """
-    base[:] = 0
+    for s in range(base.shape[0]):
+        base[s] = 0
     found = 0
     passed = 0
     for c in range(count - 1, -1, -1):
@@ -99,35 +101,30 @@ def _read_row(table, old, cursors, count, order, key, depth, rounds, epochs, n, 
         width = batch.shape[1] - 2 - depth
         first = cursors[c, ROW]
         j = first
-        if index < old:
-            passed -= first
         while j < cursors[c, END] and (j == first or is_same(batch, j, first, key, width)):
             mask = strictness(batch, j, width, depth, rounds)
             diff = batch[j, width + depth + 1]
             if mask >= 0 and index < old:
+                passed += 1
                 for s in range(base.shape[0]):
                     if s & mask == s:
                         base[s] += diff
             elif mask >= 0:
-                if found == changes.shape[0]:
-                    changes = grow(changes)
                 changes[found, VERSION] = _version(epochs, n, batch[j, width + depth])
                 changes[found, MASK] = mask
                 changes[found, DIFF] = diff
                 found += 1
             j += 1
-        if index < old:
-            passed += j
         if j < cursors[c, END]:
             put_cursor(cursors, c, batch, j, key, width)
         else:
             count -= 1
-            cursors[c] = cursors[count]
+            move_cursor(cursors, count, c)
     order_by_epoch(changes, found)
     for s in range(base.shape[0]):
         if base[s] != 0:
             passed = 0
-    return changes, found, count, passed
+    return found, count, passed
 
 
 @njit
@@ -139,7 +136,7 @@ def _offer_row(trees, leaves, versions, base, changes, found, limit, gains, stac
         for i in range(found + 1):
             until = changes[i, VERSION] if i < found else versions
             if copies > 0 and since < until:
-                offer(trees[s], leaves, since, until, copies, limit, parity(s), gains, stack)
+                offer(trees, s, leaves, since, until, copies, limit, parity(s), gains, stack)
             if i < found and s & changes[i, MASK] == s:
                 copies += changes[i, DIFF]
             since = until
@@ -157,7 +154,7 @@ def _begin_places(trees, leaves, published, versions, rounds, places):
         for d in range(rounds.shape[0]):
             if s & (1 << d) != 0 and rounds[d] == 0:
                 free = 0
-        fill(trees[s], leaves, 0 if published else 1, versions, free)
+        fill(trees, s, leaves, 0 if published else 1, versions, free)
 
 
 @njit
@@ -171,7 +168,7 @@ def _any_left(trees):
 
 @njit
 def _write_gains(gains, epochs, n, first, row, lines, written):
-    """Make lines of what the versions gained by a row, and forget it; returns the lines and their number.
+    """Make lines of what the versions gained by a row, and forget it; returns the number of lines.
 
     A line is batch, row, epoch and diff.
     """
@@ -179,8 +176,6 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
     gains[0, NEXT] = LAST
     while version != LAST:
         if gains[version, MORE] != 0 and version <= n:
-            if written == lines.shape[0]:
-                lines = grow(lines)
             lines[written, 0] = first
             lines[written, 1] = row
             lines[written, 2] = epochs[version - 1, 0]
@@ -190,15 +185,15 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
         gains[version, MORE] = 0
         gains[version, NEXT] = 0
         version = following
-    return lines, written
+    return written
 
 
 @njit(inline="always")
-def _decoded(coded, code, entry_words):
-    """The word that was coded so."""
-    if code[KIND] == ENTRY:
+def _decoded(coded, codes, w, entry_words):
+    """The word that was coded so as word w."""
+    if codes[w, KIND] == ENTRY:
         return NULL if coded < 0 else entry_words[coded]
-    return code[SIGN] * (coded - code[SHIFT])
+    return codes[w, SIGN] * (coded - codes[w, SHIFT])
 
 
 @njit
@@ -210,11 +205,69 @@ def _delta(table, lines, written, codes, entry_words):
         if codes[w, KIND] != PREFIX:
             for k in range(written):
                 coded = layer(table, lines[k, 0])[lines[k, 1], w]
-                out[width, k] = _decoded(coded, codes[w], entry_words)
+                out[width, k] = _decoded(coded, codes, w, entry_words)
             width += 1
     out[width] = lines[:written, 2]
     out[width + 1] = lines[:written, 3]
     return out[: width + 2]
+
+
+@njit
+def _sweep(
+    table,
+    old,
+    size,
+    key,
+    rounds,
+    offset,
+    limit,
+    codes,
+    ends,
+    arena,
+    lows,
+    highs,
+    epochs,
+    trees,
+    gains,
+    cursors,
+    order,
+    stack,
+    base,
+    changes,
+    _owned,
+):
+    """What `reduce_top` does for each of its groups, in arrays that are not counted.
+
+    Returns lines of batch, row, epoch and diff, their number, and how many rows were read for nothing.
+    Lowers `highs` to the rows that were read, where only these matter to later rounds.
+    """
+    depth = rounds.shape[0]
+    width = codes.shape[0]
+    lines = np.empty((2 * size + 16, 4), np.int64)
+    written = 0
+    passed = 0
+    for m in range(size):
+        n = _note_epochs(table, old, m, width, depth, rounds, lows, highs, epochs)
+        if n == 0:
+            continue
+        reading, published = put_cursors(table, old, m, lows, highs, key, width, cursors)
+        leaves = leaves_for(n + 1)
+        _begin_places(trees, leaves, published, n + 1, rounds, offset + limit)
+        while reading > 0 and _any_left(trees):
+            foremost = foremost_cursor(table, cursors, reading, key, width, codes, ends, arena, order)
+            first, row = cursors[foremost, BATCH], cursors[foremost, ROW]
+            found, reading, wasted = _read_row(
+                table, old, cursors, reading, order, key, depth, rounds, epochs, n, base, changes
+            )
+            passed += wasted
+            _offer_row(trees, leaves, n + 1, base, changes, found, limit, gains, stack)
+            while written + n > lines.shape[0]:
+                lines = grow(lines)
+            written = _write_gains(gains, epochs, n, first, row, lines, written)
+        if depth == 1:
+            for c in range(reading):
+                highs[cursors[c, BATCH], m] = cursors[c, ROW]
+    return lines, written, passed
 
 
 @njit(
@@ -235,7 +288,6 @@ def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_word
     """
     size, key = keys.shape
     width = codes.shape[0]
-    coding = (codes, ends, arena)
     lows, highs = find_ranges(table, keys)
     corners = 1 << depth
     most = most_new_rows(lows, highs, old, size)
@@ -247,29 +299,31 @@ def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_word
     order = np.empty(table.shape[0], np.int64)
     stack = np.empty((STACK, 3), np.int64)
     base = np.empty(corners, np.int64)
-    changes = np.empty((16, 3), np.int64)
-    lines = np.empty((2 * size + 16, 4), np.int64)
-    written = 0
-    passed = 0
-    for m in range(size):
-        n = _note_epochs(table, old, m, width, depth, rounds, lows, highs, epochs)
-        if n == 0:
-            continue
-        reading, published = put_cursors(table, old, m, lows, highs, key, width, cursors)
-        leaves = leaves_for(n + 1)
-        _begin_places(trees, leaves, published, n + 1, rounds, offset + limit)
-        while reading > 0 and _any_left(trees):
-            foremost = foremost_cursor(table, cursors, reading, key, width, coding, order)
-            first, row = cursors[foremost, BATCH], cursors[foremost, ROW]
-            changes, found, reading, wasted = _read_row(
-                table, old, cursors, reading, order, key, depth, rounds, epochs, n, base, changes
-            )
-            passed += wasted
-            _offer_row(trees, leaves, n + 1, base, changes, found, limit, gains, stack)
-            lines, written = _write_gains(gains, epochs, n, first, row, lines, written)
-        if depth == 1:
-            for c in range(reading):
-                highs[cursors[c, BATCH], m] = cursors[c, ROW]
+    changes = np.empty((most, 3), np.int64)
+    owned = (epochs, trees, gains, cursors, order, stack, base, changes)  # alive while the sweep goes on
+    lines, written, passed = _sweep(
+        uncounted(table),
+        old,
+        size,
+        key,
+        uncounted(rounds),
+        offset,
+        limit,
+        uncounted(codes),
+        uncounted(ends),
+        arena,
+        uncounted(lows),
+        uncounted(highs),
+        uncounted(epochs),
+        uncounted(trees),
+        uncounted(gains),
+        uncounted(cursors),
+        uncounted(order),
+        uncounted(stack),
+        uncounted(base),
+        uncounted(changes),
+        owned,
+    )
     later = np.empty((0, depth + key), np.int64)
     count = 0
     if depth > 0:
