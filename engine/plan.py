@@ -18,13 +18,14 @@ Every node is checked when it is built; `PlanError` says what is wrong.
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import NamedTuple
 
 from engine.errors import PlanError
 from engine.expressions import ColumnRef, Expression, columns_of
-from engine.schema import BOOLEAN, Column, Schema, Type
+from engine.schema import BIGINT, BOOLEAN, Column, Schema, Type
 
 
 class Node:
@@ -83,7 +84,7 @@ class Constant(Node):
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """A binding of the enclosing `Recursive`, as it was after the round before."""
+    """A binding of the enclosing `Recursive`, as it was after the round before; or one of its entries."""
 
     name: str
     schema: Schema
@@ -270,6 +271,55 @@ class Reduce(Node):
         return (self.input,)
 
 
+@dataclass(frozen=True)
+class FlatMap(Node):
+    """Each row becomes the rows that a Python function gives for its values, of `schema`.
+
+    The function takes the row's values as arguments and gives an iterable of tuples. It must
+    be deterministic. A call that raises fails its row. Functions are equal if they are one.
+    """
+
+    input: Node
+    function: Callable[..., Iterable[tuple[object, ...]]]
+    schema: Schema
+    __hash__ = Node.__hash__
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class GroupBy(Node):
+    """The key columns, then the columns `results` of the rows that a Python function gives for a group.
+
+    The function takes the key's values and the group's rows without them, as a sorted list of
+    (values, count), counts not zero but perhaps negative, and gives an iterable of (values, count). It
+    must be deterministic; for an empty group it is not asked. If it raises, the view has failed.
+    """
+
+    input: Node
+    keys: tuple[int, ...]
+    function: Callable[
+        [tuple[object, ...], list[tuple[tuple[object, ...], int]]],
+        Iterable[tuple[tuple[object, ...], int]],
+    ]
+    results: Schema
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        _check_columns("a group's key", self.keys, self.input.schema)
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        keys = tuple(self.input.schema.columns[k] for k in self.keys)
+        return Schema(keys + self.results.columns)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
 class Clamp(enum.Enum):
     """DISTINCT: every row with a positive multiplicity once. POSITIVE: a negative multiplicity is none."""
 
@@ -341,10 +391,14 @@ class OnLimit(enum.Enum):
 
 @dataclass(frozen=True)
 class Binding:
-    """A name of a scope and the collection it is set to in every round."""
+    """A name of a scope and the collection it is set to in every round.
+
+    In the first round the variable is `initial`, a collection of the scope outside, or empty.
+    """
 
     name: str
     value: Node
+    initial: Node | None = None
 
     @property
     def variable(self) -> Variable:
@@ -352,31 +406,73 @@ class Binding:
 
 
 @dataclass(frozen=True)
+class Entry:
+    """A name of a scope for a collection outside of it, each of whose rows enters at a round of its own.
+
+    A row that says NULL or a negative number enters at round 0.
+    """
+
+    name: str
+    input: Node
+    round: Expression
+
+    def __post_init__(self) -> None:
+        if self.round.type != BIGINT:
+            raise PlanError(f"an entry's round is {self.round.type}, not BIGINT")
+        _check_expression("an entry", self.round, self.input.schema)
+
+
+@dataclass(frozen=True)
 class Recursive(Node):
     """The fixed point of `bindings`, and of it the binding called `result`.
 
     The schema of a `Variable` has the types of its binding's value; names and
-    nullability may differ (a front end knows them only after the fixed point).
+    nullability may differ (a front end knows them only after the fixed point). A binding
+    that nothing in the scope reads is not fed back: with entries and one such binding the
+    rounds of the scope are priorities, and what has the least is done first.
     """
 
     bindings: tuple[Binding, ...]
     result: str
     limit: int | None = None
     on_limit: OnLimit = OnLimit.ERROR
+    entries: tuple[Entry, ...] = ()
     __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
-        names = [binding.name for binding in self.bindings]
+        names = self._names
         if len(set(names)) != len(names):
             raise PlanError(f"a recursion binds a name twice: {', '.join(names)}")
-        if self.result not in names:
+        if self.result not in (binding.name for binding in self.bindings):
             raise PlanError(f"a recursion returns {self.result}, which it does not bind")
         if self.limit is not None and self.limit < 1:
             raise PlanError(f"a recursion's limit is {self.limit}")
+        for binding in self.bindings:
+            if binding.initial is not None and binding.initial.schema.types != binding.value.schema.types:
+                raise PlanError(f"{binding.name} starts with other types than it goes on with")
+        for outside in self._outside:
+            if outside.free & self.bound:
+                raise PlanError("what a recursion starts from refers to the recursion itself")
+
+    @property
+    def _outside(self) -> tuple[Node, ...]:
+        """The collections that the scope takes in by other ways than being read."""
+        initials = (binding.initial for binding in self.bindings if binding.initial is not None)
+        return (*initials, *(entry.input for entry in self.entries))
+
+    @cached_property
+    def reads_itself(self) -> bool:
+        """Whether any binding is fed back."""
+        read = frozenset().union(*(binding.value.free for binding in self.bindings))
+        return any(binding.name in read for binding in self.bindings)
+
+    @property
+    def _names(self) -> list[str]:
+        return [binding.name for binding in self.bindings] + [entry.name for entry in self.entries]
 
     @cached_property
     def bound(self) -> frozenset[str]:
-        return frozenset(binding.name for binding in self.bindings)
+        return frozenset(self._names)
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -388,7 +484,7 @@ class Recursive(Node):
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        return tuple(binding.value for binding in self.bindings)
+        return (*(binding.value for binding in self.bindings), *self._outside)
 
 
 def project(input: Node, indices: tuple[int, ...]) -> Node:

@@ -7,6 +7,7 @@ nothing: a `Collection` names an operator and which of its words are the plan's 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -22,7 +23,7 @@ from engine.interning import Intern
 from engine.kernels.coding import Codes, codes_of
 from engine.lowering import Method, method, rows_after, split_reduce
 from engine.multijoin import MultiJoin
-from engine.operators import linear
+from engine.operators import functions, linear
 from engine.operators.arrangement import (
     Arrangement,
     EnteredArrangement,
@@ -30,9 +31,10 @@ from engine.operators.arrangement import (
     SumsArrangement,
 )
 from engine.operators.failures import FailureLog
+from engine.operators.general import General
 from engine.operators.intern import intern
 from engine.operators.join import Join as JoinOperator
-from engine.operators.loop import Leave, Loop
+from engine.operators.loop import EnterAt, Leave, Loop
 from engine.operators.loop import Variable as VariableOperator
 from engine.operators.multijoin import MultiJoin as MultiJoinOperator
 from engine.operators.operator import Operator
@@ -43,10 +45,14 @@ from engine.operators.reduce import Threshold as ThresholdOperator
 from engine.paths import orders
 from engine.plan import (
     Aggregate,
+    Binding,
     Concat,
     Constant,
+    Entry,
     Filter,
+    FlatMap,
     Function,
+    GroupBy,
     Join,
     Map,
     Negate,
@@ -206,6 +212,8 @@ class Renderer:
                 return self._map(node, scope)
             case Filter():
                 return self._filter(node, scope)
+            case FlatMap(input=input):
+                return self._flat_map(node, input, scope)
             case Concat():
                 return self._concat(node, scope)
             case Negate(input=input):
@@ -215,6 +223,8 @@ class Renderer:
                 return self._joined(node, tuple(range(len(node.schema))), scope)
             case Reduce():
                 return self._reduce(node, scope)
+            case GroupBy():
+                return self._group_by(node, scope)
             case Threshold(input=input, clamp=clamp):
                 arrangement = self._arrangement(input, tuple(range(len(input.schema))), scope)
                 operator = scope.put(node, lambda: ThresholdOperator(arrangement, clamp))
@@ -258,6 +268,13 @@ class Renderer:
             node, lambda: linear.Filter(source.operator, program, FailureLog(self._dictionary))
         )
         return replace(source, operator=operator)
+
+    def _flat_map(self, node: FlatMap, input: Node, scope: Scope) -> Collection:
+        source = self._collection(input, scope)
+        operator = scope.put(
+            node, lambda: functions.FlatMap(source.operator, source.columns, node, self._dictionary)
+        )
+        return _plain(operator, len(node.schema))
 
     def _program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
         columns = dict(enumerate(source.columns))
@@ -371,6 +388,14 @@ class Renderer:
             return _plain(self._sums(node, scope), width)
         return _plain(self._single(node, node.aggregates[0], scope), width)
 
+    def _group_by(self, node: GroupBy, scope: Scope) -> Collection:
+        order = _keyed(tuple(range(len(node.input.schema))), node.keys)
+        source = self._arrangement(node.input, order, scope)
+        reducer = functions.reducer(node, self._dictionary)
+        words = len(node.results)
+        operator = scope.put(node, lambda: General(source, len(node.keys), reducer, words))
+        return _plain(operator, len(node.schema))
+
     def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
         """A reduce of one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
@@ -407,25 +432,49 @@ class Renderer:
     # Recursion
 
     def _recursive(self, node: Recursive, scope: Scope) -> Collection:
-        key = ("loop", node.bindings, node.limit, node.on_limit)
+        key = ("loop", node.bindings, node.limit, node.on_limit, node.entries)
         loop = scope.put(key, lambda: self._loop(node, scope))
         index = next(i for i, binding in enumerate(node.bindings) if binding.name == node.result)
         return _plain(scope.put(node, lambda: Leave(loop, index)), len(node.schema))
 
     def _loop(self, node: Recursive, scope: Scope) -> Loop:
-        limit = node.limit if node.limit is not None else self._max_rounds
+        read = frozenset().union(*(binding.value.free for binding in node.bindings))
+        limit = node.limit or (self._max_rounds if node.reads_itself else sys.maxsize)
         on_limit = node.on_limit if node.limit is not None else OnLimit.ERROR
         loop = Loop(node.result, limit, on_limit)
         body = Body(scope, node, loop)
+        for entry in node.entries:
+            if entry.name in read:
+                body.variables[entry.name] = self._entry(entry, body)
         for binding in node.bindings:
-            variable = VariableOperator()
+            variable = self._variable(binding, body, limit) if binding.name in read else None
             loop.variables.append(variable)
-            loop.body.append(variable)
-            body.variables[binding.name] = _plain(variable, len(binding.value.schema))
+            if variable is not None:
+                body.variables[binding.name] = _plain(variable, len(binding.value.schema))
         for binding in node.bindings:
             value = self._collection(binding.value, body)
             loop.values.append(self._select(value, binding.value, body))
         return loop
+
+    def _variable(self, binding: Binding, body: Body, limit: int) -> VariableOperator:
+        """What a binding was in the round before, put into `body`."""
+        start: Operator | None = None
+        if binding.initial is not None:
+            start = self._select(self._collection(binding.initial, body), binding.initial, body)
+        return body.put(("variable", binding.name), lambda: VariableOperator(start, limit))
+
+    def _entry(self, entry: Entry, body: Body) -> Collection:
+        """A collection of a scope outside of `body` whose rows enter it at rounds of their own."""
+        outer = body.outer
+        if outer is None:
+            raise PlanError("a body has a scope outside")
+        source = self._collection(entry.input, outer)
+        program = self._program((entry.round,), source)
+        failures = FailureLog(self._dictionary)
+        operator = body.put(("entry", entry), lambda: EnterAt(source.operator, program, failures, body.loop))
+        body.loop.entries.append(operator)
+        body.loop.inputs.append(source.operator)
+        return replace(source, operator=operator)
 
 
 def _codes(schema: Schema, ordering: Ordering) -> Codes:

@@ -26,9 +26,10 @@ from engine.kernels.intern import arrange_hashed, ask_again, sift
 from engine.kernels.lookup import find_ranges
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.general import Answer, General, Words, rows_by_key
 from engine.operators.loop import Loop, Variable
 from engine.operators.operator import Operator, Step
-from engine.operators.reduce import General, Threshold, rows_by_key
+from engine.operators.reduce import Threshold
 from engine.plan import Clamp, OnLimit
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
@@ -110,8 +111,11 @@ class Contest(General):
         """`entered` are the rows by hash, which propose in round 0."""
         bits = np.array(hash.bits, np.int64)
 
-        def ask_next(proposals: np.ndarray, counts: np.ndarray) -> list[tuple[int, ...]]:
-            return list(map(tuple, ask_again(proposals[1:], hash.seed, bits).tolist()))
+        def ask_next(key: Words, proposals: Answer) -> Iterator[tuple[Words, int]]:
+            losers = sorted(row for row, count in proposals.items() if count > 0)[1:]
+            if losers:
+                for move in ask_again(np.array(losers, np.int64), hash.seed, bits).tolist():
+                    yield tuple(move), 1
 
         proposals = contested.proposals
         super().__init__(proposals, 1, ask_next, proposals.width)
@@ -168,7 +172,7 @@ def intern(
     hash = node.hash
     rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
     initial = put(("initial", node), lambda: Initial(rows))
-    variable = Variable()
+    variable = Variable(None, limit)
     words = (*range(1, rows.width + 2),)
     proposals = Arrangement(variable, words, rows.width + 2, depth + 1)
     contested = put(("contested", node), lambda: Contested(initial, proposals))

@@ -39,11 +39,14 @@ class Negate(Operator):
     """The collection with every diff's sign turned."""
 
     def step(self, step: Step) -> None:
-        self.out = []
-        for delta in self.inputs[0].out:
-            negated = delta.copy()
-            np.negative(negated[-1], out=negated[-1])
-            self.out.append(negated)
+        self.out = [negated(delta) for delta in self.inputs[0].out]
+
+
+def negated(delta: np.ndarray) -> np.ndarray:
+    """The delta with every diff's sign turned."""
+    result = delta.copy()
+    np.negative(result[-1], out=result[-1])
+    return result
 
 
 class Select(Operator):

@@ -1,9 +1,9 @@
 """Loops: a scope run round by round until nothing is left to do.
 
 Everything inside a loop has one more coordinate of time, the round. A variable's value
-at round r + 1 is its binding's at round r; at round 0 it is empty. Differences at a round
-hold for all later ones, so a round in which nothing changes costs nothing, and what
-leaves the loop is the sum over all rounds.
+at round r + 1 is its binding's at round r; at round 0 it is what it starts from, or empty.
+Differences at a round hold for all later ones, so a round in which nothing changes costs
+nothing, and what leaves the loop is the sum over all rounds.
 
 Rounds are run in order, those only in which something happens: changes that enter, are
 fed back, or were handed back by an operator for a later round.
@@ -17,24 +17,73 @@ import numpy as np
 
 from engine.errors import LimitExceeded
 from engine.kernels.arrange import arrange
+from engine.kernels.rounds import group_deltas
+from engine.operators.failures import FailureLog
+from engine.operators.linear import negated
 from engine.operators.operator import Deferred, Operator, Scope, Step
 from engine.plan import OnLimit
+from engine.scalar import Program
 
 _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class Variable(Operator):
-    """A binding's value in the round before."""
+    """A binding's value in the round before; in the first, `initial`, an operator that has entered."""
 
-    def __init__(self) -> None:
-        super().__init__([])
+    def __init__(self, initial: Operator | None, limit: int) -> None:
+        """`limit` is the number of rounds that the loop may run."""
+        super().__init__([] if initial is None else [initial])
         self.deferred = Deferred()
+        self._limit = limit
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds)
+        if self.inputs and step.entering:
+            initial = self.inputs[0].delta()
+            if initial is not None:
+                self.out.append(initial)
+                if self._limit > 1:
+                    self.deferred.put((*step.rounds[:-1], 1), negated(initial), step.scope)
 
     def abandon(self) -> None:
         self.deferred.clear()
+
+
+class EnterAt(Operator):
+    """A collection of the scope outside, each row from the round on that a program gives for it."""
+
+    def __init__(self, source: Operator, program: Program, failures: FailureLog, loop: Loop) -> None:
+        super().__init__([source])
+        self._program = program
+        self.failures = failures
+        self._loop = loop
+        self._deferred = Deferred()
+
+    def step(self, step: Step) -> None:
+        self.out = self._deferred.take(step.rounds)
+        if step.entering:
+            for delta in self.inputs[0].out:
+                self._enter(delta, step)
+
+    def _enter(self, delta: np.ndarray, step: Step) -> None:
+        results, failed = self._program(np.ascontiguousarray(delta[:-2]))
+        rounds = np.maximum(results, 0)
+        later = np.concatenate((delta[:-2], rounds, delta[-2:]))
+        if failed is not None:
+            self.failures.add(failed.messages, delta[-2:, failed.rows], step)
+            later = np.delete(later, failed.rows, axis=1)
+        later, starts = group_deltas(np.ascontiguousarray(later), len(delta) - 2, 1)
+        for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
+            rows = later[:, low:high]
+            entered = np.ascontiguousarray(np.delete(rows, -3, axis=0))
+            current = int(rows[-3, 0])
+            if current == 0:
+                self.out.append(entered)
+            elif self._loop.allows(current, entered):
+                self._deferred.put((*step.rounds[:-1], current), entered, step.scope)
+
+    def abandon(self) -> None:
+        self._deferred.clear()
 
 
 class Leave(Operator):
@@ -53,11 +102,12 @@ class Loop(Operator):
     """The running scope. Its inputs are the operators outside that its body reads."""
 
     def __init__(self, name: str, limit: int, on_limit: OnLimit) -> None:
+        """`variables` has None for a binding that is not fed back."""
         super().__init__([])
         self.name = name
         self.body: list[Operator] = []
         self.entries: list[Operator] = []
-        self.variables: list[Variable] = []
+        self.variables: list[Variable | None] = []
         self.values: list[Operator] = []
         self.left: list[list[np.ndarray]] = []
         self._limit = limit
@@ -92,20 +142,25 @@ class Loop(Operator):
         step = Step(rounds, np.array(rounds, np.int64), self, outer.changed)
         for operator in self.body:
             operator.step(step)
-        last = current + 1 >= self._limit
         following = (*outer.rounds, current + 1)
         for variable, value, left in zip(self.variables, self.values, self.left, strict=True):
             delta = value.delta()
             if delta is None:
                 continue
             left.append(delta)
-            if not last:
+            if variable is not None and self.allows(current + 1, delta):
                 variable.deferred.put(following, delta, self)
-            elif self._on_limit is OnLimit.ERROR and _is_change(delta):
-                raise LimitExceeded(
-                    f"the recursion {self.name} still changes after {self._limit} rounds",
-                    "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",
-                )
+
+    def allows(self, current: int, delta: np.ndarray) -> bool:
+        """Whether a change may happen at round `current`; LimitExceeded where the limit is an error."""
+        if current < self._limit:
+            return True
+        if self._on_limit is OnLimit.ERROR and _is_change(delta):
+            raise LimitExceeded(
+                f"the recursion {self.name} still changes after {self._limit} rounds",
+                "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",
+            )
+        return False
 
     def parts(self) -> Iterator[Operator]:
         yield self

@@ -88,7 +88,7 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
         case Threshold(clamp=clamp):
             return f"threshold {clamp.value}", []
         case Recursive(bindings=bindings, result=result, limit=limit, on_limit=on_limit):
-            details = [f"{b.name} := {step}" for b, step in zip(bindings, inputs, strict=True)]
+            details = [f"{b.name} := {step}" for b, step in zip(bindings, inputs, strict=False)]
             if limit is not None:
                 action = "return" if on_limit is OnLimit.RETURN else "error"
                 details.append(f"{action} at recursion limit {limit}")

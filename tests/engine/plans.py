@@ -5,13 +5,17 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
+from engine.expressions import ColumnRef
 from engine.multijoin import multi_join
 from engine.plan import (
     Aggregate,
     Binding,
     Clamp,
     Concat,
+    Entry,
+    FlatMap,
     Function,
+    GroupBy,
     Join,
     Negate,
     Node,
@@ -29,6 +33,16 @@ from tests.engine.harness import schema, source
 
 SOURCES = (source("s0", 1), source("s1", 2), source("s2", 2))
 MOST_DEPTH = 3
+
+
+def widest(key: tuple, rows: list) -> list:
+    """A function of groups that sees negative counts too: how many values there are, once or twice."""
+    return [((len(rows) % 4,), 1 + rows[-1][0][0] % 2)]
+
+
+def up_to_three(*row: int) -> list:
+    """A function of rows that gives none, one or two."""
+    return [(value, *row[1:]) for value in range(row[0] // 2, min(row[0], 2))]
 
 
 @dataclass
@@ -51,7 +65,8 @@ class PlanMaker:
             self._top,
         ]
         if width == 2:
-            makers.append(self._reduce)
+            makers += [self._reduce, self._group_by]
+        makers.append(self._flat_map)
         if depth < MOST_DEPTH:
             makers += [self._loop, self._loop]
         return self.rng.choice(makers)(width, budget, variables, depth)
@@ -114,17 +129,38 @@ class PlanMaker:
         reduce = Reduce(self.plan(2, budget - 1, variables, depth), (0,), aggregates)
         return project(reduce, (0, len(aggregates)))
 
+    def _group_by(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        return GroupBy(self.plan(2, budget - 1, variables, depth), (0,), widest, schema(1))
+
+    def _flat_map(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        return FlatMap(self.plan(width, budget - 1, variables, depth), up_to_three, schema(width))
+
     def _loop(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         bound = tuple(
             self._variable(w) for w in [width, *self.rng.choices((1, 2), k=self.rng.choice((0, 0, 1)))]
         )
+        entered = tuple(self._variable(2) for _ in range(self.rng.choice((0, 0, 0, 1))))
+        entries = tuple(
+            Entry(v.name, self.plan(2, budget - 2, variables, depth), ColumnRef(1, BIGINT)) for v in entered
+        )
         bindings = tuple(
-            Binding(variable.name, self._body(variable, budget, variables + bound, depth + 1))
+            Binding(
+                variable.name,
+                self._body(variable, budget, variables + bound + entered, depth + 1),
+                self._initial(variable, budget, variables, depth),
+            )
             for variable in bound
         )
         limit = self.rng.choice((None, None, 1, 2, 3))
         on_limit = OnLimit.RETURN if limit else OnLimit.ERROR
-        return Recursive(bindings, bound[0].name, limit, on_limit)
+        return Recursive(bindings, bound[0].name, limit, on_limit, entries)
+
+    def _initial(
+        self, variable: Variable, budget: int, variables: tuple[Variable, ...], depth: int
+    ) -> Node | None:
+        if self.rng.random() < 0.6:
+            return None
+        return self.plan(len(variable.schema), budget - 2, variables, depth)
 
     def _variable(self, width: int) -> Variable:
         self._names += 1

@@ -22,8 +22,11 @@ from engine.plan import (
     Clamp,
     Concat,
     Constant,
+    Entry,
     Filter,
+    FlatMap,
     Function,
+    GroupBy,
     Join,
     Map,
     Negate,
@@ -110,6 +113,10 @@ class Oracle:
                 return self._reduce(node, inputs[0])
             case TopK():
                 return _top(node, inputs[0])
+            case FlatMap():
+                return self._flat_map(node, inputs[0])
+            case GroupBy():
+                return self._group_by(node, inputs[0])
             case Threshold(clamp=Clamp.DISTINCT):
                 return Counter({row: 1 for row, count in inputs[0].items() if count > 0})
             case Threshold():
@@ -149,17 +156,55 @@ class Oracle:
         return result
 
     def _fixed_point(self, node: Recursive, variables: Mapping[str, Bag]) -> Bag:
-        now: dict[str, Bag] = {binding.name: Counter() for binding in node.bindings}
-        for _ in range(node.limit or MAX_ROUNDS):
+        now = {b.name: self._value(b.initial, variables) if b.initial else Counter() for b in node.bindings}
+        entering = [(e, self._value(e.input, variables)) for e in node.entries]
+        rounds = {e.name: {row: self._round(e, row) for row in rows} for e, rows in entering}
+        last = max((r for of_rows in rounds.values() for r in of_rows.values()), default=0)
+        if node.limit is None and not node.reads_itself:
+            inside = {entry.name: rows for entry, rows in entering}
+            return self._values(node, {**variables, **inside})[node.result]
+
+        def entered(current: int) -> dict[str, Bag]:
+            return {
+                entry.name: Counter({row: n for row, n in rows.items() if rounds[entry.name][row] <= current})
+                for entry, rows in entering
+            }
+
+        for current in range(node.limit or MAX_ROUNDS):
             before = now
-            now = {b.name: self._value(b.value, {**variables, **before}) for b in node.bindings}
-            if now == before:
+            now = self._values(node, {**variables, **entered(current), **before})
+            if now == before and current >= last:
                 return now[node.result]
         if node.limit is not None and node.on_limit is OnLimit.RETURN:
             return now[node.result]
-        if all(self._value(b.value, {**variables, **now}) == now[b.name] for b in node.bindings):
+        if last < (node.limit or 0) and self._values(node, {**variables, **entered(last), **now}) == now:
             return now[node.result]
         raise OracleError("a recursion did not reach its fixed point")
+
+    def _values(self, node: Recursive, variables: Mapping[str, Bag]) -> dict[str, Bag]:
+        return {binding.name: self._value(binding.value, variables) for binding in node.bindings}
+
+    def _round(self, entry: Entry, row: Row) -> int:
+        value = evaluate(entry.round, row)
+        return max(0, value) if isinstance(value, int) else 0
+
+    def _flat_map(self, node: FlatMap, rows: Bag) -> Bag:
+        result: Bag = Counter()
+        for row, count in rows.items():
+            for made in node.function(*row):
+                result[made] += count
+        return _clean(result)
+
+    def _group_by(self, node: GroupBy, rows: Bag) -> Bag:
+        groups: dict[Row, list[tuple[Row, int]]] = {}
+        for row in sorted(rows):
+            values = tuple(value for c, value in enumerate(row) if c not in node.keys)
+            groups.setdefault(tuple(row[k] for k in node.keys), []).append((values, rows[row]))
+        result: Bag = Counter()
+        for key, members in groups.items():
+            for row, count in node.function(key, members):
+                result[key + row] += count
+        return _clean(result)
 
 
 def _clean(bag: Bag) -> Bag:

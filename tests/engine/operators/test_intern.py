@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -239,7 +239,7 @@ class Interning(PlanMaker):
     def _loop(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         loop = super()._loop(width, budget, variables, depth)
         assert isinstance(loop, Recursive)
-        return Recursive(loop.bindings, loop.result, loop.limit or 3, OnLimit.RETURN)
+        return replace(loop, limit=loop.limit or 3, on_limit=OnLimit.RETURN)
 
 
 @pytest.mark.parametrize("first", range(0, 300, 100))

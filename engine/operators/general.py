@@ -1,0 +1,137 @@
+"""Any function of a group's rows, re-evaluated at the group's interesting times.
+
+As in `engine.kernels.reduce`, a group's output changes by the Möbius sum of the function
+over the corners of the box below a time. Rows are swept once along their times, every
+corner keeping what it has accumulated; the function is asked only where that has changed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+
+from engine.kernels.lookup import find_ranges
+from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.operator import Step
+from engine.operators.reduce import GroupOperator
+
+Words = tuple[int, ...]
+Answer = dict[Words, int]
+"""Rows of words with their counts, none of them zero."""
+Reducer = Callable[[Words, Answer], Iterable[tuple[Words, int]]]
+"""A group's key and rows, at least one, become rows with counts."""
+
+
+class Corner:
+    """What has been accumulated at one corner, and the function's answer for it."""
+
+    def __init__(self) -> None:
+        self.rows: Answer = {}
+        self.answer: Answer = {}
+
+    def add(self, row: Words, diff: int) -> None:
+        count = self.rows.pop(row, 0) + diff
+        if count:
+            self.rows[row] = count
+
+    def refresh(self, key: Words, reducer: Reducer) -> Answer:
+        """Ask the function again; how its answer has changed."""
+        before = self.answer
+        answer: Answer = {}
+        for row, count in reducer(key, self.rows) if self.rows else ():
+            answer[row] = answer.get(row, 0) + count
+        self.answer = answer
+        change = dict(answer)
+        for row, count in before.items():
+            change[row] = change.get(row, 0) - count
+        return change
+
+
+class General(GroupOperator):
+    """Any function of a group's rows. Reads the whole group; asks again at each of its interesting times."""
+
+    def __init__(self, source: Arrangement, key: int, reducer: Reducer, words: int) -> None:
+        """`words` is the number of words in a row that the reducer gives."""
+        super().__init__(source, key)
+        self._reducer = reducer
+        self._words = words
+
+    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        results: list[Words] = []
+        later: list[np.ndarray] = []
+        for key, (found, are_new) in zip(keys, self._groups(keys), strict=True):
+            rows, is_new = self._now(key, found, are_new, step, later)
+            if is_new.any():
+                self._sweep(tuple(key.tolist()), rows, is_new, step, results)
+        delta = np.array(results, np.int64).reshape(-1, self._key + self._words + 2).T
+        lines = np.concatenate(later) if later else np.empty((0, 0), np.int64)
+        return np.ascontiguousarray(delta), np.ascontiguousarray(lines)
+
+    def _groups(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Of each group its rows, and which of them are new."""
+        return rows_by_key(self.source, keys)
+
+    def _now(
+        self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step, later: list[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The rows at or below the step's rounds; the group's visits for the others go to `later`."""
+        words = self.source.width
+        rounds = rows[:, words : words + len(step.rounds)]
+        above = (rounds > step.array).any(axis=1)
+        if not above.any():
+            return rows, is_new
+        joined = np.maximum(rounds[above], step.array)
+        later.append(np.hstack((joined, np.broadcast_to(key, (len(joined), len(key))))))
+        return rows[~above], is_new[~above]
+
+    def _sweep(
+        self, key: Words, rows: np.ndarray, is_new: np.ndarray, step: Step, results: list[Words]
+    ) -> None:
+        """Append the group's changes to `results`, epoch after epoch of its new rows."""
+        words, depth = self.source.width, len(step.rounds)
+        strict = ((rows[:, words : words + depth] < step.array) << np.arange(depth)).sum(axis=1)
+        epochs = np.where(is_new, rows[:, words + depth], -1)
+        order = np.argsort(epochs, kind="stable")
+        values = [tuple(row) for row in rows[order, self._key : words].tolist()]
+        lines = zip(
+            epochs[order].tolist(), values, rows[order, -1].tolist(), strict[order].tolist(), strict=True
+        )
+        corners = [Corner() for _ in range(1 << depth)]
+        current = -1
+        touched: set[int] = set()
+        for epoch, row, diff, below in lines:
+            if epoch != current:
+                self._settle(key, corners, touched, current, results)
+                current = epoch
+            for corner, accumulated in enumerate(corners):
+                if corner & below == corner:
+                    accumulated.add(row, diff)
+                    touched.add(corner)
+        self._settle(key, corners, touched, current, results)
+
+    def _settle(
+        self, key: Words, corners: list[Corner], touched: set[int], epoch: int, results: list[Words]
+    ) -> None:
+        """All rows up to `epoch` are in: ask again for the corners that they touched."""
+        total: Answer = {}
+        for corner in touched:
+            sign = -1 if corner.bit_count() & 1 else 1
+            for row, count in corners[corner].refresh(key, self._reducer).items():
+                total[row] = total.get(row, 0) + sign * count
+        touched.clear()
+        if epoch >= 0:
+            results += [(*key, *row, epoch, count) for row, count in total.items() if count]
+
+
+def rows_by_key(
+    source: Arrangement | EnteredArrangement, keys: np.ndarray
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each of the `keys` [m, P] the arrangement's rows, and which of them are not published yet."""
+    lows, highs = find_ranges(source.after(), keys)
+    batches = source.batches()
+    nothing = np.empty((0, source.width + source.depth + 2), np.int64)
+    for m in range(len(keys)):
+        pieces = [batch[lows[i, m] : highs[i, m]] for i, batch in enumerate(batches)]
+        is_new = np.repeat(np.arange(len(pieces)) >= source.published, [len(piece) for piece in pieces])
+        yield np.concatenate([nothing, *pieces]), is_new
