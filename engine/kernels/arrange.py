@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from engine.kernels.layers import compare
+from engine.kernels.memory import empty_matrix
 from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
@@ -37,7 +37,7 @@ def pack(delta, order, rounds, columns):
     n = delta.shape[1]
     width = order.shape[0] - 1
     depth = rounds.shape[0]
-    rows = np.empty((n, columns), np.int64)
+    rows = empty_matrix(n, columns)
     for i in range(n):
         for w in range(width):
             rows[i, w] = delta[order[w], i]
@@ -116,7 +116,7 @@ def arrange_sums(delta, order, rounds, slots):
 def distinct_keys(batch, width):
     """The distinct keys of a sorted batch: its first `width` words, [m, width]."""
     n = batch.shape[0]
-    out = np.empty((n, width), np.int64)
+    out = empty_matrix(n, width)
     m = 0
     for i in range(n):
         if i == 0 or compare(batch, i, batch, i - 1, width) != 0:

@@ -12,6 +12,7 @@ from numba import njit
 from engine.kernels.arrange import consolidate
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import BLOCK, hash_keys, locate
+from engine.kernels.memory import empty_matrix
 from engine.kernels.reduce import grow
 from engine.schema import NULL
 
@@ -56,7 +57,7 @@ def arrange_hashed(delta, order, rounds, seed, bits):
     width = order.shape[0] - 1
     depth = rounds.shape[0]
     lead = 1 + width + depth + 1
-    rows = np.empty((n, lead + 1), np.int64)
+    rows = empty_matrix(n, lead + 1)
     start = _start(seed, 0)
     for i in range(n):
         state = start
@@ -176,8 +177,8 @@ def sift(batch, table, width, depth):
     for i in range(n):
         lone += kinds[i] == _LONE
         others += kinds[i] == _SHARED and (i == 0 or compare(batch, i, batch, i - 1, width) != 0)
-    delta = np.empty((width + 2, lone), np.int64)
-    rows = np.empty((others, width), np.int64)
+    delta = empty_matrix(width + 2, lone)
+    rows = empty_matrix(others, width)
     p = 0
     q = 0
     for i in range(n):

@@ -7,6 +7,7 @@ from numba import njit
 
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import hash_keys, locate
+from engine.kernels.memory import empty_matrix
 
 
 @njit(inline="always")
@@ -99,8 +100,8 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns):
     found, now, later = _matches(delta, table, key, width, depth, rounds)
     steps = rounds.shape[0]
     words = columns.shape[0]
-    out = np.empty((words + 2, now), np.int64)
-    rest = np.empty((words + steps + 2, later), np.int64)
+    out = empty_matrix(words + 2, now)
+    rest = empty_matrix(words + steps + 2, later)
     epoch = width + depth
     k = 0
     r = 0

@@ -7,6 +7,7 @@ from numba import njit
 
 from engine.kernels.coding import compare_coded
 from engine.kernels.layers import WORD, compare, rows_at
+from engine.kernels.memory import empty_matrix
 
 # Fields of a merge's state.
 LEFT, RIGHT, WRITTEN, FIELDS = 0, 1, 2, 3
@@ -112,7 +113,7 @@ def merge_step(a, b, out, state, width, since, fuel):
 def merge(a, b, width, since):
     """The batch of all rows of `a` and `b`, their epochs advanced to `since`."""
     n = a.shape[0] + b.shape[0]
-    out = np.empty((n, a.shape[1]), np.int64)
+    out = empty_matrix(n, a.shape[1])
     state = np.zeros(FIELDS, np.int64)
     advance(a, b, out, state, width, since, n, None)
     return out[: state[WRITTEN]]

@@ -1,9 +1,10 @@
 """Sorting row-major rows by their leading columns.
 
-Large inputs are sorted first column first, by a radix sort that moves whole rows by the
-digits in which the column varies; then each run of equal values by the next column. Rows
-move, rather than an index of them, since they are then read in order ever after. Short
-runs, and runs that agree only in the leading bits of a wide column, fall to a comparison sort.
+Rows are sorted by one column after the other: by the bits in which a range of them varies in it,
+and each run of equal values by the next. A range that is larger than the cache is first scattered
+into parts by its leading bits; a range inside the cache is sorted by a radix sort of just enough
+of the leading bits to leave few equal. Short runs fall to an insertion sort. Rows move, rather than
+an index of them, since they are then read in order ever after.
 """
 
 from __future__ import annotations
@@ -11,85 +12,54 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.memory import empty_matrix
+
 SMALL = 24
 """Rows up to which an insertion sort is best."""
-MEDIUM = 96
-"""Rows up to which a merge sort is best."""
 DIGIT = 11
-BUCKETS = 1 << DIGIT
-MOST_BITS = 3 * DIGIT
+CACHED = 1 << 18
+"""Bytes up to which rows are sorted inside the cache."""
+NEAR = 1 << 23
+"""Bytes up to which two passes over all rows are better than parting them first."""
+SPARE_BITS = 8
+"""Bits that are sorted by beyond those that number the rows: one row in so many powers of 2 is left equal."""
 
 
 @njit(inline="always")
-def _below(rows, first, lead, i, j):
-    for c in range(first, lead):
-        x = rows[i, c]
-        y = rows[j, c]
-        if x != y:
-            return x < y
-    return False
+def _move(target, p, source, k):
+    """Copy a row. Four columns, a batch's usual number at least, need no loop."""
+    columns = source.shape[1]
+    if columns == 4:
+        target[p, 0] = source[k, 0]
+        target[p, 1] = source[k, 1]
+        target[p, 2] = source[k, 2]
+        target[p, 3] = source[k, 3]
+    else:
+        for c in range(columns):
+            target[p, c] = source[k, c]
 
 
 @njit
 def _insertion(rows, first, lead, low, high, item):
-    """Sort a range; `item` has room for one row."""
+    """Sort a range by the columns from `first` to `lead`; `item` has room for one row."""
     columns = rows.shape[1]
     for k in range(low + 1, high):
-        if not _below(rows, first, lead, k, k - 1):
-            continue
         for c in range(columns):
             item[c] = rows[k, c]
         p = k
-        while p > low and _item_below(item, rows, first, lead, p - 1):
-            for c in range(columns):
-                rows[p, c] = rows[p - 1, c]
+        while p > low:
+            below = False
+            for c in range(first, lead):
+                if item[c] != rows[p - 1, c]:
+                    below = item[c] < rows[p - 1, c]
+                    break
+            if not below:
+                break
+            _move(rows, p, rows, p - 1)
             p -= 1
-        for c in range(columns):
-            rows[p, c] = item[c]
-
-
-@njit(inline="always")
-def _item_below(item, rows, first, lead, j):
-    for c in range(first, lead):
-        x = item[c]
-        y = rows[j, c]
-        if x != y:
-            return x < y
-    return False
-
-
-@njit
-def _merge_runs(rows, first, lead, source, target, start, middle, end):
-    i, j = start, middle
-    for k in range(start, end):
-        if j >= end or (i < middle and not _below(rows, first, lead, source[j], source[i])):
-            target[k] = source[i]
-            i += 1
-        else:
-            target[k] = source[j]
-            j += 1
-
-
-@njit
-def _merge_sort(rows, scratch, first, lead, low, high, item):
-    """Sort a range by comparison: runs by insertion, then an index of them by merging, then the rows."""
-    for start in range(low, high, SMALL):
-        _insertion(rows, first, lead, start, min(start + SMALL, high), item)
-    count = high - low
-    if count <= SMALL:
-        return
-    index = np.arange(low, high)
-    other = np.empty_like(index)
-    run = SMALL
-    while run < count:
-        for start in range(0, count, 2 * run):
-            middle = min(start + run, count)
-            _merge_runs(rows, first, lead, index, other, start, middle, min(start + 2 * run, count))
-        index, other = other, index
-        run *= 2
-    for k in range(count):
-        scratch[low + k] = rows[index[k]]
-    rows[low:high] = scratch[low:high]
+        if p < k:
+            for c in range(columns):
+                rows[p, c] = item[c]
 
 
 @njit
@@ -108,91 +78,141 @@ def _varying_bits(rows, column, low, high):
     return least, bits
 
 
-@njit
-def _scatter(source, target, column, least, shift, low, high):
-    """One stable pass: rows move to their place by the digit above `shift` bits."""
-    mask = np.uint64(BUCKETS - 1)
-    base = np.uint64(least)
-    places = np.zeros(BUCKETS, np.int64)
-    for k in range(low, high):
-        places[((np.uint64(source[k, column]) - base) >> np.uint64(shift)) & mask] += 1
-    total = low
-    for b in range(BUCKETS):
-        count = places[b]
-        places[b] = total
-        total += count
-    columns = source.shape[1]
-    for k in range(low, high):
-        digit = ((np.uint64(source[k, column]) - base) >> np.uint64(shift)) & mask
-        p = places[digit]
-        places[digit] = p + 1
-        for c in range(columns):
-            target[p, c] = source[k, c]
+@njit(inline="always")
+def _above(rows, k, column, least, shift):
+    """The bits of a value, counted from the least one, that lie above `shift`."""
+    return (np.uint64(rows[k, column]) - np.uint64(least)) >> np.uint64(shift)
 
 
 @njit
-def _radix(rows, scratch, column, low, high):
-    """Sort a range by the leading MOST_BITS of the bits in which a column varies.
+def _scatter(source, target, column, least, shift, digit, low, high, places):
+    """One stable pass: rows move to their place by the `digit` bits above `shift`.
 
-    Returns the column's least value and how many low bits were left out.
+    Leaves in `places` where each part ends.
     """
-    least, bits = _varying_bits(rows, column, low, high)
-    left_out = max(bits - MOST_BITS, 0)
-    done = left_out
-    while done < bits:
-        _scatter(rows, scratch, column, least, done, low, high)
-        done += DIGIT
-        if done < bits:
-            _scatter(scratch, rows, column, least, done, low, high)
-            done += DIGIT
+    parts = 1 << digit
+    mask = np.uint64(parts - 1)
+    places[:parts] = 0
+    for k in range(low, high):
+        places[_above(source, k, column, least, shift) & mask] += 1
+    total = low
+    for part in range(parts):
+        count = places[part]
+        places[part] = total
+        total += count
+    for k in range(low, high):
+        part = _above(source, k, column, least, shift) & mask
+        _move(target, places[part], source, k)
+        places[part] += 1
+
+
+@njit
+def _radix(source, other, column, least, bits, low, high, places):
+    """Sort a range by the leading ones of the lowest `bits` bits, as many as its size calls for.
+
+    Returns how many bits were left out, and whether the range is in `source`, not in `other`.
+    """
+    wanted = SPARE_BITS
+    while wanted < bits and (high - low) >> (wanted - SPARE_BITS) > 0:
+        wanted += 1
+    wanted = min(wanted, bits)
+    passes = (wanted + DIGIT - 1) // DIGIT
+    done = bits - wanted
+    for index in range(passes):
+        digit = (bits - done) // (passes - index)
+        if index % 2 == 0:
+            _scatter(source, other, column, least, done, digit, low, high, places)
         else:
-            rows[low:high] = scratch[low:high]
-    return least, left_out
+            _scatter(other, source, column, least, done, digit, low, high, places)
+        done += digit
+    return bits - wanted, passes % 2 == 0
+
+
+@njit
+def _runs(rows, column, lead, least, left_out, low, high, item, stack):
+    """Sort on where rows are equal in the column but for its `left_out` lowest bits."""
+    first = column if left_out > 0 else column + 1
+    if first == lead:
+        return
+    start = low
+    while start < high:
+        value = _above(rows, start, column, least, left_out)
+        end = start + 1
+        while end < high and _above(rows, end, column, least, left_out) == value:
+            end += 1
+        if end - start > SMALL:
+            stack.append((start, end, first))
+        elif end - start > 1:
+            _insertion(rows, first, lead, start, end, item)
+        start = end
+
+
+@njit
+def _split(rows, scratch, column, lead, least, bits, low, high, places, item, stack):
+    """Sort a range larger than the cache: part by part, or later where a part is too large as well."""
+    digit = 1
+    while digit < min(bits, DIGIT) and (high - low) * rows.shape[1] * 16 >> digit > CACHED:
+        digit += 1
+    rest = bits - digit
+    ends = np.empty(1 << digit, np.int64)
+    _scatter(rows, scratch, column, least, rest, digit, low, high, ends)
+    start = low
+    for end in ends:
+        is_cached = (end - start) * rows.shape[1] * 8 <= CACHED
+        if end - start <= SMALL or not is_cached or rest == 0:
+            rows[start:end] = scratch[start:end]
+        if end - start > SMALL and is_cached and rest > 0:
+            left_out, is_away = _radix(scratch, rows, column, least, rest, start, end, places)
+            if is_away:
+                rows[start:end] = scratch[start:end]
+            _runs(rows, column, lead, least, left_out, start, end, item, stack)
+        elif end - start > SMALL:
+            stack.append((start, end, column))
+        elif end - start > 1:
+            _insertion(rows, column, lead, start, end, item)
+        start = end
 
 
 @njit
 def _sort_large(rows, lead):
-    n = rows.shape[0]
-    scratch = np.empty_like(rows)
-    item = np.empty(rows.shape[1], np.int64)
+    n, columns = rows.shape
+    scratch = empty_matrix(n, columns)
+    item = np.empty(columns, np.int64)
+    places = np.empty(1 << DIGIT, np.int64)
     stack = [(0, n, 0)]
     while len(stack) > 0:
         low, high, column = stack.pop()
-        if high - low <= MEDIUM:
-            _merge_sort(rows, scratch, column, lead, low, high, item)
-            continue
-        least, left_out = _radix(rows, scratch, column, low, high)
-        base = np.uint64(least)
-        start = low
-        while start < high:
-            digits = (np.uint64(rows[start, column]) - base) >> np.uint64(left_out)
-            end = start + 1
-            while end < high and (np.uint64(rows[end, column]) - base) >> np.uint64(left_out) == digits:
-                end += 1
-            if end - start > 1:
-                first = column if left_out > 0 else column + 1
-                if first < lead:
-                    if end - start <= SMALL:
-                        _insertion(rows, first, lead, start, end, item)
-                    elif left_out > 0:
-                        _merge_sort(rows, scratch, first, lead, start, end, item)
-                    else:
-                        stack.append((start, end, first))
-            start = end
+        least, bits = _varying_bits(rows, column, low, high)
+        if bits == 0:
+            if column + 1 < lead:
+                stack.append((low, high, column + 1))
+        elif (high - low) * columns * 8 > (NEAR if bits <= 2 * DIGIT else CACHED):
+            _split(rows, scratch, column, lead, least, bits, low, high, places, item, stack)
+        else:
+            left_out, is_home = _radix(rows, scratch, column, least, bits, low, high, places)
+            if not is_home:
+                rows[low:high] = scratch[low:high]
+            _runs(rows, column, lead, least, left_out, low, high, item, stack)
+
+
+@njit
+def _is_sorted(rows, lead):
+    for i in range(1, rows.shape[0]):
+        for c in range(lead):
+            if rows[i, c] != rows[i - 1, c]:
+                if rows[i, c] < rows[i - 1, c]:
+                    return False
+                break
+    return True
 
 
 @njit
 def sort_rows(rows, lead):
     """Sort `rows` in place by their first `lead` columns."""
     n = rows.shape[0]
-    for i in range(1, n):
-        if _below(rows, 0, lead, i, i - 1):
-            break
-    else:
+    if _is_sorted(rows, lead):
         return
     if n <= SMALL:
         _insertion(rows, 0, lead, 0, n, np.empty(rows.shape[1], np.int64))
-    elif n <= MEDIUM:
-        _merge_sort(rows, np.empty_like(rows), 0, lead, 0, n, np.empty(rows.shape[1], np.int64))
     else:
         _sort_large(rows, lead)

@@ -63,9 +63,9 @@ class Initial(Threshold):
 
     def step(self, step: Step) -> None:
         self.contested = _NO_HASHES
-        self._lone = []
         super().step(step)
         self.out += self._lone
+        self._lone = []
 
     def _touched(self, step: Step) -> np.ndarray | None:
         keys = self._deferred.take(step.rounds) if step.rounds else []

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import arrange, distinct_keys
-from engine.kernels.sort import MEDIUM, SMALL
+from engine.kernels.sort import SMALL
 
-SIZES = [0, 1, 2, SMALL, SMALL + 1, MEDIUM, MEDIUM + 1, 1_000, 20_000]
+SIZES = [0, 1, 2, SMALL, SMALL + 1, 100, 1_000, 20_000]
 RANGES = [1, 3, 50, 10**6, 2**62]
 NO_ROUNDS = np.empty(0, np.int64)
 
@@ -42,6 +42,21 @@ def test_many_equal_leading_words_are_sorted_by_the_next() -> None:
     delta = np.zeros((4, 5_000), np.int64)
     delta[0] = rng.integers(0, 3, 5_000)
     delta[1] = rng.permutation(5_000)
+    delta[3] = 1
+
+    batch = arrange(delta, np.arange(3), NO_ROUNDS)
+
+    assert batch.tolist() == sorted(delta.T.tolist())
+
+
+@pytest.mark.parametrize("size", [100, 3_000, 60_000])
+def test_values_of_every_magnitude(size: int) -> None:
+    """Most of a range agrees in its leading bits, however often it is split by them."""
+    rng = np.random.default_rng(size)
+    delta = np.zeros((4, size), np.int64)
+    delta[0] = rng.choice([-1, 1], size) << rng.integers(0, 63, size)
+    delta[1] = rng.integers(-9, 9, size) ** 19
+    delta[2] = np.arange(size)
     delta[3] = 1
 
     batch = arrange(delta, np.arange(3), NO_ROUNDS)
