@@ -204,6 +204,8 @@ class Queries(Expressions):
     # FROM
 
     def source(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        if self.rng.random() < 0.06:
+            return self.joined_by_equalities(depth, outer)
         term, atoms = self.primary(depth, outer)
         joins = self.rng.choice((0, 0, 0, 1, 1, 1, 2)) if depth > 1 else self.rng.choice((0, 0, 1))
         for _ in range(joins):
@@ -256,6 +258,27 @@ class Queries(Expressions):
         )
         condition = self.join_condition(atoms, others)
         return Term("from", f"{{}} {kind} {{}} ON {{}}", (left, right, condition)), atoms + others
+
+    def joined_by_equalities(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        """Inner joins of three or four relations, each equal to the one before it, and often to the first one
+        too, which closes a cycle."""
+        term, first = self.primary(depth - 1, outer)
+        atoms = last = first
+        for _ in range(self.rng.choice((2, 2, 3))):
+            right, others = self.primary(depth - 1, outer)
+            pairs = [(a, b) for a in last for b in others if a.sort == b.sort and a.sort in SORTS]
+            closing = [(a, b) for a in first for b in others if a.sort == b.sort and a.sort in SORTS]
+            atoms, last = atoms + others, others
+            if not pairs:
+                term = Term("from", "{} CROSS JOIN {}", (term, right))
+                continue
+            condition = Term("bool", "({} = {})", self.rng.choice(pairs))
+            if closing and self.rng.random() < 0.6:
+                operator = self.rng.choice(("=", "=", "=", "IS NOT DISTINCT FROM", "<="))
+                more = Term("bool", f"({{}} {operator} {{}})", self.rng.choice(closing))
+                condition = Term("bool", "({} AND {})", (condition, more))
+            term = Term("from", "{} JOIN {} ON {}", (term, right, condition))
+        return term, atoms
 
     def join_condition(self, left: tuple[Term, ...], right: tuple[Term, ...]) -> Term:
         pairs = [(a, b) for a in left for b in right if a.sort == b.sort and a.sort in (*SORTS, "wild")]
