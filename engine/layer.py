@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.index import FEWEST, MOST, SLOTS_A_KEY, count_keys, index_rows
-from engine.kernels.layers import register, register_index
+from engine.kernels.layers import KEY, SPREAD, register, register_index
 
 
 @dataclass(eq=False)
@@ -22,7 +22,7 @@ class Index:
     @staticmethod
     def of_size(rows: int, keys: int, key: int) -> Index | None:
         """An empty index of a batch of so many rows and keys at most; None where it would not pay."""
-        if key == 0 or not FEWEST <= rows < MOST:
+        if key <= 0 or not FEWEST <= rows < MOST:
             return None
         return Index(np.zeros(SLOTS_A_KEY * keys, np.uint32), rows.bit_length(), key)
 
@@ -46,15 +46,17 @@ class Layer:
 
     def indexed(self, key: int) -> Layer:
         """The layer with an index by `key` words, if it should have one."""
-        if self.index is not None or key == 0 or len(self.rows) < FEWEST:
+        if self.index is not None or key <= 0 or len(self.rows) < FEWEST:
             return self
         index = Index.of_size(len(self.rows), count_keys(self.rows, key), key)
         if index is not None:
             index.enter(self.rows, 0, len(self.rows))
         return Layer(self.rows, index)
 
-    def register(self, table: np.ndarray, line: int) -> None:
-        """Write the layer into a line of a table."""
+    def register(self, table: np.ndarray, line: int, key: int) -> None:
+        """Write the layer into a line of a table; `key` is the trace's."""
         register(table, line, self.rows)
         if self.index is not None:
             register_index(table, line, self.index.slots, self.index.place_bits, self.index.key)
+        elif key == SPREAD:
+            table[line, KEY] = SPREAD

@@ -65,7 +65,8 @@ class Merge:
 class Trace:
     """A spine of batches of `width` words and rounds, epoch, and `diffs` diffs.
 
-    `key` is the number of words by which batches are looked up, 0 if they are not.
+    `key` is the number of words by which batches are looked up, 0 if they are not, and SPREAD if their
+    first words are spread evenly.
     """
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
@@ -192,4 +193,4 @@ class Trace:
             self.table = np.empty((2 * self.count, COLUMNS), np.int64)
             start = 0
         for line in range(start, self.count):
-            held[line].register(self.table, line)
+            held[line].register(self.table, line, self.key)

@@ -19,6 +19,8 @@ from numba.extending import intrinsic
 # Columns of a table; INDEX is the address of the index's slots, or 0.
 ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY = range(7)
 COLUMNS = 7
+SPREAD = -1
+"""Stands for KEY where the first words are spread evenly over a range, as hashes are: it needs no index."""
 WORD = 8
 """Bytes of a word."""
 
@@ -71,6 +73,7 @@ def register(table, index, batch):
     table[index, ROWS] = batch.shape[0]
     table[index, WIDTH] = batch.shape[1]
     table[index, INDEX] = 0
+    table[index, KEY] = 0
 
 
 @njit("void(int64[:,::1], int64, uint32[::1], int64, int64)", cache=True, nogil=True)

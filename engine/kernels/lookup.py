@@ -2,7 +2,8 @@
 
 A stretch of a batch that is short against the number of keys sought in it is walked through.
 Otherwise an index (`engine.kernels.index`) is asked, where there is one for keys of that width,
-or the stretch is searched.
+or the stretch is searched: by halving, or, if the first words are spread evenly, from about where
+a key's own says that it lies.
 """
 
 from __future__ import annotations
@@ -11,12 +12,14 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.index import hash_key, look_up
-from engine.kernels.layers import INDEX, KEY, PLACE_BITS, ROWS, layer, seek, seek_past
+from engine.kernels.layers import INDEX, KEY, PLACE_BITS, ROWS, SPREAD, compare, layer, seek, seek_past
 
 BLOCK = 1024
 """Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
 WALK = 4
 """Rows a key up to which a stretch of a batch is walked through."""
+GUESSES = 3
+"""How often it is guessed where a word lies among words that are spread evenly."""
 
 
 @njit
@@ -114,6 +117,47 @@ def _search(batch, keys, rows, count, width, start, lows, highs):
 
 
 @njit
+def _seek_near(batch, near, keys, row, width):
+    """The first row of the batch that is not below a key, sought by galloping from row `near`."""
+    if compare(batch, near, keys, row, width) < 0:
+        return seek(batch, near, keys, row, width)
+    high = near
+    step = 1
+    while high >= step and compare(batch, high - step, keys, row, width) >= 0:
+        high -= step
+        step <<= 1
+    low = max(high - step + 1, 0)
+    while low < high:
+        middle = (low + high) >> 1
+        if compare(batch, middle, keys, row, width) < 0:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit
+def _interpolate(batch, keys, rows, count, width, lows, highs):
+    """As `_search`, in a batch whose first words are spread evenly.
+
+    A word lies at its proportion of the range to within the root of the number of rows; the next
+    guess starts from the word that is there. Guesses of one pass do not wait for each other.
+    """
+    last = batch.shape[0] - 1
+    span = np.float64(batch[last, 0]) - np.float64(batch[0, 0])
+    rate = last / span if span > 0 else 0.0
+    lows[:count] = 0
+    for _ in range(GUESSES):
+        for k in range(count):
+            there = np.float64(batch[lows[k], 0])
+            guess = lows[k] + (np.float64(keys[rows[k], 0]) - there) * rate
+            lows[k] = np.int64(min(max(guess, 0.0), np.float64(last)))
+    for k in range(count):
+        lows[k] = _seek_near(batch, lows[k], keys, rows[k], width)
+        highs[k] = seek_past(batch, lows[k], keys, rows[k], width)
+
+
+@njit
 def hash_keys(table, keys, rows, count, width):
     """The hashes of the keys in the given rows, if an index of the table is to be asked; else none."""
     asked = False
@@ -135,6 +179,9 @@ def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
     few = keys.shape[0] * WALK < table[index, ROWS]
     if few and table[index, INDEX] != 0 and table[index, KEY] == width:
         look_up(table, index, table[index, PLACE_BITS], keys, rows, count, width, hashes, lows, highs)
+        return start
+    if few and table[index, KEY] == SPREAD and width > 0:
+        _interpolate(layer(table, index), keys, rows, count, width, lows, highs)
         return start
     return _search(layer(table, index), keys, rows, count, width, start, lows, highs)
 

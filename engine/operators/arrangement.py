@@ -132,7 +132,7 @@ class Arrangement(Operator):
         if line >= len(table):
             self.trace.table = np.empty((2 * line, COLUMNS), np.int64)
             self.trace.table[: len(table)] = table
-        layer.register(self.trace.table, line)
+        layer.register(self.trace.table, line, self.trace.key)
 
 
 class SumsArrangement(Arrangement):

@@ -23,6 +23,7 @@ import numpy as np
 from engine.interning import IdHash, Intern
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.intern import arrange_hashed, ask_again, sift
+from engine.kernels.layers import SPREAD
 from engine.kernels.lookup import find_ranges
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement, EnteredArrangement
@@ -45,7 +46,7 @@ class HashedArrangement(Arrangement):
         self, source: Operator, columns: tuple[int, ...], width: int, depth: int, hash: IdHash
     ) -> None:
         super().__init__(source, (_HASH, *columns), width, depth)
-        self.look_up_by(1)
+        self.look_up_by(SPREAD)
         self._seed = hash.seed
         self._bits = np.array(hash.bits, np.int64)
 

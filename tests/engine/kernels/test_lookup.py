@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.kernels.layers import COLUMNS
+from engine.kernels.layers import COLUMNS, SPREAD
 from engine.kernels.lookup import BLOCK, find_ranges
 from engine.layer import Layer
 
@@ -17,10 +17,11 @@ def test_find_ranges(size: int, asked: int, width: int) -> None:
     rng = np.random.default_rng(size + asked)
     batch = np.array(sorted(rng.integers(0, [2_000, 4, 4], (size, 3)).tolist()), np.int64).reshape(-1, 3)
     keys = np.unique(rng.integers(0, [2_002, 5, 5][:width], (asked, width)), axis=0).astype(np.int64)
-    layers = [Layer(batch).indexed(key) for key in range(4)]
+    keyed_by = (0, 1, 2, 3, SPREAD)
+    layers = [Layer(batch).indexed(key) for key in keyed_by]
     table = np.empty((len(layers), COLUMNS), np.int64)
-    for line, layer in enumerate(layers):
-        layer.register(table, line)
+    for line, (layer, key) in enumerate(zip(layers, keyed_by, strict=True)):
+        layer.register(table, line, key)
 
     lows, highs = find_ranges(table, np.ascontiguousarray(keys))
 
