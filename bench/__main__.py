@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import http, profiling, run
+from bench import curve, http, profiling, run
 from bench.duck import REPETITIONS
 from bench.measure import Share
 from bench.reference import REFERENCE
@@ -22,6 +22,11 @@ def main(arguments: list[str] | None = None) -> None:
     if options.profile:
         name, batch = options.profile
         print(profiling.profile(name, batch, options.quick))
+        return
+    if options.curve:
+        print(",".join(curve.HEADER))
+        for point in curve.curve(options.curve, options.quick):
+            print(curve.line(point), flush=True)
         return
     chosen = options.workloads or [*FULL, HTTP]
     start = Share.now()
@@ -59,6 +64,12 @@ def _parser() -> argparse.ArgumentParser:
         metavar="WORKLOAD:BATCH",
         type=_phase,
         help="only profile rounds of one workload, e.g. W1:1 (W1:0: its load)",
+    )
+    parser.add_argument(
+        "--curve",
+        metavar="WORKLOAD",
+        choices=tuple(FULL),
+        help="only measure rounds of one workload against the size of the change, as CSV",
     )
     return parser
 

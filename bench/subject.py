@@ -8,8 +8,9 @@ import numpy as np
 
 from bench.binary import binary
 from bench.workloads.base import Deltas, Workload
+from engine.operators.rebuild import Rebuild
 from engine.plan import Source
-from engine.runtime import Engine
+from engine.runtime import Engine, Options
 from planner import plan_query
 from planner.catalog import Relation
 
@@ -21,8 +22,8 @@ class Failed(Exception):
 class Subject:
     """An engine with the workload's sources and views. `epoch` is the one that the next change belongs to."""
 
-    def __init__(self, workload: Workload) -> None:
-        self._engine = Engine()
+    def __init__(self, workload: Workload, rebuild: Rebuild = Rebuild.AUTO) -> None:
+        self._engine = Engine(Options(rebuild=rebuild))
         self.epoch = self._engine.snapshot.upper
         catalog = {}
         for name, schema in workload.schemas.items():
@@ -44,6 +45,11 @@ class Subject:
             raise Failed(", ".join(f"{name}: {reason}" for name, reason in stage.failed.items()))
         self.epoch += 1
         return took
+
+    @property
+    def rebuilds(self) -> int:
+        """How often a recursion of the views was rebuilt."""
+        return sum(loop.rebuilt for loop in self._engine.statistics())
 
     def rows(self, view: str) -> np.ndarray:
         """The view's rows now, int64[columns, rows]; a row comes as often as it counts."""

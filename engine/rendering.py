@@ -28,6 +28,7 @@ from engine.operators.arrangement import (
     Arrangement,
     EnteredArrangement,
     FloatsArrangement,
+    Rows,
     SumsArrangement,
 )
 from engine.operators.failures import FailureLog
@@ -40,6 +41,8 @@ from engine.operators.multijoin import MultiJoin as MultiJoinOperator
 from engine.operators.operator import Operator
 from engine.operators.ordered import OrderedArrangement
 from engine.operators.ordered import TopK as TopKOperator
+from engine.operators.outermost_loop import OutermostLoop
+from engine.operators.rebuild import Rebuild
 from engine.operators.reduce import FloatSum, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
 from engine.paths import orders
@@ -145,10 +148,13 @@ class Body(Scope):
 class Renderer:
     """Renders plans into one dataflow. `inputs` gets an `Input` for every source that is read."""
 
-    def __init__(self, dataflow: Dataflow, dictionary: Dictionary, max_rounds: int) -> None:
+    def __init__(
+        self, dataflow: Dataflow, dictionary: Dictionary, max_rounds: int, rebuild: Rebuild = Rebuild.AUTO
+    ) -> None:
         self.inputs: dict[str, linear.Input] = {}
         self._dictionary = dictionary
         self._max_rounds = max_rounds
+        self._rebuild = rebuild
         self._outermost = Outermost(dataflow)
 
     def render(self, node: Node) -> Collection:
@@ -177,7 +183,17 @@ class Renderer:
         collection = home.collections.get(node)
         if collection is None:
             collection = home.collections[node] = self._build(node, home)
+        if home is self._outermost and home is not scope:
+            return _plain(self._rows(node, scope), len(node.schema))
         return replace(collection, operator=self._bring(collection.operator, home, scope))
+
+    def _rows(self, node: Node, scope: Scope) -> Operator:
+        """A node of the outermost scope, as `scope` reads it: arranged, so that a rebuild has all of it."""
+        outer = scope.outer
+        if outer is not None and outer is not self._outermost:
+            return self._bring(self._rows(node, outer), outer, scope)
+        arranged = self._arranged(node, tuple(range(len(node.schema))), scope)
+        return scope.put(("rows", node), lambda: Rows(arranged))
 
     def _keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
         """The node's columns arranged, `keys` first and then the others in order."""
@@ -441,7 +457,12 @@ class Renderer:
         read = frozenset().union(*(binding.value.free for binding in node.bindings))
         limit = node.limit or (self._max_rounds if node.reads_itself else sys.maxsize)
         on_limit = node.on_limit if node.limit is not None else OnLimit.ERROR
-        loop = Loop(node.result, limit, on_limit)
+        outermost = scope is self._outermost
+        loop = (
+            OutermostLoop(node.result, limit, on_limit, self._rebuild)
+            if outermost
+            else Loop(node.result, limit, on_limit)
+        )
         body = Body(scope, node, loop)
         for entry in node.entries:
             if entry.name in read:
@@ -454,6 +475,8 @@ class Renderer:
         for binding in node.bindings:
             value = self._collection(binding.value, body)
             loop.values.append(self._select(value, binding.value, body))
+        if isinstance(loop, OutermostLoop):
+            loop.complete([len(binding.value.schema) for binding in node.bindings])
         return loop
 
     def _variable(self, binding: Binding, body: Body, limit: int) -> VariableOperator:
@@ -465,15 +488,10 @@ class Renderer:
 
     def _entry(self, entry: Entry, body: Body) -> Collection:
         """A collection of a scope outside of `body` whose rows enter it at rounds of their own."""
-        outer = body.outer
-        if outer is None:
-            raise PlanError("a body has a scope outside")
-        source = self._collection(entry.input, outer)
+        source = self._collection(entry.input, body)
         program = self._program((entry.round,), source)
         failures = FailureLog(self._dictionary)
         operator = body.put(("entry", entry), lambda: EnterAt(source.operator, program, failures, body.loop))
-        body.loop.entries.append(operator)
-        body.loop.inputs.append(source.operator)
         return replace(source, operator=operator)
 
 

@@ -19,6 +19,8 @@ from engine.operators.failures import FailureLog
 from engine.operators.history import History
 from engine.operators.linear import Input
 from engine.operators.operator import Operator, Stateful
+from engine.operators.outermost_loop import OutermostLoop
+from engine.operators.rebuild import LoopStatistics, Rebuild
 from engine.plan import Node, Source
 from engine.rendering import Renderer
 from engine.schema import Schema
@@ -29,9 +31,13 @@ FIRST_EPOCH = 1
 
 @dataclass(frozen=True)
 class Options:
-    """`max_rounds`: rounds after which a recursion without a limit of its own has failed."""
+    """`max_rounds`: rounds after which a recursion without a limit of its own has failed.
+
+    `rebuild`: when a recursion is rebuilt instead of changed. The differences are the same.
+    """
 
     max_rounds: int = 100_000
+    rebuild: Rebuild = Rebuild.AUTO
 
 
 @dataclass
@@ -133,7 +139,7 @@ class Engine:
     def _hydrate(self, name: str, plan: Node, since: int) -> History:
         """Run `plan` over the kept history of its sources, from `since` on, and take its operators over."""
         dataflow = Dataflow()
-        renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds)
+        renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds, self._options.rebuild)
         collection = renderer.render(plan)
         history = History(name, collection.operator, collection.columns, collection.width)
         dataflow.operator(("history", name), lambda: history)
@@ -158,6 +164,11 @@ class Engine:
             log.readers.discard(name)
         self._collect()
         self._set_relation(name, None)
+
+    def statistics(self) -> list[LoopStatistics]:
+        """How each recursion of the views was brought up to date so far."""
+        operators = self._dataflow.operators.values()
+        return [replace(loop.statistics) for loop in operators if isinstance(loop, OutermostLoop)]
 
     # History
 

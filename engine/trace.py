@@ -20,6 +20,10 @@ Not thread-safe; what `batches()` returned stays valid for ever.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
+from heapq import heapify, heappop, heappush
+
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
@@ -80,6 +84,14 @@ class Trace:
         self.count = 0
         self._held: list[Layer] = []
 
+    def emptied(self) -> Trace:
+        """A trace like this one, without a row."""
+        empty = copy(self)
+        empty._layers, empty._merges, empty._held = [], [], []
+        empty.table = np.empty((16, COLUMNS), np.int64)
+        empty.count = 0
+        return empty
+
     @property
     def rows(self) -> int:
         """Differences held, those of merges under way counted once."""
@@ -92,6 +104,21 @@ class Trace:
     def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
         """The batch of the rows of two, their epochs advanced to `since`."""
         return merge(left, right, self.width, since)
+
+    def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
+        """The batch of the rows of any number, their epochs advanced to `since`: the smallest first."""
+        if not batches:
+            return np.empty((0, self.width + 1 + self.diffs), np.int64)
+        if len(batches) == 1:
+            return compact(batches[0], self.width, since)
+        heap = [(len(batch), place, batch) for place, batch in enumerate(batches)]
+        heapify(heap)
+        while len(heap) > 1:
+            _, _, left = heappop(heap)
+            _, place, right = heappop(heap)
+            merged = self.merge(left, right, since)
+            heappush(heap, (len(merged), place, merged))
+        return heap[0][2]
 
     def merge_step(
         self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int

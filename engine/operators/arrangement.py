@@ -8,11 +8,14 @@ join do not count the meeting of two changes twice.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
 from typing import Protocol
 
 import numpy as np
 
 from engine.kernels.arrange import arrange, arrange_sums
+from engine.kernels.collapse import collapse
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.layer import Layer
@@ -51,6 +54,7 @@ class Arrangement(Operator):
         self.batch: np.ndarray | None = None
         self._fresh: list[Layer] = []
         self._settled = 0
+        self._replaced: Trace | None = None
 
     def look_up_by(self, key: int) -> None:
         """Say that a reader looks for the first `key` words; the first who says so gets an index."""
@@ -104,14 +108,53 @@ class Arrangement(Operator):
         self.reset()
 
     def abort(self) -> None:
+        if self._replaced is not None:
+            self.trace = self._replaced
         self._fresh.clear()
         self.reset()
 
     def reset(self) -> None:
         """Take the trace as it is, with nothing of an advance beside it."""
+        self._replaced = None
         self.batch = None
         self._settled = self.trace.count
         self.touched = False
+
+    def start_over(self, step: Step) -> None:
+        """Let everything be as if nothing had ever come, until this is published or aborted."""
+        step.touch(self)
+        self._replaced = self.trace
+        self.trace = self.trace.emptied()
+        self._settled = 0
+
+    @property
+    def staged(self) -> int:
+        """How many rows of differences the advance has brought so far."""
+        return sum(map(len, self._fresh)) + (0 if self.batch is None else len(self.batch))
+
+    def before_starting_over(self, epoch: int) -> Arrangement:
+        """What was published before `start_over`; see `_collapsed`."""
+        return self._collapsed(self._replaced.batches() if self._replaced is not None else (), epoch)
+
+    def after_starting_over(self, epoch: int) -> Arrangement:
+        """What has come since `start_over`; see `_collapsed`."""
+        if self.batch is not None:
+            self._settle()
+        merged = self.trace.merge_all([layer.rows for layer in self._fresh], 0)
+        self._fresh[:] = [Layer(merged)]
+        return self._collapsed([merged], epoch)
+
+    def _collapsed(self, batches: Sequence[np.ndarray], epoch: int) -> Arrangement:
+        """An arrangement without rounds whose only batch, new at `epoch`, is the sum of `batches`."""
+        collapsed = copy(self)
+        collapsed.depth = 0
+        collapsed.trace = self.trace.emptied()
+        collapsed._fresh = []
+        collapsed._settled = 0
+        merged = self.trace.merge_all(batches, 0)
+        collapsed.batch = collapse(merged, self.width, self.depth, epoch)
+        collapsed._register(0, Layer(collapsed.batch))
+        return collapsed
 
     def _settle(self) -> None:
         """The current step is over: its batch joins those of earlier steps."""
@@ -171,12 +214,15 @@ class FloatsArrangement(Arrangement):
 class EnteredArrangement(Operator):
     """An arrangement of the scope outside, read inside a loop without a copy.
 
-    Its changes happen at round 0; at every later round they are simply there.
+    Its changes happen at round 0; at every later round they are simply there. Where the loop is
+    rebuilt, all that is there happens at round 0, at the epoch of the change.
     """
 
     def __init__(self, source: Arrangement | EnteredArrangement) -> None:
         super().__init__([source])
         self._entering = False
+        self._whole: Layer | None = None
+        self._table = np.empty((1, COLUMNS), np.int64)
 
     def look_up_by(self, key: int) -> None:
         self._source.look_up_by(key)
@@ -195,20 +241,68 @@ class EnteredArrangement(Operator):
 
     @property
     def published(self) -> int:
-        return self._source.published
+        return self._source.published if self._whole is None else 0
 
     def step(self, step: Step) -> None:
         self._entering = step.entering
 
     @property
     def batch(self) -> np.ndarray | None:
-        return self._source.batch if self._entering else None
+        if not self._entering:
+            return None
+        if self._whole is None:
+            return self._source.batch
+        return self._whole.rows if len(self._whole) else None
 
     def before(self) -> np.ndarray:
-        return self._source.before() if self._entering else self._source.after()
+        if not self._entering:
+            return self.after()
+        return self._source.before() if self._whole is None else self._table[:0]
 
     def after(self) -> np.ndarray:
-        return self._source.after()
+        if self._whole is None:
+            return self._source.after()
+        return self._table[: len(self._whole) > 0]
 
     def batches(self) -> list[np.ndarray]:
-        return self._source.batches()
+        if self._whole is None:
+            return self._source.batches()
+        return [self._whole.rows] if len(self._whole) else []
+
+    @property
+    def change(self) -> np.ndarray | None:
+        """What changes outside in the current step."""
+        return self._source.batch
+
+    @property
+    def rows(self) -> int:
+        """How many rows of differences are there outside, without the current step's."""
+        return sum(map(len, self._source.batches())) - (0 if self.change is None else len(self.change))
+
+    def start_over(self, epoch: int) -> None:
+        """Let all that is there outside happen at `epoch`, until `resume`."""
+        source = self._source
+        while isinstance(source, EnteredArrangement):
+            source = source._source
+        whole = source.trace.merge_all(source.batches(), epoch)
+        self._whole = Layer(whole).indexed(source.trace.key)
+        self._whole.register(self._table, 0, source.trace.key)
+
+    def resume(self) -> None:
+        """Let the changes outside be all that happens."""
+        self._whole = None
+
+    def abandon(self) -> None:
+        self.resume()
+
+
+class Rows(Operator):
+    """An arrangement's changes as deltas, for those who do not look anything up in it."""
+
+    def __init__(self, source: Operator) -> None:
+        super().__init__([source])
+
+    def step(self, step: Step) -> None:
+        source: Arranged = self.inputs[0]  # type: ignore[assignment]
+        batch = source.batch
+        self.out = [] if batch is None else [np.ascontiguousarray(batch.T)]

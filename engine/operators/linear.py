@@ -57,7 +57,11 @@ class Select(Operator):
         self._rows = np.array([*columns, width, width + 1], np.int64)
 
     def step(self, step: Step) -> None:
-        self.out = [delta[self._rows] for delta in self.inputs[0].out]
+        self.out = [self.of(delta) for delta in self.inputs[0].out]
+
+    def of(self, delta: np.ndarray) -> np.ndarray:
+        """The delta with the selected columns."""
+        return delta[self._rows]
 
 
 class Map(Operator):

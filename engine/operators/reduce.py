@@ -7,6 +7,8 @@ here for their round.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from engine.kernels.arrange import distinct_keys
@@ -15,8 +17,10 @@ from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, t
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
-from engine.operators.operator import Deferred, Operator, Step
+from engine.operators.operator import Deferred, Operator, Scope, Step
 from engine.plan import Clamp
+
+_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class GroupOperator(Operator):
@@ -46,6 +50,13 @@ class GroupOperator(Operator):
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit later."""
         raise TypeError(f"{type(self).__name__} does not say how it reduces")
+
+    def of_all(self, source: Arrangement, scope: Scope) -> np.ndarray:
+        """The delta of all groups of `source`, which has one new batch, and no rounds as `scope` has none."""
+        reduce = copy(self)
+        reduce.inputs = [source]
+        delta, _ = reduce._reduce(distinct_keys(source.batch, self._key), Step((), _NO_ROUNDS, scope, []))
+        return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
         batch = self.source.batch

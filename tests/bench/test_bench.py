@@ -8,6 +8,7 @@ import pytest
 
 from bench import profiling
 from bench.__main__ import DOCUMENT, main
+from bench.curve import SHARES
 from bench.workloads import QUICK
 
 
@@ -32,6 +33,13 @@ def test_profile(batch: int) -> None:
     printed = profiling.profile("W1", batch, quick=True)
     assert "stage" in printed
     assert "publish" in printed
+
+
+def test_curve(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--quick", "--curve", "W3"])
+    header, *lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(SHARES)
+    assert all(line.count(",") == header.count(",") for line in lines)
 
 
 @pytest.mark.parametrize("arguments", [["W8"], ["--profile", "W1"], ["--profile", "W8:1"]])

@@ -1,8 +1,9 @@
 """Random histories, and the check of a plan against the oracle at every epoch, however they are chopped.
 
 The engine gets the same history one epoch at a time, in random pieces before and after the
-view is created, and all at once; it must answer with the oracle's rows at every epoch and with the
-same differences each time. Words are small numbers, or NULL where a column may be it.
+view is created, and all at once; and with every loop rebuilt where it can be, and every stage
+aborted once. It must answer with the oracle's rows at every epoch and with the same differences
+each time. Words are small numbers, or NULL where a column may be it.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+from engine.operators.rebuild import Rebuild
 from engine.plan import Node, Source
 from engine.runtime import Engine, Options
 from engine.schema import NULL
@@ -55,10 +57,15 @@ def _word(rng: random.Random, nullable: bool) -> int:
 
 
 def run(
-    plan: Node, sources: Sequence[Source], history: list[Changes], pieces: list[int], created_after: int
+    plan: Node,
+    sources: Sequence[Source],
+    history: list[Changes],
+    pieces: list[int],
+    created_after: int,
+    rebuild: Rebuild = Rebuild.NEVER,
 ) -> Engine | None:
     """An engine that gets the history in pieces of so many epochs; None if the view fails."""
-    engine = Engine(Options(max_rounds=300))
+    engine = Engine(Options(max_rounds=300, rebuild=rebuild))
     for source in sources:
         engine.create_source(source.name, source.schema)
     done = 0
@@ -73,6 +80,8 @@ def run(
             )
             for source in sources
         }
+        if rebuild is Rebuild.ALWAYS:
+            engine.stage(deltas, done + 1).abort()
         stage = engine.stage(deltas, done + 1)
         if stage.failed:
             stage.abort()
@@ -92,13 +101,19 @@ def check(plan: Node, sources: Sequence[Source], rng: random.Random, seed: int, 
     chopped: list[int] = []
     while sum(chopped) < EPOCHS:
         chopped.append(rng.randint(1, EPOCHS - sum(chopped)))
-    runs = [(every, 0), (chopped, 0), (chopped, rng.randint(0, len(chopped))), ([EPOCHS], 1)]
+    runs = [
+        (every, 0, Rebuild.NEVER),
+        (every, rng.randint(0, 3), Rebuild.ALWAYS),
+        (chopped, 0, Rebuild.AUTO),
+        (chopped, rng.randint(0, len(chopped)), Rebuild.ALWAYS),
+        ([EPOCHS], 1, Rebuild.AUTO),
+    ]
     changes = []
-    for pieces, created_after in runs:
-        engine = run(plan, sources, history, pieces, created_after)
+    for pieces, created_after, rebuild in runs:
+        engine = run(plan, sources, history, pieces, created_after, rebuild)
         assert engine is not None, (seed, plan)
         for epoch, rows in enumerate(expected, 1):
-            assert bag(engine, "view", epoch) == rows, (seed, pieces, created_after, epoch, plan)
+            assert bag(engine, "view", epoch) == rows, (seed, pieces, created_after, rebuild, epoch, plan)
         changes.append(engine.snapshot.changes("view", 0, EPOCHS).tolist())
     assert all(same == changes[0] for same in changes), (seed, plan)
 

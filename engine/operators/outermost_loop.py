@@ -1,0 +1,228 @@
+"""A loop of the outermost scope: brought up to date by the changes alone, or rebuilt where that costs less.
+
+To rebuild it, everything inside, loops of inner scopes too, is taken for empty, and the body is
+run over all that enters, as if it came at the epoch of the change. What leaves is the new result
+without the old one. Where a value is a reduce, neither is kept: what the reduce reads tells them.
+The old state is there until the advance is published, and comes back if it is aborted.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from engine.kernels.arrange import arrange
+from engine.kernels.collapse import collapse
+from engine.kernels.merge import merge
+from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.failures import FailureLog
+from engine.operators.linear import Select
+from engine.operators.loop import Leave, Loop
+from engine.operators.operator import Stateful, Step
+from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
+from engine.operators.reduce import GroupOperator
+from engine.plan import OnLimit
+
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+class OutermostLoop(Loop):
+    """`statistics` tell how it was brought up to date."""
+
+    def __init__(self, name: str, limit: int, on_limit: OnLimit, policy: Rebuild) -> None:
+        super().__init__(name, limit, on_limit)
+        self.statistics = LoopStatistics(name)
+        self._policy = policy
+        self._estimate = Estimate()
+        self._sizes: Sizes | None = None
+        self._entered: list[EnteredArrangement] = []
+        self._arrangements: list[Arrangement] = []
+        self._failures: list[FailureLog] = []
+        self._results: list[_Result] = []
+
+    def complete(self, widths: list[int]) -> None:
+        """The body and the values are there; `widths` counts the values' words."""
+        inside = [part for operator in self.body for part in operator.parts()]
+        self._entered = [entry for entry in self.entries if isinstance(entry, EnteredArrangement)]
+        self._arrangements = [part for part in inside if isinstance(part, Arrangement)]
+        self._failures = [part.failures for part in inside if hasattr(part, "failures")]
+        self._results = [_result(self, binding, width) for binding, width in enumerate(widths)]
+
+    def step(self, step: Step) -> None:
+        epochs = [change[:, entry.width] for entry in self._entered if (change := entry.change) is not None]
+        if not epochs:
+            super().step(step)
+            return
+        first, last = min(e.min() for e in epochs), max(e.max() for e in epochs)
+        sizes = Sizes(
+            sum(map(len, epochs)),
+            sum(entry.rows for entry in self._entered),
+            sum(part.trace.rows for part in self._arrangements),
+        )
+        self.statistics.per_row = self._estimate.per_row(sizes)
+        obstacle = self._obstacle(sizes, first == last)
+        if obstacle is not None:
+            self.statistics.reason = obstacle
+            self._change(sizes, step)
+        elif self._policy is Rebuild.ALWAYS or self._estimate.prefers_rebuild(sizes):
+            self.statistics.reason = "a large change"
+            self._rebuild(int(first), sizes, step)
+        elif self._try_change(sizes, step):
+            self.statistics.reason = "a small change"
+        else:
+            self.statistics.reason = "a change that brought about too much"
+            self._rebuild(int(first), sizes, step)
+        for result in self._results:
+            result.step(step)
+
+    def _obstacle(self, sizes: Sizes, at_once: bool) -> str | None:
+        """Why the loop cannot be rebuilt, if so; `at_once`: the changes have one epoch."""
+        if self._policy is Rebuild.NEVER:
+            return "never rebuilt"
+        if sizes.rebuild == 0:
+            return "nothing was there"
+        if not at_once:
+            return "changes at several epochs"
+        if any(log.trace.rows for log in self._failures):
+            return "some of its rows have failed"
+        return None
+
+    def _change(self, sizes: Sizes, step: Step) -> None:
+        super().step(step)
+        if sizes.held:
+            self._estimate.learn(sizes, self._brought_about())
+        self.statistics.incremental += 1
+
+    def _try_change(self, sizes: Sizes, step: Step) -> bool:
+        """Run the change, unless it brings about too much: then leave all as it was."""
+        self._sizes = sizes
+        try:
+            self._change(sizes, step)
+            return True
+        except _TooMuch:
+            self._estimate.learn(sizes, self._brought_about())
+            states: list[Stateful] = [*self._arrangements, *self._failures]
+            for state in states:
+                state.abort()
+            for operator in self.parts():
+                operator.abandon()
+            self.statistics.given_up += 1
+            return False
+        finally:
+            self._sizes = None
+
+    def _round(self, current: int, outer: Step) -> None:
+        super()._round(current, outer)
+        if self._sizes is not None and self._estimate.is_too_much(self._sizes, self._brought_about()):
+            raise _TooMuch
+
+    def _brought_about(self) -> int:
+        return sum(part.staged for part in self._arrangements)
+
+    def _rebuild(self, epoch: int, sizes: Sizes, step: Step) -> None:
+        for part in self._arrangements:
+            part.start_over(step)
+        for entry in self._entered:
+            entry.start_over(epoch)
+        self.schedule((0,))
+        super().step(step)
+        for entry in self._entered:
+            entry.resume()
+        for left, result in zip(self.left, self._results, strict=True):
+            new = result.new(left, epoch)
+            old = result.old(epoch)
+            np.negative(old[:, -1], out=old[:, -1])
+            rows = merge(new, old, result.width, epoch)
+            left[:] = [np.ascontiguousarray(rows.T)] if len(rows) else []
+        self._estimate.fade(sizes)
+        self.statistics.rebuilt += 1
+
+    def clear(self) -> None:
+        super().clear()
+        for result in self._results:
+            result.clear()
+
+
+class _TooMuch(Exception):
+    """A change has brought about as much as a rebuild costs."""
+
+
+class _Result(Protocol):
+    """A binding's result before and after a rebuild: batches of `width` words at one epoch, no rounds."""
+
+    width: int
+
+    def new(self, left: list[np.ndarray], epoch: int) -> np.ndarray:
+        """After the rebuild, in which `left` has left the loop."""
+
+    def old(self, epoch: int) -> np.ndarray:
+        """Before it; the array is the caller's."""
+
+    def step(self, step: Step) -> None:
+        """The loop has had its step."""
+
+    def clear(self) -> None:
+        """Let go of the step's deltas."""
+
+
+class _Reduced:
+    """The result is a reduce, or some columns of one: what the reduce reads, over all rounds, tells it."""
+
+    def __init__(self, loop: Loop, reduce: GroupOperator, select: Select | None, width: int) -> None:
+        self.width = width
+        self._scope = loop
+        self._reduce = reduce
+        self._select = select
+
+    def new(self, left: list[np.ndarray], epoch: int) -> np.ndarray:
+        return self._of(self._reduce.source.after_starting_over(epoch))
+
+    def old(self, epoch: int) -> np.ndarray:
+        return self._of(self._reduce.source.before_starting_over(epoch))
+
+    def _of(self, source: Arrangement) -> np.ndarray:
+        delta = self._reduce.of_all(source, self._scope)
+        return _batch(delta if self._select is None else self._select.of(delta), self.width)
+
+    def step(self, step: Step) -> None: ...
+
+    def clear(self) -> None: ...
+
+
+class _Kept:
+    """The result is a collection that nothing in the loop tells: it is kept."""
+
+    def __init__(self, loop: Loop, binding: int, width: int) -> None:
+        self.width = width
+        self._leave = Leave(loop, binding)
+        self._arrangement = Arrangement(self._leave, tuple(range(width)), width, 0)
+
+    def new(self, left: list[np.ndarray], epoch: int) -> np.ndarray:
+        nothing = np.empty((self.width + 2, 0), np.int64)
+        return _batch(np.ascontiguousarray(np.concatenate([nothing, *left], axis=1)), self.width)
+
+    def old(self, epoch: int) -> np.ndarray:
+        trace = self._arrangement.trace
+        return collapse(trace.merge_all(trace.batches(), epoch), self.width, 0, epoch)
+
+    def step(self, step: Step) -> None:
+        self._leave.step(step)
+        self._arrangement.step(step)
+
+    def clear(self) -> None:
+        self._leave.clear()
+
+
+def _result(loop: Loop, binding: int, width: int) -> _Result:
+    value = loop.values[binding]
+    select = value if isinstance(value, Select) else None
+    reduce = value if select is None else select.inputs[0]
+    # A reduce that notes failures would note them again.
+    if isinstance(reduce, GroupOperator) and not hasattr(reduce, "failures"):
+        return _Reduced(loop, reduce, select, width)
+    return _Kept(loop, binding, width)
+
+
+def _batch(delta: np.ndarray, width: int) -> np.ndarray:
+    return arrange(delta, np.arange(width + 1), _NO_ROUNDS)
