@@ -1,0 +1,48 @@
+"""The engine: differential dataflow over rows, with compiled kernels.
+
+`Dataflow` is where to begin:
+
+    flow = Dataflow()
+    edges = flow.input("edges", source=int, target=int)
+    reach = edges.iterate(lambda paths: paths.concat(
+        paths.join(edges, on=("target", "source"), select=lambda path, edge: (path.source, edge.target))
+    ).distinct()).output()
+    edges.insert((1, 2))
+    edges.insert((2, 3))
+    flow.advance()
+    reach.rows()        # {(1, 2): 1, (1, 3): 1, (2, 3): 1}
+"""
+
+from engine.api.collection import Arranged, Collection
+from engine.api.dataflow import Dataflow, Probe
+from engine.api.functions import avg, count, descending, max_, min_, python, sum_
+from engine.api.inputs import Input
+from engine.api.outputs import Output
+from engine.api.rows import Row, Value, sql, when
+from engine.api.scope import LoopVariable, Scope
+from engine.errors import EngineError
+from engine.interning import IdHash
+
+__all__ = [
+    "Arranged",
+    "Collection",
+    "Dataflow",
+    "EngineError",
+    "IdHash",
+    "Input",
+    "LoopVariable",
+    "Output",
+    "Probe",
+    "Row",
+    "Scope",
+    "Value",
+    "avg",
+    "count",
+    "descending",
+    "max_",
+    "min_",
+    "python",
+    "sql",
+    "sum_",
+    "when",
+]

@@ -13,6 +13,7 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 
 from engine.operators.operator import Operator, Stateful, Step
+from engine.times import TOTAL, Frontier, Order
 
 _NO_ROUNDS = np.empty(0, np.int64)
 
@@ -27,9 +28,10 @@ class OperatorFailed(Exception):
 
 
 class Dataflow:
-    """The outermost scope."""
+    """The outermost scope, whose changes are at times of an order."""
 
-    def __init__(self) -> None:
+    def __init__(self, order: Order = TOTAL) -> None:
+        self.order = order
         self.operators: dict[Hashable, Operator] = {}
         self._changed: list[Stateful] = []
         self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
@@ -49,7 +51,7 @@ class Dataflow:
         """One step of everything, changes staged. Raises OperatorFailed; then `abort`."""
         if self._order is None:
             self._order = _with_last_reads(list(self.operators.values()))
-        step = Step((), _NO_ROUNDS, self, self._changed)
+        step = Step((), _NO_ROUNDS, self, self._changed, self.order.masks)
         for operator, read in self._order:
             try:
                 operator.step(step)
@@ -58,11 +60,11 @@ class Dataflow:
             for source in read:
                 source.clear()
 
-    def publish(self, upper: int) -> list[Stateful]:
+    def publish(self, frontier: Frontier) -> list[Stateful]:
         """Make the staged changes part of the state; returns what has changed."""
         changed = self._changed
         for state in changed:
-            state.publish(upper)
+            state.publish(frontier)
         self._changed = []
         self._clear()
         return changed

@@ -34,6 +34,9 @@ class IdHash:
                 raise PlanError(f"a hash has 1 to {WORD_BITS} bits, not {bits}")
 
 
+DEFAULT_HASH = IdHash()
+
+
 @dataclass(frozen=True)
 class Intern(Node):
     """The distinct rows of the input, each with an id: BIGINT, the last column, unique and never NULL.
@@ -50,7 +53,7 @@ class Intern(Node):
     """
 
     input: Node
-    hash: IdHash = IdHash()
+    hash: IdHash = DEFAULT_HASH
     __hash__ = Node.__hash__
 
     @cached_property
@@ -62,7 +65,7 @@ class Intern(Node):
         return (self.input,)
 
 
-def intern(input: Node, columns: tuple[int, ...] | None = None, hash: IdHash = IdHash()) -> Intern:
+def intern(input: Node, columns: tuple[int, ...] | None = None, hash: IdHash = DEFAULT_HASH) -> Intern:
     """Ids for the distinct rows of the given columns of `input`; of all its columns if None."""
     chosen = tuple(range(len(input.schema))) if columns is None else columns
     return Intern(project(input, chosen), hash)

@@ -272,6 +272,42 @@ class Reduce(Node):
 
 
 @dataclass(frozen=True)
+class Consolidate(Node):
+    """The same rows; changes of equal rows and times that pass together become one, or none."""
+
+    input: Node
+    __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class Inspect(Node):
+    """The same rows; a function is called with the values, time and diff of every change that passes.
+
+    It sees what is computed: in a recursion that is rebuilt, all of it anew.
+    """
+
+    input: Node
+    function: Callable[[tuple[object, ...], object, int], object]
+    __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
 class FlatMap(Node):
     """Each row becomes the rows that a Python function gives for its values, of `schema`.
 

@@ -23,7 +23,7 @@ from engine.interning import Intern
 from engine.kernels.coding import Codes, codes_of
 from engine.lowering import Method, method, rows_after, split_reduce
 from engine.multijoin import MultiJoin
-from engine.operators import functions, linear
+from engine.operators import functions, linear, reducers
 from engine.operators.arrangement import (
     Arrangement,
     EnteredArrangement,
@@ -32,7 +32,7 @@ from engine.operators.arrangement import (
     SumsArrangement,
 )
 from engine.operators.failures import FailureLog
-from engine.operators.general import General
+from engine.operators.general import General, Reducer
 from engine.operators.intern import intern
 from engine.operators.join import Join as JoinOperator
 from engine.operators.loop import EnterAt, Leave, Loop
@@ -50,12 +50,14 @@ from engine.plan import (
     Aggregate,
     Binding,
     Concat,
+    Consolidate,
     Constant,
     Entry,
     Filter,
     FlatMap,
     Function,
     GroupBy,
+    Inspect,
     Join,
     Map,
     Negate,
@@ -154,7 +156,8 @@ class Renderer:
         self.inputs: dict[str, linear.Input] = {}
         self._dictionary = dictionary
         self._max_rounds = max_rounds
-        self._rebuild = rebuild
+        self._rebuild = rebuild if dataflow.order.is_total else Rebuild.NEVER
+        self._times = dataflow.order
         self._outermost = Outermost(dataflow)
 
     def render(self, node: Node) -> Collection:
@@ -241,6 +244,17 @@ class Renderer:
                 return self._reduce(node, scope)
             case GroupBy():
                 return self._group_by(node, scope)
+            case Consolidate():
+                return self._consolidate(node, scope)
+            case Inspect():
+                return self._inspect(node, scope)
+            case Threshold() if not self._times.is_total:
+                keys = tuple(range(len(node.schema)))
+                return self._general(node, node.input, keys, reducers.clamped(node), 0, scope)
+            case TopK() if not self._times.is_total:
+                return self._top_at_times(node, scope)
+            case Intern() if not self._times.is_total:
+                raise PlanError("interning takes epochs alone, not times of several coordinates")
             case Threshold(input=input, clamp=clamp):
                 arrangement = self._arrangement(input, tuple(range(len(input.schema))), scope)
                 operator = scope.put(node, lambda: ThresholdOperator(arrangement, clamp))
@@ -290,6 +304,15 @@ class Renderer:
         operator = scope.put(
             node, lambda: functions.FlatMap(source.operator, source.columns, node, self._dictionary)
         )
+        return _plain(operator, len(node.schema))
+
+    def _consolidate(self, node: Consolidate, scope: Scope) -> Collection:
+        source = self._select(self._collection(node.input, scope), node.input, scope)
+        return _plain(scope.put(node, lambda: linear.Consolidate([source])), len(node.schema))
+
+    def _inspect(self, node: Inspect, scope: Scope) -> Collection:
+        source = self._select(self._collection(node.input, scope), node.input, scope)
+        operator = scope.put(node, lambda: functions.Inspect(source, node, self._times, self._dictionary))
         return _plain(operator, len(node.schema))
 
     def _program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
@@ -396,6 +419,9 @@ class Renderer:
     # Reduces
 
     def _reduce(self, node: Reduce, scope: Scope) -> Collection:
+        if not self._times.is_total:
+            reducer = reducers.aggregated(node, self._dictionary)
+            return self._general(node, node.input, node.keys, reducer, len(node.aggregates), scope)
         split = split_reduce(node)
         if split is not node:
             return self._collection(split, scope)
@@ -405,12 +431,25 @@ class Renderer:
         return _plain(self._single(node, node.aggregates[0], scope), width)
 
     def _group_by(self, node: GroupBy, scope: Scope) -> Collection:
-        order = _keyed(tuple(range(len(node.input.schema))), node.keys)
-        source = self._arrangement(node.input, order, scope)
         reducer = functions.reducer(node, self._dictionary)
-        words = len(node.results)
-        operator = scope.put(node, lambda: General(source, len(node.keys), reducer, words))
-        return _plain(operator, len(node.schema))
+        return self._general(node, node.input, node.keys, reducer, len(node.results), scope)
+
+    def _general(
+        self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: Scope
+    ) -> Collection:
+        """The groups of `input`, reduced to rows of the key and `words` more words."""
+        order = _keyed(tuple(range(len(input.schema))), keys)
+        source = self._arrangement(input, order, scope)
+        operator = scope.put(node, lambda: General(source, len(keys), reducer, words))
+        return _plain(operator, len(keys) + words)
+
+    def _top_at_times(self, node: TopK, scope: Scope) -> Collection:
+        """A top-k whose rows come with the key first, put into the node's order again."""
+        width = len(node.schema)
+        order = _keyed(tuple(range(width)), node.keys)
+        reducer = reducers.first(node, self._dictionary)
+        found = self._general(node, node.input, node.keys, reducer, width - len(node.keys), scope)
+        return replace(found, columns=tuple(order.index(c) for c in range(width)))
 
     def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
         """A reduce of one aggregate that is not accumulated in words."""

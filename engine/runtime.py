@@ -14,7 +14,8 @@ import numpy as np
 from engine.dataflow import Dataflow, OperatorFailed, reachable
 from engine.dictionary import Dictionary
 from engine.errors import EngineError, EpochError, NameInUse, PlanError, UnknownName
-from engine.kernels.read import epochs_within
+from engine.kernels.times import are_complete
+from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
 from engine.operators.history import History
 from engine.operators.linear import Input
@@ -25,6 +26,7 @@ from engine.plan import Node, Source
 from engine.rendering import Renderer
 from engine.schema import Schema
 from engine.snapshot import RelationSnapshot, Snapshot
+from engine.times import TOTAL, Frontier, Order
 
 FIRST_EPOCH = 1
 
@@ -38,6 +40,9 @@ class Options:
 
     max_rounds: int = 100_000
     rebuild: Rebuild = Rebuild.AUTO
+
+
+DEFAULTS = Options()
 
 
 @dataclass
@@ -55,18 +60,31 @@ class _View:
 
 
 class Engine:
-    def __init__(self, options: Options = Options()) -> None:
+    def __init__(self, options: Options = DEFAULTS, order: Order = TOTAL, first: int = FIRST_EPOCH) -> None:
+        """`order` is that of times; where they are epochs alone, `first` is the first one."""
         self.dictionary = Dictionary()
         self._options = options
-        self._dataflow = Dataflow()
+        self._order = order
+        self._beginning = Frontier(order, (0,))
+        self._dataflow = Dataflow(order)
         self._sources: dict[str, _Source] = {}
         self._views: dict[str, _View] = {}
         self._staged: Stage | None = None
-        self._snapshot = Snapshot(FIRST_EPOCH, {}, self.dictionary)
+        self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
 
     @property
     def snapshot(self) -> Snapshot:
         return self._snapshot
+
+    @property
+    def frontier(self) -> Frontier:
+        """The least times that are not complete."""
+        return self._snapshot.frontier
+
+    def differences(self) -> int:
+        """The number of differences held, by all traces."""
+        parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
+        return sum(part.trace.rows for part in parts if isinstance(part, Arrangement))
 
     # Sources
 
@@ -87,7 +105,7 @@ class Engine:
         history = History(name, input, order, len(schema)) if keep else None
         if history is not None:
             self._dataflow.operator(("history", name), lambda: history)
-            self._set_relation(name, RelationSnapshot(schema, order))
+            self._set_relation(name, RelationSnapshot(schema, order, kept=self._beginning))
         self._sources[name] = _Source(node, input, history)
 
     def drop_source(self, name: str) -> None:
@@ -122,6 +140,8 @@ class Engine:
         try:
             history = self._hydrate(name, plan, since=0)
         except EngineError:
+            if not self._order.is_total:
+                raise
             # An epoch of the past may have had no answer; the present may have one.
             history = self._hydrate(name, plan, since=self._snapshot.upper - 1)
         failures = tuple(
@@ -133,12 +153,13 @@ class Engine:
         for log in failures:
             log.readers.add(name)
         self._views[name] = _View(plan, history, failures)
-        relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))))
+        kept = self._kept(plan)
+        relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))), kept=kept)
         self._set_relation(name, self._refreshed(name, relation))
 
     def _hydrate(self, name: str, plan: Node, since: int) -> History:
         """Run `plan` over the kept history of its sources, from `since` on, and take its operators over."""
-        dataflow = Dataflow()
+        dataflow = Dataflow(self._order)
         renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds, self._options.rebuild)
         collection = renderer.render(plan)
         history = History(name, collection.operator, collection.columns, collection.width)
@@ -150,7 +171,7 @@ class Engine:
             dataflow.run()
         except OperatorFailed as failed:
             raise _as_engine_error(failed) from failed
-        dataflow.publish(self._snapshot.upper)
+        dataflow.publish(self.frontier)
         history.trace.finish()
         self._dataflow.graft(dataflow)
         return history
@@ -172,38 +193,57 @@ class Engine:
 
     # History
 
-    def forget(self, name: str, before: int) -> None:
+    def forget(self, name: str, before: int | Frontier) -> None:
         """No longer tell the epochs before `before` of a relation apart: they cannot be read any more.
 
         Costs the relation's size, which it may make much smaller. What is read at epochs from
-        `before` on does not change. EpochError where `before` is not yet complete.
+        `before` on does not change. EpochError where `before` is not yet complete. A frontier
+        does the same for times of several coordinates.
         """
         if self._staged is not None:
             raise EpochError("a stage is neither published nor aborted")
-        if before >= self._snapshot.upper:
-            raise EpochError(f"epoch {before} of {name} is not complete, and cannot be all that is kept")
         relation = self._snapshot.relations.get(name)
         if relation is None:
             raise UnknownName(f"there is no relation {name}")
         history = self._history(name)
-        if history is not None and before > history.trace.since:
-            history.trace.since = before
+        if not self._order.is_total:
+            self._forget_times(name, relation, history, before)
+            return
+        epoch = before.words[0] if isinstance(before, Frontier) else before
+        if epoch >= self._snapshot.upper:
+            raise EpochError(f"epoch {epoch} of {name} is not complete, and cannot be all that is kept")
+        if history is not None and epoch > history.trace.since:
+            history.trace.since = epoch
             history.trace.finish()
             history.reset()
             self._set_relation(name, self._refreshed(name, relation))
 
+    def _forget_times(
+        self, name: str, relation: RelationSnapshot, history: History | None, before: int | Frontier
+    ) -> None:
+        if not isinstance(before, Frontier) or not self.frontier.is_at_or_after(before):
+            raise EpochError(f"what is kept of {name} cannot begin with {before}, which is not all complete")
+        if not before.is_at_or_after(relation.kept):
+            raise EpochError(f"what is kept of {name} begins with {relation.kept} already")
+        if history is not None:
+            history.trace.compact(before)
+            history.reset()
+            self._set_relation(name, self._refreshed(name, replace(relation, kept=before)))
+
     # Advances
 
-    def stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
-        """Compute what follows from changes at epochs from `snapshot.upper` up to, not including, `upper`.
+    def stage(self, deltas: Mapping[str, np.ndarray], upper: int | Frontier) -> Stage:
+        """Compute what follows from changes at times that are not complete yet, but are by `upper`.
 
+        Of epochs, these are the ones from `snapshot.upper` up to, not including, `upper`.
         `deltas` has a delta int64[W + 2, n] a source. Nothing is visible until the stage is
         published. A view that cannot be computed is quarantined by it: see `Stage.failed`.
         """
         if self._staged is not None:
             raise EpochError("the last stage is neither published nor aborted")
         deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
-        self._check_deltas(deltas, upper)
+        frontier = upper if isinstance(upper, Frontier) else Frontier(self._order, (upper,))
+        self._check_deltas(deltas, frontier)
         operators = self._dataflow.operators
         failed: dict[str, str] = {}
         while True:
@@ -220,7 +260,7 @@ class Engine:
                     raise _as_engine_error(failure) from failure
                 failed |= dict.fromkeys(victims, _as_engine_error(failure).message)
                 self._collect(without=failed)
-        self._staged = Stage(self, upper, failed, operators)
+        self._staged = Stage(self, frontier, failed, operators)
         return self._staged
 
     def _finish(self, stage: Stage, publish: bool) -> None:
@@ -231,14 +271,14 @@ class Engine:
             self._dataflow.abort()
             self._dataflow.restore(stage.operators)
             return
-        changed = self._dataflow.publish(stage.upper)
+        changed = self._dataflow.publish(stage.frontier)
         relations = dict(self._snapshot.relations)
         for name, reason in stage.failed.items():
             del self._views[name]
             relations[name] = replace(relations[name], failure=reason)
         for name in self._changed_relations(changed):
             relations[name] = self._refreshed(name, relations[name])
-        self._snapshot = Snapshot(stage.upper, relations, self.dictionary)
+        self._snapshot = Snapshot(stage.frontier, relations, self.dictionary)
 
     # Inside
 
@@ -248,18 +288,18 @@ class Engine:
         if name in self._sources or name in self._snapshot.relations:
             raise NameInUse(f"there is a relation {name} already")
 
-    def _check_deltas(self, deltas: Mapping[str, np.ndarray], upper: int) -> None:
-        lower = self._snapshot.upper
-        if upper < lower:
-            raise EpochError(f"epochs are complete up to {lower - 1}, an advance to {upper} goes back")
+    def _check_deltas(self, deltas: Mapping[str, np.ndarray], upper: Frontier) -> None:
+        lower = self.frontier
+        if not upper.is_at_or_after(lower):
+            raise EpochError(f"what comes is at or after {lower}, an advance to {upper} goes back")
         for name, delta in deltas.items():
             source = self._sources.get(name)
             if source is None:
                 raise UnknownName(f"there is no source {name}")
             if delta.ndim != 2 or delta.shape[0] != len(source.node.schema) + 2 or delta.dtype != np.int64:
                 raise PlanError(f"a delta of {name} is {delta.dtype}{list(delta.shape)}")
-            if not epochs_within(delta, lower, upper):
-                raise EpochError(f"a change of {name} is not at an epoch from {lower} to {upper - 1}")
+            if not _are_within(delta[-2], lower, upper):
+                raise EpochError(f"a change of {name} is not at a time from {lower} on, before {upper}")
 
     def _history(self, name: str) -> History | None:
         """The history of a source or view; None of a source that keeps none, or a view that has failed."""
@@ -269,7 +309,17 @@ class Engine:
 
     def _since(self, source: str) -> int:
         history = self._sources[source].history
+        if not self._order.is_total:
+            return 0
         return history.trace.since if history is not None else self._snapshot.upper - 1
+
+    def _kept(self, plan: Node) -> Frontier:
+        """The times at which a view can be read: those at which all of its sources can."""
+        kept = [self._snapshot.relations[source.name].kept.words for source in _sources_of(plan)]
+        words = self._beginning.words
+        for other in kept:
+            words = self._order.frontier(self._order.join(a, b) for a in words for b in other)
+        return Frontier(self._order, words)
 
     def _history_of(self, source: str, since: int) -> np.ndarray | None:
         """All kept differences of a source, as a delta; epochs before `since` are taken for it."""
@@ -330,16 +380,20 @@ class Engine:
             relations.pop(name, None)
         else:
             relations[name] = relation
-        self._snapshot = Snapshot(self._snapshot.upper, relations, self.dictionary)
+        self._snapshot = Snapshot(self.frontier, relations, self.dictionary)
 
 
 class Stage:
     """A computed advance: `publish` makes all of it visible, `abort` none."""
 
     def __init__(
-        self, engine: Engine, upper: int, failed: Mapping[str, str], operators: dict[Hashable, Operator]
+        self,
+        engine: Engine,
+        frontier: Frontier,
+        failed: Mapping[str, str],
+        operators: dict[Hashable, Operator],
     ) -> None:
-        self.upper = upper
+        self.frontier = frontier
         self.failed = failed
         self.operators = operators
         self._engine = engine
@@ -349,6 +403,15 @@ class Stage:
 
     def abort(self) -> None:
         self._engine._finish(self, publish=False)
+
+
+def _are_within(times: np.ndarray, lower: Frontier, upper: Frontier) -> bool:
+    """Whether all times are completed by `upper`, and none is by `lower`."""
+    times = np.ascontiguousarray(times)
+    masks = lower.order.masks
+    return not are_complete(times, lower.array, masks).any() and bool(
+        are_complete(times, upper.array, masks).all()
+    )
 
 
 def _sources_of(plan: Node) -> set[Source]:

@@ -18,9 +18,12 @@ from engine.kernels.join import join
 from engine.kernels.layers import table_of
 from engine.kernels.merge import merge
 from engine.kernels.read import rows_between, rows_until
+from engine.kernels.times import rows_before
 from engine.schema import Schema
+from engine.times import BEGINNING, Frontier
 
 _NO_ROUNDS = np.empty(0, np.int64)
+_NO_MASKS = np.empty(0, np.int64)
 _CACHED_EPOCHS = 2
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -28,7 +31,11 @@ Rows = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True, eq=False)
 class RelationSnapshot:
-    """A relation's history. `order` names the columns in the order of the batches' words."""
+    """A relation's history. `order` names the columns in the order of the batches' words.
+
+    It can be read from the epoch `since` on; where times have several coordinates, at or after
+    an element of `kept`.
+    """
 
     schema: Schema
     order: tuple[int, ...]
@@ -36,6 +43,7 @@ class RelationSnapshot:
     since: int = 0
     errors: tuple[np.ndarray, ...] = ()
     failure: str | None = None
+    kept: Frontier = BEGINNING
     _cache: dict[int, Rows] = field(default_factory=dict)
 
     @property
@@ -47,7 +55,7 @@ class RelationSnapshot:
         """Words [W, n] in the schema's order and counts [n]."""
         found = self._cache.get(epoch)
         if found is None:
-            batch = _accumulate(self.batches, len(self.order), epoch)
+            batch = _accumulate(self.batches, len(self.order), epoch, self.kept.order.masks)
             batch = batch[batch[:, -1] > 0]
             words = np.ascontiguousarray(batch[:, self.places].T)
             found = words, np.ascontiguousarray(batch[:, -1])
@@ -57,12 +65,16 @@ class RelationSnapshot:
         return found
 
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
-        return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure)
+        return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure, self.kept)
 
 
-def _accumulate(batches: tuple[np.ndarray, ...], width: int, epoch: int) -> np.ndarray:
-    """All rows up to `epoch` as one batch at epoch 0."""
-    parts = sorted((rows_until(batch, width, epoch) for batch in batches), key=len, reverse=True)
+def _accumulate(batches: tuple[np.ndarray, ...], width: int, time: int, masks: np.ndarray) -> np.ndarray:
+    """All rows at or before a time as one batch at epoch 0."""
+    if len(masks):
+        found = (rows_before(batch, width, time, masks) for batch in batches)
+    else:
+        found = (rows_until(batch, width, time) for batch in batches)
+    parts = sorted(found, key=len, reverse=True)
     if not parts:
         return np.empty((0, width + 2), np.int64)
     while len(parts) > 1:
@@ -72,12 +84,21 @@ def _accumulate(batches: tuple[np.ndarray, ...], width: int, epoch: int) -> np.n
 
 
 class Snapshot:
-    """The relations as of every epoch below `upper`."""
+    """The relations as of every time that is complete by `frontier`."""
 
-    def __init__(self, upper: int, relations: Mapping[str, RelationSnapshot], dictionary: Dictionary) -> None:
-        self.upper = upper
+    def __init__(
+        self, frontier: Frontier, relations: Mapping[str, RelationSnapshot], dictionary: Dictionary
+    ) -> None:
+        self.frontier = frontier
         self.relations = relations
         self._dictionary = dictionary
+
+    @property
+    def upper(self) -> int:
+        """The first epoch that is not complete; EpochError where times have several coordinates."""
+        if not self.frontier.order.is_total:
+            raise EpochError(f"times have the coordinates {', '.join(self.frontier.order.names)}: name one")
+        return self.frontier.words[0]
 
     def _relation(self, name: str) -> RelationSnapshot:
         try:
@@ -88,12 +109,24 @@ class Snapshot:
     def _epoch(self, relation: RelationSnapshot, name: str, epoch: int | None) -> int:
         if epoch is None:
             return self.upper - 1
+        if not self.frontier.order.is_total:
+            return self._time(relation, name, epoch)
         if not relation.since <= epoch < self.upper:
             raise EpochError(
                 f"{name} cannot be read at epoch {epoch}: its history goes from epoch "
                 f"{relation.since} to {self.upper - 1}"
             )
         return epoch
+
+    def _time(self, relation: RelationSnapshot, name: str, time: int) -> int:
+        order = self.frontier.order
+        if not self.frontier.is_complete(time):
+            raise EpochError(f"{name} cannot be read at {order.unpack(time)}, which is not complete")
+        if relation.kept.is_complete(time):
+            raise EpochError(
+                f"{name} cannot be read at {order.unpack(time)}: its history begins with {relation.kept}"
+            )
+        return time
 
     def schema(self, name: str) -> Schema:
         return self._relation(name).schema
@@ -132,6 +165,14 @@ class Snapshot:
         columns = [1 + place for place in relation.places]
         return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
 
+    def differences(self, name: str) -> np.ndarray:
+        """All differences of the relation that are kept, as a consolidated delta [W + 2, n]."""
+        relation = self._relation(name)
+        width = len(relation.order)
+        rows = [np.empty((0, width + 2), np.int64), *relation.batches]
+        delta = np.ascontiguousarray(np.concatenate(rows)[:, [*relation.places, width, width + 1]].T)
+        return np.ascontiguousarray(arrange(delta, np.arange(width + 1), _NO_ROUNDS).T)
+
     def lookup(self, name: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The newest rows under given keys of a source.
 
@@ -149,7 +190,9 @@ class Snapshot:
         probe[key + 2] = 1
         batch = arrange(probe, np.arange(key + 2), _NO_ROUNDS)
         columns = np.array([*(~w for w in range(width)), key], np.int64)
-        found, _ = join(batch, key + 1, table_of(list(relation.batches)), key, width, 0, _NO_ROUNDS, columns)
+        found, _ = join(
+            batch, key + 1, table_of(list(relation.batches)), key, width, 0, _NO_ROUNDS, columns, _NO_MASKS
+        )
         found[width + 1] = 0
         rows = arrange(found, np.arange(width + 2), _NO_ROUNDS)
         rows = rows[rows[:, -1] > 0]
@@ -164,6 +207,7 @@ class Snapshot:
         relation = self._relation(name)
         if not relation.errors:
             return []
-        rows = _accumulate(relation.errors, 1, self._epoch(relation, name, epoch))
+        time = self._epoch(relation, name, epoch)
+        rows = _accumulate(relation.errors, 1, time, self.frontier.order.masks)
         counts = ((self._dictionary.text(word), count) for word, _, count in rows.tolist())
         return sorted((message, count) for message, count in counts if count > 0)

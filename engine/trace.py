@@ -28,7 +28,9 @@ import numpy as np
 
 from engine.kernels.layers import COLUMNS
 from engine.kernels.merge import FIELDS, WRITTEN, compact, merge, merge_step
+from engine.kernels.times import advance_batch
 from engine.layer import Index, Layer
+from engine.times import Frontier
 
 AT_ONCE = 128
 """Rows up to which a merge is done at once."""
@@ -83,6 +85,7 @@ class Trace:
         self.table = np.empty((16, COLUMNS), np.int64)
         self.count = 0
         self._held: list[Layer] = []
+        self._compacted = 0
 
     def emptied(self) -> Trace:
         """A trace like this one, without a row."""
@@ -158,6 +161,25 @@ class Trace:
         compacted = [compact(batch, self.width, self.since) for batch in batches]
         self._layers[:] = [Layer(batch) for batch in compacted if len(batch)]
         self._retable(0)
+
+    def compact_to(self, frontier: Frontier) -> None:
+        """Make times one that `frontier` no longer tells apart, whenever the trace has become twice as large.
+
+        For times of several coordinates, where merges leave them as they are.
+        """
+        if self.rows >= 2 * self._compacted + AT_ONCE:
+            self.compact(frontier)
+
+    def compact(self, frontier: Frontier) -> None:
+        """Make times one that `frontier` no longer tells apart, at once."""
+        self.finish()
+        batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
+        advanced = [
+            advance_batch(batch, self.width, frontier.array, frontier.order.masks) for batch in batches
+        ]
+        self._layers[:] = [Layer(batch).indexed(self.key) for batch in advanced if len(batch)]
+        self._retable(0)
+        self._compacted = self.rows
 
     def _is_unbalanced(self) -> bool:
         """Whether the two newest layers are neighbours of similar size."""

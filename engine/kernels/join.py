@@ -8,6 +8,7 @@ from numba import njit
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import hash_keys, locate
 from engine.kernels.memory import empty_matrix
+from engine.kernels.times import join_times
 
 
 @njit(inline="always")
@@ -84,18 +85,18 @@ def _matches(delta, table, key, width, depth, rounds):
 
 @njit(
     "Tuple((int64[:,::1], int64[:,::1]))"
-    "(int64[:,::1], int64, int64[:,::1], int64, int64, int64, int64[::1], int64[::1])",
+    "(int64[:,::1], int64, int64[:,::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
 )
-def join(delta, delta_epoch, table, key, width, depth, rounds, columns):
+def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
     """The pairs of a batch of changes, made at the step `rounds`, with the rows of a trace.
 
     `key` words lead both sides. The delta's column `delta_epoch` is its epoch; the trace has
     `width` words and `depth` rounds (fewer than the step's where it came from an outer scope).
     `columns` names the output's words: c is the delta's word c, ~c the trace's.
-    Returns the delta [W + 2, n] of this step, and what falls into later ones:
-    [W + d + 2, m], words, rounds, epoch, diff.
+    `masks` are the coordinates of times. Returns the delta [W + 2, n] of this step,
+    and what falls into later ones: [W + d + 2, m], words, rounds, time, diff.
     """
     found, now, later = _matches(delta, table, key, width, depth, rounds)
     steps = rounds.shape[0]
@@ -124,6 +125,6 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns):
                     c = columns[w]
                     target[w, p] = delta[i, c] if c >= 0 else batch[j, ~c]
                 last = target.shape[0] - 1
-                target[last - 1, p] = max(delta[i, delta_epoch], batch[j, epoch])
+                target[last - 1, p] = join_times(delta[i, delta_epoch], batch[j, epoch], masks)
                 target[last, p] = delta[i, delta_epoch + 1] * batch[j, epoch + 1]
     return out, rest

@@ -46,13 +46,3 @@ def rows_between(batch, width, since, until):
                 out[c, k] = batch[i, c]
             k += 1
     return out
-
-
-@njit("boolean(int64[:,::1], int64, int64)", cache=True, nogil=True)
-def epochs_within(delta, lower, upper):
-    """Whether every epoch of a columnar delta is in [lower, upper)."""
-    epochs = delta[delta.shape[0] - 2]
-    for i in range(epochs.shape[0]):
-        if epochs[i] < lower or epochs[i] >= upper:
-            return False
-    return True

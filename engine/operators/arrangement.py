@@ -20,6 +20,7 @@ from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.layer import Layer
 from engine.operators.operator import Operator, Step
+from engine.times import Frontier
 from engine.trace import Trace
 
 
@@ -94,17 +95,19 @@ class Arrangement(Operator):
         current = [] if self.batch is None else [self.batch]
         return [*self.trace.batches(), *(layer.rows for layer in self._fresh), *current]
 
-    def publish(self, upper: int) -> None:
+    def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
             self._settle()
-        self.trace.since = upper
+        self.trace.since = since = frontier.since
         fresh = self._fresh
         while len(fresh) > 1:
             last = fresh.pop()
-            fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, upper))
+            fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, since))
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
+        if not frontier.order.is_total:
+            self.trace.compact_to(frontier)
         self.reset()
 
     def abort(self) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.kernels.arrange import arrange
 from engine.operators.operator import Step
+from engine.times import Frontier
 from engine.trace import Trace
 
 _ORDER = np.array([0, 1], np.int64)
@@ -37,7 +38,7 @@ class FailureLog:
         self._fresh.append(np.vstack((words, times)))
         step.touch(self)
 
-    def publish(self, upper: int) -> None:
+    def publish(self, frontier: Frontier) -> None:
         delta = np.ascontiguousarray(np.concatenate(self._fresh, axis=1))
         self.trace.insert(arrange(delta, _ORDER, _NO_ROUNDS))
         self.abort()

@@ -10,10 +10,13 @@ from engine.codec.python import decode_row, encode_row
 from engine.dictionary import Dictionary
 from engine.operators.failures import FailureLog
 from engine.operators.general import Answer, Reducer
+from engine.operators.linear import consolidated
 from engine.operators.operator import Operator, Step
 from engine.plan import FlatMap as FlatMapNode
 from engine.plan import GroupBy
+from engine.plan import Inspect as InspectNode
 from engine.schema import Schema
+from engine.times import Order
 
 
 class FlatMap(Operator):
@@ -58,6 +61,26 @@ class FlatMap(Operator):
         node = self._node
         values = decode_row(row, node.input.schema, self._dictionary)
         return [encode_row(result, node.schema, self._dictionary) for result in node.function(*values)]
+
+
+class Inspect(Operator):
+    """The input, whose changes are shown to a function."""
+
+    def __init__(self, source: Operator, node: InspectNode, times: Order, dictionary: Dictionary) -> None:
+        """The input's words are the columns of the node in order."""
+        super().__init__([source])
+        self._node = node
+        self._times = times
+        self._dictionary = dictionary
+
+    def step(self, step: Step) -> None:
+        delta = self.inputs[0].delta()
+        self.out = [] if delta is None else [consolidated(delta)]
+        for shown in self.out:
+            for *words, word, diff in shown.T.tolist():
+                time = self._times.unpack(word)
+                row = decode_row(words, self._node.schema, self._dictionary)
+                self._node.function(row, (time, *step.rounds) if step.rounds else time, diff)
 
 
 def reducer(node: GroupBy, dictionary: Dictionary) -> Reducer:

@@ -8,11 +8,14 @@ corner keeping what it has accumulated; the function is asked only where that ha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
 from engine.kernels.lookup import find_ranges
 from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.chains import chains
 from engine.operators.operator import Step
 from engine.operators.reduce import GroupOperator
 
@@ -88,40 +91,64 @@ class General(GroupOperator):
     def _sweep(
         self, key: Words, rows: np.ndarray, is_new: np.ndarray, step: Step, results: list[Words]
     ) -> None:
-        """Append the group's changes to `results`, epoch after epoch of its new rows."""
+        """Append the group's changes to `results`, chain after chain, each from its start on."""
         words, depth = self.source.width, len(step.rounds)
-        strict = ((rows[:, words : words + depth] < step.array) << np.arange(depth)).sum(axis=1)
-        epochs = np.where(is_new, rows[:, words + depth], -1)
-        order = np.argsort(epochs, kind="stable")
-        values = [tuple(row) for row in rows[order, self._key : words].tolist()]
-        lines = zip(
-            epochs[order].tolist(), values, rows[order, -1].tolist(), strict[order].tolist(), strict=True
-        )
-        corners = [Corner() for _ in range(1 << depth)]
-        current = -1
-        touched: set[int] = set()
-        for epoch, row, diff, below in lines:
-            if epoch != current:
-                self._settle(key, corners, touched, current, results)
-                current = epoch
-            for corner, accumulated in enumerate(corners):
-                if corner & below == corner:
-                    accumulated.add(row, diff)
-                    touched.add(corner)
-        self._settle(key, corners, touched, current, results)
+        values = [tuple(row) for row in rows[:, self._key : words].tolist()]
+        diffs = rows[:, -1].tolist()
+        rounds = rows[:, words : words + depth]
+        for chain in chains(rows[:, words + depth], is_new, rounds, step):
+            every = Sweep(chain.bits, key, self._reducer)
+            # What published rows alone give at these times is there already.
+            published = Sweep(chain.bits, key, self._reducer)
+            was_old = ~is_new[chain.rows]
+            was_old &= was_old[chain.positions >= chain.start].any()
+            lines = zip(
+                *(a.tolist() for a in (chain.rows, chain.positions, chain.strict, was_old)), strict=True
+            )
+            for position, group in groupby(lines, key=itemgetter(1)):
+                if position >= chain.start:
+                    self._change(every, published)  # what was there before, once; then nothing
+                for row, _, strict, old in group:
+                    every.add(values[row], diffs[row], strict)
+                    if old:
+                        published.add(values[row], diffs[row], strict)
+                if position >= chain.start:
+                    change = self._change(every, published)
+                    results += [(*key, *r, chain.time(position), n) for r, n in change.items() if n]
 
-    def _settle(
-        self, key: Words, corners: list[Corner], touched: set[int], epoch: int, results: list[Words]
-    ) -> None:
-        """All rows up to `epoch` are in: ask again for the corners that they touched."""
+    def _change(self, every: Sweep, published: Sweep) -> Answer:
+        """How the answer for all rows has changed, less how that for the published ones has."""
+        change = every.refresh()
+        for row, count in published.refresh().items():
+            change[row] = change.get(row, 0) - count
+        return change
+
+
+class Sweep:
+    """The corners of a chain, as its rows are added one by one."""
+
+    def __init__(self, bits: int, key: Words, reducer: Reducer) -> None:
+        self._corners = [Corner() for _ in range(1 << bits)]
+        self._touched: set[int] = set()
+        self._key = key
+        self._reducer = reducer
+
+    def add(self, row: Words, diff: int, strict: int) -> None:
+        """Count a row at all corners that it is below."""
+        for corner, accumulated in enumerate(self._corners):
+            if corner & strict == corner:
+                accumulated.add(row, diff)
+                self._touched.add(corner)
+
+    def refresh(self) -> Answer:
+        """Ask again for the corners that were touched; the signed sum of what has changed."""
         total: Answer = {}
-        for corner in touched:
+        for corner in self._touched:
             sign = -1 if corner.bit_count() & 1 else 1
-            for row, count in corners[corner].refresh(key, self._reducer).items():
+            for row, count in self._corners[corner].refresh(self._key, self._reducer).items():
                 total[row] = total.get(row, 0) + sign * count
-        touched.clear()
-        if epoch >= 0:
-            results += [(*key, *row, epoch, count) for row, count in total.items() if count]
+        self._touched.clear()
+        return total
 
 
 def rows_by_key(

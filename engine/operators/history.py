@@ -6,6 +6,7 @@ import numpy as np
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
+from engine.times import Frontier
 
 
 class History(Arrangement):
@@ -16,7 +17,7 @@ class History(Arrangement):
         super().__init__(source, columns, width, 0)
         self.name = name
 
-    def publish(self, upper: int) -> None:
+    def publish(self, frontier: Frontier) -> None:
         batch: np.ndarray | None = self.batch
         if batch is not None:
             self.trace.insert(batch)

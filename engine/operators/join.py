@@ -49,7 +49,15 @@ class Join(Operator):
         step: Step,
     ) -> None:
         now, later = join(
-            batch, side.width + side.depth, table, self._key, other.width, other.depth, step.array, columns
+            batch,
+            side.width + side.depth,
+            table,
+            self._key,
+            other.width,
+            other.depth,
+            step.array,
+            columns,
+            step.masks,
         )
         if now.shape[1]:
             self.out.append(now)

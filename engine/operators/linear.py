@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernels.arrange import arrange
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Operator, Step
 from engine.scalar import Program
+
+_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class Input(Operator):
@@ -47,6 +50,20 @@ def negated(delta: np.ndarray) -> np.ndarray:
     result = delta.copy()
     np.negative(result[-1], out=result[-1])
     return result
+
+
+class Consolidate(Operator):
+    """The collection with the changes of equal rows and times in a step made one."""
+
+    def step(self, step: Step) -> None:
+        delta = self.inputs[0].delta()
+        self.out = [] if delta is None else [consolidated(delta)]
+
+
+def consolidated(delta: np.ndarray) -> np.ndarray:
+    """The delta sorted, with the changes of equal rows and times made one."""
+    order = np.arange(len(delta) - 1)
+    return np.ascontiguousarray(arrange(delta, order, _NO_ROUNDS).T)
 
 
 class Select(Operator):

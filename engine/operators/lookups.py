@@ -58,13 +58,15 @@ class Meeting:
         )
 
     def __call__(
-        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray, masks: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """The lines at the step `rounds`, and those that fall into later rounds: [W + d + 2, n]."""
         lookup = self._lookup
         batch = arrange(lines, self._order, _NO_ROUNDS)
         table = tables[lookup.table]
-        return join(batch, self._words, table, lookup.key, self._width, lookup.depth, rounds, self._columns)
+        return join(
+            batch, self._words, table, lookup.key, self._width, lookup.depth, rounds, self._columns, masks
+        )
 
 
 class Checking:
@@ -76,7 +78,7 @@ class Checking:
         self._rows = np.array(lookup.rows, np.int64)
 
     def __call__(
-        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray, masks: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
         return _some(lines, count_rows(lines, self._rows, tables[self._table]) > 0), None
 
@@ -91,7 +93,7 @@ class Proposing:
         self._word = lookup.words.index(attribute)
 
     def __call__(
-        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray, masks: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
         return propose(lines, self._rows, tables[self._table], self._word), None
 
@@ -105,7 +107,7 @@ class Selecting:
         self._rows = np.array([*(before.index(a) for a in after), words, words + 1], np.int64)
 
     def __call__(
-        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray
+        self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray, masks: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
         return lines[self._rows], None
 

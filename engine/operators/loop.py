@@ -139,7 +139,7 @@ class Loop(Operator):
 
     def _round(self, current: int, outer: Step) -> None:
         rounds = (*outer.rounds, current)
-        step = Step(rounds, np.array(rounds, np.int64), self, outer.changed)
+        step = Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks)
         for operator in self.body:
             operator.step(step)
         following = (*outer.rounds, current + 1)

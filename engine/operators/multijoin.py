@@ -71,7 +71,7 @@ class MultiJoin(Operator):
                 for branch, part in then.divide(lines, tables):
                     self._follow(branch, part, tables, rounds, step)
                 return
-            lines, later = then(lines, tables, rounds)
+            lines, later = then(lines, tables, rounds, step.masks)
             then = then.then
             if later is not None and later.shape[1]:
                 for following, part in split_deltas(later, len(rounds)):

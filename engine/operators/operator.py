@@ -14,14 +14,16 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.times import Frontier
+
 
 class Stateful(Protocol):
     """What keeps differences between advances, and changes them all or not at all."""
 
     touched: bool
 
-    def publish(self, upper: int) -> None:
-        """Make the advance's changes part of the state; every epoch below `upper` is complete."""
+    def publish(self, frontier: Frontier) -> None:
+        """Make the advance's changes part of the state; nothing will come before `frontier`."""
 
     def abort(self) -> None:
         """Forget the advance's changes."""
@@ -35,12 +37,14 @@ class Scope(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its rounds, outermost first, as a tuple and as a kernel takes them."""
+    """One step: its rounds, outermost first, as a tuple and as a kernel takes them; `masks` are the
+    coordinates of times as words, none where they are totally ordered."""
 
     rounds: tuple[int, ...]
     array: np.ndarray
     scope: Scope
     changed: list[Stateful]
+    masks: np.ndarray
 
     @property
     def entering(self) -> bool:

@@ -11,6 +11,7 @@ from engine.kernels.top import reduce_top
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator, Step
 from engine.operators.reduce import GroupOperator
+from engine.times import Frontier
 from engine.trace import Trace
 
 MOST = 2**61
@@ -70,8 +71,8 @@ class OrderedArrangement(Arrangement):
     def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_ordered(delta, self.order, step.array, self.codes, *self.dictionary.store)
 
-    def publish(self, upper: int) -> None:
-        super().publish(upper)
+    def publish(self, frontier: Frontier) -> None:
+        super().publish(frontier)
         if self.passed > self.trace.rows:
             self.trace.finish()
             self.reset()

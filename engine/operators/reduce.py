@@ -19,6 +19,7 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Deferred, Operator, Scope, Step
 from engine.plan import Clamp
+from engine.times import TOTAL
 
 _NO_ROUNDS = np.empty(0, np.int64)
 
@@ -55,7 +56,9 @@ class GroupOperator(Operator):
         """The delta of all groups of `source`, which has one new batch, and no rounds as `scope` has none."""
         reduce = copy(self)
         reduce.inputs = [source]
-        delta, _ = reduce._reduce(distinct_keys(source.batch, self._key), Step((), _NO_ROUNDS, scope, []))
+        delta, _ = reduce._reduce(
+            distinct_keys(source.batch, self._key), Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
+        )
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:

@@ -14,6 +14,7 @@ from engine.kernels.coding import codes_of
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.ordered import OrderedArrangement, TopK
 from engine.schema import NULL
+from engine.times import TOTAL, Frontier
 from tests.engine.harness import delta
 
 Row = tuple[int, ...]
@@ -69,13 +70,13 @@ def run(top: TopK, changes: Differences, depth: int, pieces: list[int]) -> Diffe
             agenda.rounds.remove(rounds)
             lines = [(row, epoch, diff) for (row, (at, epoch)), diff in now if at == rounds]
             feed.out = [delta(WIDTH, lines)] if lines else []
-            step = Step(rounds, np.array(rounds, np.int64), agenda, changed)
+            step = Step(rounds, np.array(rounds, np.int64), agenda, changed, TOTAL.masks)
             arrangement.step(step)
             top.step(step)
             for column in np.concatenate([np.empty((WIDTH + 2, 0), np.int64), *top.out], axis=1).T.tolist():
                 result[tuple(column[:WIDTH]), (rounds, column[WIDTH])] += column[WIDTH + 1]
         for state in changed:
-            state.publish(done + 1)
+            state.publish(Frontier(TOTAL, (done + 1,)))
     return Counter({key: diff for key, diff in result.items() if diff})
 
 

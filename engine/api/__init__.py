@@ -1,0 +1,1 @@
+"""The engine as a library: dataflows over collections, in Python."""

@@ -1,0 +1,141 @@
+"""Dataflows: inputs that change, outputs that follow, and the times of both.
+
+    flow = Dataflow()
+    edges = flow.input("edges", source=int, target=int)
+    degrees = edges.count("source").output()
+    edges.insert((1, 2))
+    flow.advance()
+    degrees.rows()      # {(1, 1): 1}
+
+Changes wait in their inputs until `advance` says that no more will come at their times. Then all
+outputs are brought to what they are at every such time, together, or on an error not at all.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+
+from engine.api.collection import Collection
+from engine.api.inputs import Input
+from engine.api.outputs import Output
+from engine.api.scope import Scope
+from engine.api.types import schema_from
+from engine.errors import EngineError, EpochError
+from engine.plan import Constant, Source
+from engine.runtime import DEFAULTS, Engine, Options
+from engine.times import Frontier, Order, Time
+
+
+class Dataflow:
+    """Inputs, outputs and what lies between them.
+
+    Times are epochs 0, 1, 2 and so on; or, with the names of several coordinates, tuples in the
+    product order: `Dataflow("version", "epoch")`.
+    """
+
+    def __init__(self, *coordinates: str, options: Options = DEFAULTS) -> None:
+        self.order = Order(coordinates or ("epoch",))
+        self.engine = Engine(options, self.order, first=0)
+        self._inputs: dict[str, Input] = {}
+        self._names = itertools.count(1)
+
+    # What it is made of
+
+    def input(self, name: str, **columns: object) -> Input:
+        """A collection that is changed from outside: columns as name=type, with int, float, bool, str, date,
+        datetime, one of them | None, or a `Type`."""
+        schema = schema_from(columns)
+        self.engine.create_source(name, schema)
+        self._inputs[name] = Input(self, Source(name, schema))
+        return self._inputs[name]
+
+    def collection(self, rows: Iterable[tuple], **columns: object) -> Collection:
+        """A collection that is what it is from the first time on."""
+        return Collection(self, Constant(tuple(rows), schema_from(columns)))
+
+    def scope(self, rounds: int | None = None) -> Scope:
+        """A loop over several collections that are defined by each other."""
+        return Scope(self, rounds)
+
+    def output(self, collection: Collection) -> Output:
+        """Maintain a collection, from all that its inputs still know of their past on."""
+        name = self.fresh_name("output ")
+        self.engine.create_view(name, collection.node)
+        return Output(self, name, collection)
+
+    def probe(self) -> Probe:
+        return Probe(self)
+
+    def fresh_name(self, prefix: str) -> str:
+        """A name that nothing in this dataflow has."""
+        return f"{prefix}{next(self._names)}"
+
+    # Times
+
+    @property
+    def frontier(self) -> tuple[Time, ...]:
+        """The least times at which changes may still come, none of them before another."""
+        return tuple(self.order.unpack(word) for word in self.engine.frontier.words)
+
+    @property
+    def time(self) -> Time:
+        """The time of changes that name none: the first of the frontier."""
+        return self.frontier[0]
+
+    def advance(self, *frontier: Time) -> None:
+        """Complete all times that are not at or after one of `frontier`; of epochs, the current one.
+
+        EpochError if the frontier goes back, or is left out where times have several coordinates.
+        Any other EngineError leaves everything as it was, the waiting changes too.
+        """
+        if not frontier:
+            if not self.order.is_total:
+                raise EpochError(
+                    f"times have the coordinates {', '.join(self.order.names)}: say how far they are"
+                )
+            frontier = (self.time + 1,)  # type: ignore[operator]
+        upper = self._frontier(frontier)
+        deltas = {
+            name: delta
+            for name, input in self._inputs.items()
+            if (delta := input.pending_until(upper)).shape[1]
+        }
+        stage = self.engine.stage(deltas, upper)
+        if stage.failed:
+            stage.abort()
+            raise EngineError("; ".join(dict.fromkeys(stage.failed.values())))
+        stage.publish()
+        for input in self._inputs.values():
+            input.taken(upper)
+
+    def forget(self, *frontier: Time) -> None:
+        """Let times become one that none at or after `frontier` tells apart: they cannot be read any more."""
+        before = self._frontier(frontier)
+        for name in self.engine.snapshot.relations:
+            self.engine.forget(name, before)
+
+    def _frontier(self, times: tuple[Time, ...]) -> Frontier:
+        return Frontier(self.order, self.order.frontier(self.order.pack(time) for time in times))
+
+    # What it costs
+
+    def differences(self) -> int:
+        """The number of differences held: rows of all traces, those of inputs and outputs too."""
+        return self.engine.differences()
+
+
+class Probe:
+    """Says how far a dataflow is."""
+
+    def __init__(self, flow: Dataflow) -> None:
+        self._flow = flow
+
+    @property
+    def frontier(self) -> tuple[Time, ...]:
+        """The least times that are not complete."""
+        return self._flow.frontier
+
+    def done(self, time: Time) -> bool:
+        """Whether nothing can change any more at the time or before it."""
+        return self._flow.engine.frontier.is_complete(self._flow.order.pack(time))

@@ -1,0 +1,71 @@
+"""Times of several coordinates, packed into one word: joins, comparison, and advancing to a frontier.
+
+`masks` [k] are the coordinates' bits (see `engine.times`), and empty where times are totally ordered.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.arrange import consolidate
+
+
+@njit(inline="always")
+def join_times(first, second, masks):
+    """The least time at or after both."""
+    if masks.shape[0] == 0:
+        return max(first, second)
+    joined = 0
+    for i in range(masks.shape[0]):
+        joined |= max(first & masks[i], second & masks[i])
+    return joined
+
+
+@njit
+def _meet(first, second, masks):
+    met = 0
+    for i in range(masks.shape[0]):
+        met |= min(first & masks[i], second & masks[i])
+    return met
+
+
+@njit
+def _advanced(time, frontier, masks):
+    result = join_times(time, frontier[0], masks)
+    for i in range(1, frontier.shape[0]):
+        result = _meet(result, join_times(time, frontier[i], masks), masks)
+    return result
+
+
+@njit("int64[:,::1](int64[:,::1], int64, int64[::1], int64[::1])", cache=True, nogil=True)
+def advance_batch(batch, width, frontier, masks):
+    """The batch [n, C] with each time, in column `width`, as the frontier still tells it; consolidated."""
+    rows = batch.copy()
+    for i in range(rows.shape[0]):
+        rows[i, width] = _advanced(rows[i, width], frontier, masks)
+    return consolidate(rows, width + 1)
+
+
+@njit("int64[:,::1](int64[:,::1], int64, int64, int64[::1])", cache=True, nogil=True)
+def rows_before(batch, width, time, masks):
+    """A batch of `width` words, its rows at or before a time as if of time 0; consolidated."""
+    kept = np.empty(batch.shape, np.int64)
+    n = 0
+    for i in range(batch.shape[0]):
+        if join_times(batch[i, width], time, masks) == time:
+            kept[n] = batch[i]
+            kept[n, width] = 0
+            n += 1
+    return consolidate(kept[:n], width + 1)
+
+
+@njit("boolean[::1](int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def are_complete(times, frontier, masks):
+    """For each time [n] whether none of the frontier's elements is at or before it."""
+    complete = np.ones(times.shape[0], np.bool_)
+    for i in range(times.shape[0]):
+        for f in range(frontier.shape[0]):
+            if join_times(times[i], frontier[f], masks) == times[i]:
+                complete[i] = False
+    return complete

@@ -1,0 +1,98 @@
+"""The interesting times of a group, as chains that are swept one after another.
+
+A group's output can change only at joins of its rows' times, at least one of them new. The
+coordinate with the most values is swept, and a chain is what is left of a time without it: the
+joins of what the rows have there. Each chain reads the rows at or below it once, in order of the
+swept coordinate, so that the work is that of the rows times the chains.
+
+At times before `start` all rows lie strictly below the chain in some coordinate, or none is
+new: there the difference is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.operators.operator import Step
+
+
+@dataclass(frozen=True)
+class Chain:
+    """`rows` [n] are those at or below the chain, by `positions` [n]; `strict` [n] has a bit for each
+    coordinate but the swept one in which a row lies strictly below."""
+
+    rows: np.ndarray
+    positions: np.ndarray
+    strict: np.ndarray
+    bits: int
+    start: int
+    base: int = 0
+    shift: int = 0
+
+    def time(self, position: int) -> int:
+        """The word of the time at a position."""
+        return self.base | position << self.shift
+
+
+def chains(times: np.ndarray, is_new: np.ndarray, rounds: np.ndarray, step: Step) -> Iterator[Chain]:
+    """The chains of a group whose rows are at `times` [n], words, and at `rounds` [n, d] up to the step's."""
+    depth = len(step.rounds)
+    strict = ((rounds < step.array) << np.arange(depth)).sum(axis=1)
+    if not len(step.masks):
+        # All that is published is before all that is new.
+        chain = _chain(np.where(is_new, times, -1), is_new, strict, depth, np.arange(len(times)))
+        if chain is not None:
+            yield chain
+        return
+    fields = times[:, None] & step.masks
+    swept = max(range(fields.shape[1]), key=lambda c: len(np.unique(fields[:, c])))
+    shift = _shift(int(step.masks[swept]))
+    others = np.delete(fields, swept, axis=1)
+    bits = depth + others.shape[1]
+    for least in _closed(others):
+        below = np.flatnonzero((others <= least).all(axis=1))
+        outer = (others[below] < least) << np.arange(depth, bits)
+        positions = fields[below, swept] >> shift
+        chain = _chain(positions, is_new[below], strict[below] | outer.sum(axis=1), bits, below)
+        if chain is not None:
+            yield Chain(**{**chain.__dict__, "base": int(least.sum()), "shift": shift})
+
+
+def _chain(
+    positions: np.ndarray, is_new: np.ndarray, strict: np.ndarray, bits: int, rows: np.ndarray
+) -> Chain | None:
+    """A chain, or None if nothing on it is interesting."""
+    if not is_new.any():
+        return None
+    start = int(positions[is_new].min())
+    for bit in range(bits):
+        level = positions[strict & (1 << bit) == 0]
+        if not len(level):
+            return None
+        start = max(start, int(level.min()))
+    order = np.argsort(positions, kind="stable")
+    return Chain(rows[order], positions[order], strict[order], bits, start)
+
+
+def _closed(others: np.ndarray) -> np.ndarray:
+    """The joins of the rows of `others` [n, c], in an order that extends theirs."""
+    known = np.unique(others, axis=0)
+    if others.shape[1] < 2:
+        return known
+    found = set(map(tuple, known.tolist()))
+    work = list(found)
+    while work:
+        one = work.pop()
+        for other in tuple(found):
+            join = tuple(map(max, one, other))
+            if join not in found:
+                found.add(join)
+                work.append(join)
+    return np.array(sorted(found), np.int64)
+
+
+def _shift(mask: int) -> int:
+    return (mask & -mask).bit_length() - 1

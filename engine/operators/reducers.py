@@ -1,0 +1,153 @@
+"""Reducers over words, for groups whose times are not a chain: every reduce of a plan as a plain function.
+
+The compiled reduces sweep epochs. Where times have several coordinates, `General` sweeps, and asks these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from math import inf, isfinite, isnan, nan
+
+from engine.codec.values import float_word, word_float
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.operators.general import Answer, Reducer, Words
+from engine.plan import Aggregate, Clamp, Function, Reduce, Threshold, TopK
+from engine.schema import NULL, Kind, Schema, Type
+
+
+def clamped(node: Threshold) -> Reducer:
+    """The row that is the group's key, with its clamped multiplicity."""
+
+    def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
+        count = sum(rows.values())
+        if count > 0:
+            yield (), 1 if node.clamp is Clamp.DISTINCT else count
+
+    return reduce
+
+
+def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
+    """All aggregates of a group whose rows are the input's columns but the keys; while it has rows."""
+    others = [c for c in range(len(node.input.schema)) if c not in node.keys]
+    functions = [_aggregate(a, node.input.schema, node.keys, others, dictionary) for a in node.aggregates]
+
+    def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
+        if sum(rows.values()) > 0:
+            yield tuple(function(key, rows) for function in functions), 1
+
+    return reduce
+
+
+def first(node: TopK, dictionary: Dictionary) -> Reducer:
+    """The rows of a group, the input's columns but the keys, that have the places the node wants."""
+    others = [c for c in range(len(node.input.schema)) if c not in node.keys]
+    ranks = [
+        (
+            others.index(o.column),
+            o.descending,
+            o.nulls_first,
+            _ranked(node.input.schema.types[o.column], dictionary),
+        )
+        for o in node.order
+        if o.column in others
+    ]
+
+    def place(row: Words) -> tuple:
+        return (*(_place(row[at], down, first, rank) for at, down, first, rank in ranks), row)
+
+    def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
+        passed = 0
+        last = inf if node.limit is None else node.offset + node.limit
+        for row in sorted((row for row, count in rows.items() if count > 0), key=place):
+            taken = min(passed + rows[row], last) - max(passed, node.offset)
+            passed += rows[row]
+            if taken > 0:
+                yield row, int(taken)
+
+    return reduce
+
+
+def _ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
+    """What a column's values are ordered by."""
+    return dictionary.text if type.kind is Kind.TEXT else int
+
+
+class _Reversed:
+    """A value that comes before those that it is greater than."""
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Reversed) -> bool:
+        return other.value < self.value  # type: ignore[operator, no-any-return]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Reversed) and other.value == self.value
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def _place(word: int, descending: bool, nulls_first: bool, rank: Callable[[int], object]) -> tuple:
+    if word == NULL:
+        return (-1 if nulls_first else 1, 0)
+    return (0, _Reversed(rank(word)) if descending else rank(word))
+
+
+def _aggregate(
+    a: Aggregate, input: Schema, keys: tuple[int, ...], others: list[int], dictionary: Dictionary
+) -> Callable[[Words, Answer], int]:
+    """One aggregate as a function of a group's key and rows, which gives a word."""
+    column = a.argument
+    if column is None:
+        return lambda key, rows: sum(rows.values())
+    is_key = column in keys
+    at = keys.index(column) if is_key else others.index(column)
+
+    def values(key: Words, rows: Answer) -> list[tuple[int, int]]:
+        pairs = [((key if is_key else row)[at], count) for row, count in rows.items()]
+        return [pair for pair in pairs if pair[0] != NULL]
+
+    type = input.types[column]
+    if a.function is Function.COUNT:
+        return lambda key, rows: sum(count for _, count in values(key, rows))
+    if a.function in (Function.MIN, Function.MAX):
+        choose = min if a.function is Function.MIN else max
+        rank = _ranked(type, dictionary)
+
+        def extreme(key: Words, rows: Answer) -> int:
+            alive = [word for word, count in values(key, rows) if count > 0]
+            return choose(alive, key=rank) if alive else NULL  # type: ignore[arg-type]
+
+        return extreme
+    total = _float_total if type.is_float else _exact_total
+
+    def added(key: Words, rows: Answer) -> int:
+        pairs = values(key, rows)
+        number = sum(count for _, count in pairs)
+        if number <= 0:
+            return NULL
+        if a.function is Function.AVG:
+            return float_word(float(total(pairs) / (number * 10 ** (type.scale or 0))))
+        result = total(pairs)
+        if type.is_float:
+            return float_word(float(result))
+        if not NULL < result < 2**63:
+            raise InvalidValue(f"overflow in {a}, whose result is {a.type}")
+        return int(result)
+
+    return added
+
+
+def _exact_total(pairs: list[tuple[int, int]]) -> Fraction:
+    return Fraction(sum(word * count for word, count in pairs))
+
+
+def _float_total(pairs: list[tuple[int, int]]) -> Fraction | float:
+    """The sum without rounding; infinities and NaN as floats have them."""
+    values = [(word_float(word), count) for word, count in pairs if count]
+    special = [value for value, _ in values if not isfinite(value)]
+    if special:
+        return nan if any(map(isnan, special)) or len(set(special)) > 1 else special[0]
+    return sum((Fraction(value) * count for value, count in values), Fraction(0))

@@ -1,0 +1,140 @@
+"""Times: tuples of coordinates under the product order, packed into one word.
+
+A time is at or before another if it is so in every coordinate. The words of two times
+compare as the tuples do, first coordinate first, so that sorting by them is a linear
+extension of the order. With one coordinate the word is the coordinate itself, and every
+two times are comparable.
+
+A *frontier* is a set of times none of which is before another: the least that may still
+come. A time is complete when no element of the frontier is at or before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property, reduce
+
+import numpy as np
+
+from engine.errors import EpochError
+
+BITS = 62
+Time = int | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Order:
+    """The product order of named coordinates, which share 62 bits evenly."""
+
+    names: tuple[str, ...] = ("epoch",)
+
+    def __post_init__(self) -> None:
+        if not self.names or len(set(self.names)) != len(self.names):
+            raise EpochError(f"coordinates of a time need different names: {', '.join(self.names)}")
+
+    @property
+    def is_total(self) -> bool:
+        return len(self.names) == 1
+
+    @cached_property
+    def width(self) -> int:
+        """The bits of one coordinate."""
+        return BITS // len(self.names)
+
+    @cached_property
+    def masks(self) -> np.ndarray:
+        """The bits of each coordinate in a word, int64[k]; empty for a total order, as kernels want it."""
+        if self.is_total:
+            return np.empty(0, np.int64)
+        field = (1 << self.width) - 1
+        return np.array([field << self.shift(i) for i in range(len(self.names))], np.int64)
+
+    def shift(self, coordinate: int) -> int:
+        """The place of a coordinate's lowest bit."""
+        return self.width * (len(self.names) - 1 - coordinate)
+
+    def pack(self, time: Time) -> int:
+        """The word of a time; EpochError if it has not the right coordinates."""
+        coordinates = (time,) if isinstance(time, int) else tuple(time)
+        if len(coordinates) != len(self.names):
+            raise EpochError(f"the time {time} has not the coordinates {', '.join(self.names)}")
+        word = 0
+        for name, value in zip(self.names, coordinates, strict=True):
+            if not 0 <= value < 1 << self.width:
+                raise EpochError(f"{name} {value} is not from 0 to {(1 << self.width) - 1}")
+            word = word << self.width | value
+        return word
+
+    def unpack(self, word: int) -> Time:
+        """The time of a word: a number if there is one coordinate, else a tuple."""
+        if self.is_total:
+            return word
+        field = (1 << self.width) - 1
+        return tuple(word >> self.shift(i) & field for i in range(len(self.names)))
+
+    def join(self, first: int, second: int) -> int:
+        """The least time, as words, that is at or after both."""
+        if self.is_total:
+            return max(first, second)
+        return sum(max(first & mask, second & mask) for mask in self.masks.tolist())
+
+    def meet(self, first: int, second: int) -> int:
+        """The greatest time, as words, that is at or before both."""
+        if self.is_total:
+            return min(first, second)
+        return sum(min(first & mask, second & mask) for mask in self.masks.tolist())
+
+    def before(self, first: int, second: int) -> bool:
+        """Whether the first time is at or before the second, both as words."""
+        return self.join(first, second) == second
+
+    def frontier(self, words: Iterable[int]) -> tuple[int, ...]:
+        """The least of some times, sorted."""
+        distinct = sorted(set(words))
+        return tuple(w for w in distinct if not any(v != w and self.before(v, w) for v in distinct))
+
+    def is_complete(self, word: int, frontier: tuple[int, ...]) -> bool:
+        """Whether nothing can come any more at a time or before it."""
+        return not any(self.before(least, word) for least in frontier)
+
+    def advanced(self, word: int, frontier: tuple[int, ...]) -> int:
+        """The representative of a time: no time at or after the frontier tells the two apart."""
+        return reduce(self.meet, (self.join(word, least) for least in frontier)) if frontier else word
+
+
+TOTAL = Order()
+"""Epochs alone."""
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The least times, as words, that may still come, in an order."""
+
+    order: Order
+    words: tuple[int, ...]
+
+    @property
+    def since(self) -> int:
+        """The epoch before which epochs need not be told apart: 0 where times are not totally ordered."""
+        return self.words[0] if self.order.is_total else 0
+
+    @cached_property
+    def array(self) -> np.ndarray:
+        """The words as a kernel takes them."""
+        return np.array(self.words, np.int64)
+
+    def is_complete(self, word: int) -> bool:
+        """Whether nothing can come any more at a time or before it."""
+        return self.order.is_complete(word, self.words)
+
+    def is_at_or_after(self, other: Frontier) -> bool:
+        """Whether all that is complete by `other` is so by this one."""
+        return all(any(self.order.before(least, word) for least in other.words) for word in self.words)
+
+    def __str__(self) -> str:
+        return ", ".join(str(self.order.unpack(word)) for word in self.words)
+
+
+BEGINNING = Frontier(TOTAL, (0,))
+"""Of epochs, where nothing is complete."""
