@@ -51,7 +51,7 @@ class Recompute:
 
 def ordered(words: np.ndarray) -> np.ndarray:
     """The rows of `words` sorted by the first column, then by the next: equal bags become equal matrices."""
-    return words[:, np.lexsort(words[::-1])]
+    return words[:, np.lexsort(words[::-1])] if len(words) else words
 
 
 def compare(what: str, engine: np.ndarray, duckdb: np.ndarray) -> None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 LOAD = 0
 REFERENCE = "reference implementation, figures as reported"
 PATHWAY = "Pathway, figures as reported"
+POST = "McSherry, String interning and beyond, figures as reported"
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,8 @@ FIGURES = (
     Figure(REFERENCE, "W3", LOAD, 0.9),
     Figure(REFERENCE, "W3", 1, 0.7e-3),
     Figure(REFERENCE, "W3", 100, 79e-3),
+    Figure(REFERENCE, "W6", LOAD, 5.0),
+    Figure(POST, "W6", LOAD, 6.5),
     Figure(PATHWAY, "W1", LOAD, 37.0),
     Figure(PATHWAY, "W1", 1, 0.22e-3),
     Figure(PATHWAY, "W1", 1_000, 14e-3),
@@ -48,6 +51,8 @@ FIGURES = (
 FOOTPRINTS = (
     Footprint(REFERENCE, "W1", 0.45e9),
     Footprint(REFERENCE, "W2", 0.6e9),
+    Footprint(REFERENCE, "W6", 1.52e9),
+    Footprint(POST, "W6", 0.62e9),
     Footprint(PATHWAY, "W1", 3.8e9),
 )
 

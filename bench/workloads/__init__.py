@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from functools import partial
 
-from bench.workloads import cycles, degrees, reach, revenue
+from bench.workloads import cycles, degrees, ids, reach, revenue, signatures
 from bench.workloads.base import Phase, Workload
 
-Made = partial[degrees.Degrees] | partial[revenue.Revenue] | partial[reach.Reach] | partial[cycles.Cycles]
+Made = (
+    partial[degrees.Degrees]
+    | partial[revenue.Revenue]
+    | partial[reach.Reach]
+    | partial[cycles.Cycles]
+    | partial[ids.Ids]
+    | partial[signatures.Signatures]
+)
 
 ONE = Phase(1, 1_000)
 GRAPH_PHASES = (ONE, Phase(1_000, 100), Phase(100_000, 10))
 SMOKE = (Phase(1, 20), Phase(10, 5))
+METHODS = signatures.Size(200_000, (ONE, Phase(1_000, 20)))
+SMOKE_METHODS = signatures.Size(200, SMOKE)
 HUB = cycles.Size(20_000, 100_000, 2_000, (ONE, Phase(1_000, 10)))
 SMALL_HUB = cycles.Size(20_000, 100_000, 500, (ONE, Phase(1_000, 10)))
 SMOKE_HUB = cycles.Size(50, 300, 30, SMOKE)
@@ -25,6 +34,9 @@ FULL: dict[str, Made] = {
     "W4-binary": partial(cycles.Cycles, "W4", 3, HUB, binary=True),
     "W5": partial(cycles.Cycles, "W5", 4, SMALL_HUB),
     "W5-binary": partial(cycles.Cycles, "W5", 4, SMALL_HUB, binary=True),
+    "W6": partial(ids.Ids, ids.Size(10_000_000, GRAPH_PHASES)),
+    "W7": partial(signatures.Signatures, METHODS, by_rows=False),
+    "W7-rows": partial(signatures.Signatures, METHODS, by_rows=True),
 }
 QUICK: dict[str, Made] = {
     "W1": partial(degrees.Degrees, degrees.Size(1_000, 5_000, SMOKE)),
@@ -35,6 +47,9 @@ QUICK: dict[str, Made] = {
     "W4-binary": partial(cycles.Cycles, "W4", 3, SMOKE_HUB, binary=True),
     "W5": partial(cycles.Cycles, "W5", 4, SMOKE_HUB),
     "W5-binary": partial(cycles.Cycles, "W5", 4, SMOKE_HUB, binary=True),
+    "W6": partial(ids.Ids, ids.Size(10_000, SMOKE)),
+    "W7": partial(signatures.Signatures, SMOKE_METHODS, by_rows=False),
+    "W7-rows": partial(signatures.Signatures, SMOKE_METHODS, by_rows=True),
 }
 
 

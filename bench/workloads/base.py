@@ -13,6 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from bench.data import insertion
+from engine.plan import Node
 from engine.schema import BIGINT, Column, Schema
 
 Deltas = dict[str, np.ndarray]
@@ -30,12 +31,16 @@ class Phase:
 class View:
     """A view's name and its SQL, which the planner and DuckDB both understand.
 
-    With `binary`, joins that the planner makes one are taken apart again.
+    With `binary`, joins that the planner makes one are taken apart again. With `plan`, the engine
+    computes that, which SQL cannot say; `sql` is what comes close to it. Both must agree in the
+    first `compared` columns, all if None.
     """
 
     name: str
     sql: str
     binary: bool = False
+    plan: Node | None = None
+    compared: int | None = None
 
 
 class Workload(Protocol):
