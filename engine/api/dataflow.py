@@ -42,7 +42,7 @@ class Dataflow:
 
     # What it is made of
 
-    def input(self, name: str, **columns: object) -> Input:
+    def input(self, name: str, /, **columns: object) -> Input:
         """A collection that is changed from outside: columns as name=type, with int, float, bool, str, date,
         datetime, one of them | None, or a `Type`."""
         schema = schema_from(columns)
@@ -50,7 +50,7 @@ class Dataflow:
         self._inputs[name] = Input(self, Source(name, schema))
         return self._inputs[name]
 
-    def collection(self, rows: Iterable[tuple], **columns: object) -> Collection:
+    def collection(self, rows: Iterable[tuple], /, **columns: object) -> Collection:
         """A collection that is what it is from the first time on."""
         return Collection(self, Constant(tuple(rows), schema_from(columns)))
 
