@@ -248,13 +248,11 @@ class Renderer:
                 return self._consolidate(node, scope)
             case Inspect():
                 return self._inspect(node, scope)
-            case Threshold() if not self._times.is_total:
+            case Threshold(clamp=clamp) if not self._times.is_total:
                 keys = tuple(range(len(node.schema)))
-                return self._general(node, node.input, keys, reducers.clamped(node), 0, scope)
+                return self._general(node, node.input, keys, reducers.clamped(clamp), 0, scope)
             case TopK() if not self._times.is_total:
                 return self._top_at_times(node, scope)
-            case Intern() if not self._times.is_total:
-                raise PlanError("interning takes epochs alone, not times of several coordinates")
             case Threshold(input=input, clamp=clamp):
                 arrangement = self._arrangement(input, tuple(range(len(input.schema))), scope)
                 operator = scope.put(node, lambda: ThresholdOperator(arrangement, clamp))
@@ -357,7 +355,14 @@ class Renderer:
         source = self._collection(node.input, scope)
         words = len(node.schema)
         ids = intern(
-            scope.put, node, source.operator, source.columns, source.width, scope.depth, self._max_rounds
+            scope.put,
+            node,
+            source.operator,
+            source.columns,
+            source.width,
+            scope.depth,
+            self._max_rounds,
+            self._times.is_total,
         )
         return Collection(ids, (*range(1, words), 0), words)
 

@@ -228,7 +228,12 @@ class Collection:
         return self._of(TopK(self.node, self._columns(by), orderings, k, offset))
 
     def intern(self, *names: str, hash: IdHash = DEFAULT_HASH) -> Collection:
-        """The distinct rows, of the columns named or of all, each with a number of its own as `id`."""
+        """The distinct rows, of the columns named or of all, each with a number of its own as `id`.
+
+        An id is a hash of its row; of rows with one hash the least has it, and the others take others. So
+        ids are those of the rows that are there, whatever came before. The rows are kept once more, in 24
+        bytes and 8 a column; a change costs a lookup for each of its rows, and more only where hashes meet.
+        """
         return self._of(intern(self.node, self._columns(names) if names else None, hash))
 
     # Scopes

@@ -30,7 +30,8 @@ from engine.operators.arrangement import Arrangement, EnteredArrangement
 from engine.operators.general import Answer, General, Words, rows_by_key
 from engine.operators.loop import Loop, Variable
 from engine.operators.operator import Operator, Step
-from engine.operators.reduce import Threshold
+from engine.operators.reduce import GroupOperator, Threshold
+from engine.operators.reducers import clamped
 from engine.plan import Clamp, OnLimit
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
@@ -54,19 +55,20 @@ class HashedArrangement(Arrangement):
         return arrange_hashed(delta, self.order[1:], step.array, self._seed, self._bits)
 
 
-class Initial(Threshold):
-    """The distinct rows, their hashes of round 0 first; `contested`: the touched hashes that several have."""
+class Initial(GroupOperator):
+    """The distinct rows, their hashes of round 0 first; `contested`: the touched hashes that several have.
 
-    def __init__(self, source: HashedArrangement) -> None:
-        super().__init__(source, Clamp.DISTINCT)
-        self.contested = _NO_HASHES
-        self._lone: list[np.ndarray] = []
+    A row that has its hash to itself and no past is told at once, whatever the order of times.
+    """
+
+    contested = _NO_HASHES
+    _lone: tuple[np.ndarray, ...] = ()
 
     def step(self, step: Step) -> None:
         self.contested = _NO_HASHES
         super().step(step)
         self.out += self._lone
-        self._lone = []
+        self._lone = ()
 
     def _touched(self, step: Step) -> np.ndarray | None:
         keys = self._deferred.take(step.rounds) if step.rounds else []
@@ -74,12 +76,24 @@ class Initial(Threshold):
         if source.batch is not None:
             lone, others, self.contested = sift(source.batch, source.before(), source.width, source.depth)
             if lone.shape[1]:
-                self._lone = [lone]
+                self._lone = (lone,)
             if len(others):
                 keys.append(others)
         if not keys:
             return None
         return keys[0] if len(keys) == 1 else distinct_rows(np.concatenate(keys))
+
+
+class InitialAtEpochs(Initial, Threshold):
+    def __init__(self, source: HashedArrangement) -> None:
+        super().__init__(source, Clamp.DISTINCT)
+
+
+class InitialAtTimes(Initial, General):
+    """At times of several coordinates."""
+
+    def __init__(self, source: HashedArrangement) -> None:
+        super().__init__(source, source.width, clamped(Clamp.DISTINCT), 0)
 
 
 class Contested(Operator):
@@ -164,15 +178,23 @@ class Put(Protocol):
 
 
 def intern(
-    put: Put, node: Intern, source: Operator, columns: tuple[int, ...], width: int, depth: int, limit: int
+    put: Put,
+    node: Intern,
+    source: Operator,
+    columns: tuple[int, ...],
+    width: int,
+    depth: int,
+    limit: int,
+    is_total: bool,
 ) -> Operator:
     """The operators of `node`, put into a scope of `depth`; the last has an id and then the row as its words.
 
-    `columns` are the row's among the `width` words of `source`; `limit` is the most rounds to run.
+    `columns` are the row's among the `width` words of `source`; `limit` is the most rounds to run;
+    `is_total` says whether the times are epochs alone.
     """
     hash = node.hash
     rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
-    initial = put(("initial", node), lambda: Initial(rows))
+    initial = put(("initial", node), lambda: InitialAtEpochs(rows) if is_total else InitialAtTimes(rows))
     variable = Variable(None, limit)
     words = (*range(1, rows.width + 2),)
     proposals = Arrangement(variable, words, rows.width + 2, depth + 1)
