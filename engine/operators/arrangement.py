@@ -18,6 +18,7 @@ from engine.kernels.arrange import arrange, arrange_sums
 from engine.kernels.collapse import collapse
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
+from engine.kernels.lookup import WALK
 from engine.layer import Layer
 from engine.operators.operator import Operator, Step
 from engine.times import Frontier
@@ -52,6 +53,8 @@ class Arrangement(Operator):
         self.depth = depth
         self.trace = Trace(self.width + depth, diffs)
         self.touched = False
+        self.staged = 0
+        """Rows of differences that the advance has brought so far."""
         self.batch: np.ndarray | None = None
         self._fresh: list[Layer] = []
         self._settled = 0
@@ -76,6 +79,7 @@ class Arrangement(Operator):
         batch = self._arrange(delta, step)
         if batch.shape[0]:
             self.batch = batch
+            self.staged += batch.shape[0]
             self._register(self._settled, Layer(batch))
             step.touch(self)
 
@@ -121,6 +125,7 @@ class Arrangement(Operator):
         self._replaced = None
         self.batch = None
         self._settled = self.trace.count
+        self.staged = 0
         self.touched = False
 
     def start_over(self, step: Step) -> None:
@@ -129,11 +134,6 @@ class Arrangement(Operator):
         self._replaced = self.trace
         self.trace = self.trace.emptied()
         self._settled = 0
-
-    @property
-    def staged(self) -> int:
-        """How many rows of differences the advance has brought so far."""
-        return sum(map(len, self._fresh)) + (0 if self.batch is None else len(self.batch))
 
     def before_starting_over(self, epoch: int) -> Arrangement:
         """What was published before `start_over`; see `_collapsed`."""
@@ -165,13 +165,19 @@ class Arrangement(Operator):
         self.batch = None
         if batch is None:
             return
+        size = batch.shape[0]
         fresh = self._fresh
         while fresh and len(fresh[-1]) <= 2 * batch.shape[0]:
             batch = self.trace.merge(fresh.pop().rows, batch, 0)
-        layer = Layer(batch).indexed(self.trace.key)
-        fresh.append(layer)
-        self._settled = self.trace.count + len(fresh)
-        self._register(self._settled - 1, layer)
+        fresh.append(Layer(batch))
+        first = self.trace.count
+        self._settled = first + len(fresh)
+        self._register(self._settled - 1, fresh[-1])
+        # The next step probably looks for about as many keys as this one changed.
+        for place, layer in enumerate(fresh):
+            if layer.index is None and len(layer) > WALK * size:
+                fresh[place] = layer.indexed(self.trace.key)
+                self._register(first + place, fresh[place])
 
     def _register(self, line: int, layer: Layer) -> None:
         table = self.trace.table
