@@ -26,11 +26,10 @@ from engine.multijoin import MultiJoin
 from engine.operators import functions, linear, reducers
 from engine.operators.arrangement import (
     Arrangement,
-    EnteredArrangement,
     FloatsArrangement,
-    Rows,
     SumsArrangement,
 )
+from engine.operators.entered import EnteredArrangement, Rows
 from engine.operators.failures import FailureLog
 from engine.operators.general import General, Reducer
 from engine.operators.intern import intern

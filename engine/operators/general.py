@@ -14,8 +14,9 @@ from operator import itemgetter
 import numpy as np
 
 from engine.kernels.lookup import find_ranges
-from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.arrangement import Arrangement
 from engine.operators.chains import chains
+from engine.operators.entered import EnteredArrangement
 from engine.operators.operator import Step
 from engine.operators.reduce import GroupOperator
 

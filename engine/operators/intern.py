@@ -26,7 +26,8 @@ from engine.kernels.intern import arrange_hashed, ask_again, sift
 from engine.kernels.layers import SPREAD
 from engine.kernels.lookup import find_ranges
 from engine.kernels.rounds import distinct_rows
-from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
 from engine.operators.general import Answer, General, Words, rows_by_key
 from engine.operators.loop import Loop, Variable
 from engine.operators.operator import Operator, Step

@@ -15,7 +15,8 @@ import numpy as np
 from engine.kernels.arrange import arrange
 from engine.kernels.collapse import collapse
 from engine.kernels.merge import merge
-from engine.operators.arrangement import Arrangement, EnteredArrangement
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
 from engine.operators.failures import FailureLog
 from engine.operators.linear import Select
 from engine.operators.loop import Leave, Loop

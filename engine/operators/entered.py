@@ -1,0 +1,107 @@
+"""Arrangements of the scope outside, inside a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernels.layers import COLUMNS
+from engine.layer import Layer
+from engine.operators.arrangement import Arranged, Arrangement
+from engine.operators.operator import Operator, Step
+
+
+class EnteredArrangement(Operator):
+    """An arrangement of the scope outside, read inside a loop without a copy.
+
+    Its changes happen at round 0; at every later round they are simply there. Where the loop is
+    rebuilt, all that is there happens at round 0, at the epoch of the change.
+    """
+
+    def __init__(self, source: Arrangement | EnteredArrangement) -> None:
+        super().__init__([source])
+        self._entering = False
+        self._whole: Layer | None = None
+        self._table = np.empty((1, COLUMNS), np.int64)
+
+    def look_up_by(self, key: int) -> None:
+        self._source.look_up_by(key)
+
+    @property
+    def _source(self) -> Arrangement | EnteredArrangement:
+        return self.inputs[0]  # type: ignore[return-value]
+
+    @property
+    def width(self) -> int:
+        return self._source.width
+
+    @property
+    def depth(self) -> int:
+        return self._source.depth
+
+    @property
+    def published(self) -> int:
+        return self._source.published if self._whole is None else 0
+
+    def step(self, step: Step) -> None:
+        self._entering = step.entering
+
+    @property
+    def batch(self) -> np.ndarray | None:
+        if not self._entering:
+            return None
+        if self._whole is None:
+            return self._source.batch
+        return self._whole.rows if len(self._whole) else None
+
+    def before(self) -> np.ndarray:
+        if not self._entering:
+            return self.after()
+        return self._source.before() if self._whole is None else self._table[:0]
+
+    def after(self) -> np.ndarray:
+        if self._whole is None:
+            return self._source.after()
+        return self._table[: len(self._whole) > 0]
+
+    def batches(self) -> list[np.ndarray]:
+        if self._whole is None:
+            return self._source.batches()
+        return [self._whole.rows] if len(self._whole) else []
+
+    @property
+    def change(self) -> np.ndarray | None:
+        """What changes outside in the current step."""
+        return self._source.batch
+
+    @property
+    def rows(self) -> int:
+        """How many rows of differences are there outside, without the current step's."""
+        return sum(map(len, self._source.batches())) - (0 if self.change is None else len(self.change))
+
+    def start_over(self, epoch: int) -> None:
+        """Let all that is there outside happen at `epoch`, until `resume`."""
+        source = self._source
+        while isinstance(source, EnteredArrangement):
+            source = source._source
+        whole = source.trace.merge_all(source.batches(), epoch)
+        self._whole = Layer(whole).indexed(source.trace.key)
+        self._whole.register(self._table, 0, source.trace.key)
+
+    def resume(self) -> None:
+        """Let the changes outside be all that happens."""
+        self._whole = None
+
+    def abandon(self) -> None:
+        self.resume()
+
+
+class Rows(Operator):
+    """An arrangement's changes as deltas, for those who do not look anything up in it."""
+
+    def __init__(self, source: Operator) -> None:
+        super().__init__([source])
+
+    def step(self, step: Step) -> None:
+        source: Arranged = self.inputs[0]  # type: ignore[assignment]
+        batch = source.batch
+        self.out = [] if batch is None else [np.ascontiguousarray(batch.T)]
