@@ -44,6 +44,7 @@ from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import Rebuild
 from engine.operators.reduce import FloatSum, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
+from engine.operators.swept import SweptSums, SweptThreshold
 from engine.paths import orders
 from engine.plan import (
     Aggregate,
@@ -247,14 +248,12 @@ class Renderer:
                 return self._consolidate(node, scope)
             case Inspect():
                 return self._inspect(node, scope)
-            case Threshold(clamp=clamp) if not self._times.is_total:
-                keys = tuple(range(len(node.schema)))
-                return self._general(node, node.input, keys, reducers.clamped(clamp), 0, scope)
             case TopK() if not self._times.is_total:
                 return self._top_at_times(node, scope)
             case Threshold(input=input, clamp=clamp):
                 arrangement = self._arrangement(input, tuple(range(len(input.schema))), scope)
-                operator = scope.put(node, lambda: ThresholdOperator(arrangement, clamp))
+                kind = ThresholdOperator if self._times.is_total else SweptThreshold
+                operator = scope.put(node, lambda: kind(arrangement, clamp))
                 return _plain(operator, len(input.schema))
             case TopK():
                 return self._top(node, scope)
@@ -423,14 +422,14 @@ class Renderer:
     # Reduces
 
     def _reduce(self, node: Reduce, scope: Scope) -> Collection:
-        if not self._times.is_total:
+        split = split_reduce(node)
+        if not self._times.is_total and (split is not node or not _is_sums(node)):
             reducer = reducers.aggregated(node, self._dictionary)
             return self._general(node, node.input, node.keys, reducer, len(node.aggregates), scope)
-        split = split_reduce(node)
         if split is not node:
             return self._collection(split, scope)
         width = len(node.schema)
-        if not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS:
+        if _is_sums(node):
             return _plain(self._sums(node, scope), width)
         return _plain(self._single(node, node.aggregates[0], scope), width)
 
@@ -482,10 +481,11 @@ class Renderer:
             ("sums", node.input, node.keys, layout.slots),
             lambda: SumsArrangement(collection.operator, keys, collection.width, scope.depth, layout.slots),
         )
+        kind = Sums if self._times.is_total else SweptSums
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
         return scope.put(
             node,
-            lambda: Sums(source, layout.finish, labels, FailureLog(self._dictionary)),
+            lambda: kind(source, layout.finish, labels, FailureLog(self._dictionary)),
         )
 
     # Recursion
@@ -536,6 +536,11 @@ class Renderer:
         failures = FailureLog(self._dictionary)
         operator = body.put(("entry", entry), lambda: EnterAt(source.operator, program, failures, body.loop))
         return replace(source, operator=operator)
+
+
+def _is_sums(node: Reduce) -> bool:
+    """Whether a reduce that needs no split accumulates all that it gives."""
+    return not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS
 
 
 def _codes(schema: Schema, ordering: Ordering) -> Codes:

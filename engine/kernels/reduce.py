@@ -232,7 +232,7 @@ def value_delta(keys, lines, written):
 
 
 @njit(inline="always")
-def _clamped(multiplicity, clamp):
+def clamped(multiplicity, clamp):
     if multiplicity <= 0:
         return 0
     return 1 if clamp == CLAMP_DISTINCT else multiplicity
@@ -274,10 +274,10 @@ def threshold(keys, table, old, depth, rounds, clamp):
             epoch = fresh[i, 0]
             change = 0
             for s in range(corners):
-                change -= parity(s) * _clamped(base[s, 0], clamp)
+                change -= parity(s) * clamped(base[s, 0], clamp)
             i = absorb(fresh, i, n, 1, base)
             for s in range(corners):
-                change += parity(s) * _clamped(base[s, 0], clamp)
+                change += parity(s) * clamped(base[s, 0], clamp)
             if change != 0:
                 if written == lines.shape[0]:
                     lines = grow(lines)
@@ -295,7 +295,7 @@ def threshold(keys, table, old, depth, rounds, clamp):
 
 
 @njit
-def _result(base, s, finish, m, epoch, sign, lines, start, written):
+def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
     """Settle the row of group m at corner s into `lines`; returns the new number of lines.
 
     A line is group, epoch, diff, the aggregate that overflows or -1, and the aggregates.
@@ -398,11 +398,11 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
                 lines = grow(lines)
             for s in range(corners):
                 if base[s, 0] > 0:
-                    written = _result(base, s, finish, m, epoch, -parity(s), lines, start, written)
+                    written = finish_row(base, s, finish, m, epoch, -parity(s), lines, start, written)
             i = absorb(fresh, i, n, slots, base)
             for s in range(corners):
                 if base[s, 0] > 0:
-                    written = _result(base, s, finish, m, epoch, parity(s), lines, start, written)
+                    written = finish_row(base, s, finish, m, epoch, parity(s), lines, start, written)
             for k in range(start, written):
                 if lines[k, 3] >= 0:
                     failed += 1

@@ -12,7 +12,7 @@ new: there the difference is nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -36,6 +36,15 @@ class Chain:
         """The word of the time at a position."""
         return self.base | position << self.shift
 
+    def times(self, positions: np.ndarray) -> np.ndarray:
+        """The words of the times at positions [n]."""
+        return self.base | positions << self.shift
+
+    def old(self, is_new: np.ndarray) -> np.ndarray:
+        """Which of the chain's rows to count as published: none, where those all come before the start."""
+        old = ~is_new[self.rows]
+        return old & old[self.positions >= self.start].any()
+
 
 def chains(times: np.ndarray, is_new: np.ndarray, rounds: np.ndarray, step: Step) -> Iterator[Chain]:
     """The chains of a group whose rows are at `times` [n], words, and at `rounds` [n, d] up to the step's."""
@@ -43,28 +52,32 @@ def chains(times: np.ndarray, is_new: np.ndarray, rounds: np.ndarray, step: Step
     strict = ((rounds < step.array) << np.arange(depth)).sum(axis=1)
     if not len(step.masks):
         # All that is published is before all that is new.
-        chain = _chain(np.where(is_new, times, -1), is_new, strict, depth, np.arange(len(times)))
+        positions = np.where(is_new, times, -1)
+        order = np.argsort(positions, kind="stable")
+        chain = _chain(positions[order], is_new[order], strict[order], depth, order)
         if chain is not None:
             yield chain
         return
     fields = times[:, None] & step.masks
     swept = max(range(fields.shape[1]), key=lambda c: len(np.unique(fields[:, c])))
     shift = _shift(int(step.masks[swept]))
-    others = np.delete(fields, swept, axis=1)
+    order = np.argsort(fields[:, swept], kind="stable")
+    others = np.delete(fields, swept, axis=1)[order]
+    positions = fields[order, swept] >> shift
+    is_new, strict = is_new[order], strict[order]
     bits = depth + others.shape[1]
     for least in _closed(others):
         below = np.flatnonzero((others <= least).all(axis=1))
         outer = (others[below] < least) << np.arange(depth, bits)
-        positions = fields[below, swept] >> shift
-        chain = _chain(positions, is_new[below], strict[below] | outer.sum(axis=1), bits, below)
+        chain = _chain(positions[below], is_new[below], strict[below] | outer.sum(axis=1), bits, order[below])
         if chain is not None:
-            yield Chain(**{**chain.__dict__, "base": int(least.sum()), "shift": shift})
+            yield replace(chain, base=int(least.sum()), shift=shift)
 
 
 def _chain(
     positions: np.ndarray, is_new: np.ndarray, strict: np.ndarray, bits: int, rows: np.ndarray
 ) -> Chain | None:
-    """A chain, or None if nothing on it is interesting."""
+    """A chain of rows in order, or None if nothing on it is interesting."""
     if not is_new.any():
         return None
     start = int(positions[is_new].min())
@@ -73,8 +86,7 @@ def _chain(
         if not len(level):
             return None
         start = max(start, int(level.min()))
-    order = np.argsort(positions, kind="stable")
-    return Chain(rows[order], positions[order], strict[order], bits, start)
+    return Chain(rows, positions, strict, bits, start)
 
 
 def _closed(others: np.ndarray) -> np.ndarray:

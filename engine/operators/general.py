@@ -52,25 +52,27 @@ class Corner:
         return change
 
 
-class General(GroupOperator):
-    """Any function of a group's rows. Reads the whole group; asks again at each of its interesting times."""
+class GroupwiseOperator(GroupOperator):
+    """A reduce that sweeps one group after another, along the chains of its interesting times."""
 
-    def __init__(self, source: Arrangement, key: int, reducer: Reducer, words: int) -> None:
-        """`words` is the number of words in a row that the reducer gives."""
+    def __init__(self, source: Arrangement, key: int, words: int) -> None:
+        """`words` is the number of words in a result beside the key."""
         super().__init__(source, key)
-        self._reducer = reducer
         self._words = words
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        results: list[Words] = []
+        results = [np.empty((self._key + self._words + 2, 0), np.int64)]
         later: list[np.ndarray] = []
         for key, (found, are_new) in zip(keys, self._groups(keys), strict=True):
             rows, is_new = self._now(key, found, are_new, step, later)
             if is_new.any():
-                self._sweep(tuple(key.tolist()), rows, is_new, step, results)
-        delta = np.array(results, np.int64).reshape(-1, self._key + self._words + 2).T
+                results.append(self._sweep(key, rows, is_new, step))
         lines = np.concatenate(later) if later else np.empty((0, 0), np.int64)
-        return np.ascontiguousarray(delta), np.ascontiguousarray(lines)
+        return np.ascontiguousarray(np.concatenate(results, axis=1)), np.ascontiguousarray(lines)
+
+    def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
+        """The changes of a group, a delta, whose rows up to the step's rounds are given."""
+        raise TypeError(f"{type(self).__name__} does not say how it sweeps")
 
     def _groups(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Of each group its rows, and which of them are new."""
@@ -89,40 +91,45 @@ class General(GroupOperator):
         later.append(np.hstack((joined, np.broadcast_to(key, (len(joined), len(key))))))
         return rows[~above], is_new[~above]
 
-    def _sweep(
-        self, key: Words, rows: np.ndarray, is_new: np.ndarray, step: Step, results: list[Words]
-    ) -> None:
-        """Append the group's changes to `results`, chain after chain, each from its start on."""
+
+class General(GroupwiseOperator):
+    """Any function of a group's rows. Reads the whole group; asks again at each of its interesting times."""
+
+    def __init__(self, source: Arrangement, key: int, reducer: Reducer, words: int) -> None:
+        super().__init__(source, key, words)
+        self._reducer = reducer
+
+    def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
         words, depth = self.source.width, len(step.rounds)
         values = [tuple(row) for row in rows[:, self._key : words].tolist()]
         diffs = rows[:, -1].tolist()
-        rounds = rows[:, words : words + depth]
-        for chain in chains(rows[:, words + depth], is_new, rounds, step):
-            every = Sweep(chain.bits, key, self._reducer)
-            # What published rows alone give at these times is there already.
-            published = Sweep(chain.bits, key, self._reducer)
-            was_old = ~is_new[chain.rows]
-            was_old &= was_old[chain.positions >= chain.start].any()
-            lines = zip(
-                *(a.tolist() for a in (chain.rows, chain.positions, chain.strict, was_old)), strict=True
-            )
-            for position, group in groupby(lines, key=itemgetter(1)):
+        group = tuple(key.tolist())
+        results: list[Words] = []
+        for chain in chains(rows[:, words + depth], is_new, rows[:, words : words + depth], step):
+            every = Sweep(chain.bits, group, self._reducer)
+            published = Sweep(chain.bits, group, self._reducer)
+            arrays = (chain.rows, chain.positions, chain.strict, chain.old(is_new))
+            lines = zip(*(array.tolist() for array in arrays), strict=True)
+            for position, at in groupby(lines, key=itemgetter(1)):
                 if position >= chain.start:
-                    self._change(every, published)  # what was there before, once; then nothing
-                for row, _, strict, old in group:
+                    _change(every, published)  # what was there before, once; then nothing
+                for row, _, strict, old in at:
                     every.add(values[row], diffs[row], strict)
                     if old:
                         published.add(values[row], diffs[row], strict)
                 if position >= chain.start:
-                    change = self._change(every, published)
-                    results += [(*key, *r, chain.time(position), n) for r, n in change.items() if n]
+                    time = chain.time(position)
+                    change = _change(every, published)
+                    results += [(*group, *row, time, n) for row, n in change.items() if n]
+        return np.array(results, np.int64).reshape(-1, self._key + self._words + 2).T
 
-    def _change(self, every: Sweep, published: Sweep) -> Answer:
-        """How the answer for all rows has changed, less how that for the published ones has."""
-        change = every.refresh()
-        for row, count in published.refresh().items():
-            change[row] = change.get(row, 0) - count
-        return change
+
+def _change(every: Sweep, published: Sweep) -> Answer:
+    """How the answer for all rows has changed, less how that for the published ones has."""
+    change = every.refresh()
+    for row, count in published.refresh().items():
+        change[row] = change.get(row, 0) - count
+    return change
 
 
 class Sweep:
@@ -158,8 +165,8 @@ def rows_by_key(
     """Of each of the `keys` [m, P] the arrangement's rows, and which of them are not published yet."""
     lows, highs = find_ranges(source.after(), keys)
     batches = source.batches()
-    nothing = np.empty((0, source.width + source.depth + 2), np.int64)
     for m in range(len(keys)):
         pieces = [batch[lows[i, m] : highs[i, m]] for i, batch in enumerate(batches)]
         is_new = np.repeat(np.arange(len(pieces)) >= source.published, [len(piece) for piece in pieces])
-        yield np.concatenate([nothing, *pieces]), is_new
+        nothing = np.empty((0, source.width + source.depth + 2), np.int64)
+        yield np.concatenate(pieces) if pieces else nothing, is_new
