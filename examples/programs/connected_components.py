@@ -3,23 +3,13 @@
 from __future__ import annotations
 
 from engine import Collection, Dataflow
+from examples.programs.graphs import both_ways, nodes
 from examples.programs.story import tell
 
 
 def connected_components(edges: Collection) -> Collection:
     """From edges (source, target), leading both ways, to (node, label), the least node of its component."""
     return least_labels(nodes(edges), both_ways(edges))
-
-
-def both_ways(edges: Collection) -> Collection:
-    """Every edge, and the same edge the other way round."""
-    return edges.concat(edges.map(lambda edge: {"source": edge.target, "target": edge.source}))
-
-
-def nodes(edges: Collection) -> Collection:
-    """The ends of edges (source, target), as (node), once each."""
-    sources = edges.map(lambda edge: {"node": edge.source})
-    return sources.concat(edges.map(lambda edge: {"node": edge.target})).distinct()
 
 
 def least_labels(nodes: Collection, edges: Collection) -> Collection:

@@ -26,7 +26,7 @@ def generations(cells: Collection, last: int) -> Collection:
         )
         counted = here.concat(around, around).count(("generation", "x", "y"))
         alive = counted.filter(lambda cell: (cell.count >= 5) & (cell.count <= 7))
-        return first.concat(alive.map(lambda cell: {"generation": cell.generation, "x": cell.x, "y": cell.y}))
+        return first.concat(alive.select("generation", "x", "y"))
 
     return first.iterate(advance, rounds=last)
 
@@ -43,7 +43,8 @@ def main() -> None:
     cells.insert((3, 1))
     flow.advance()
     changes = Counter(generation for generation, _, _ in boards.difference(1))
-    print("epoch 1: with a cell more, this many cells change in generation 0 to 4:", *changes.values())
+    counts = ", ".join(str(changes[generation]) for generation in range(5))
+    print(f"epoch 1: with one cell more, {counts} cells of generations 0 to 4 change")
     draw(boards)
     cells.remove((3, 1))
     flow.advance()

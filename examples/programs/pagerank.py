@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from engine import Collection, Dataflow
-from examples.programs.connected_components import nodes
+from examples.programs.graphs import nodes
 from examples.programs.story import tell
 
 WHOLE = 1_000_000

@@ -30,25 +30,17 @@ def points_to(alloc: Collection, move: Collection, load: Collection, store: Coll
         on=("source", "variable"),
         select=lambda it, held: {"variable": it.target, "object": held.object},
     )
-    loaded = load.join(
-        points,
-        on=("base", "variable"),
-        select=lambda it, held: {"variable": it.target, "holder": held.object, "field": it.field},
-    ).join(
+    loaded = load.join(points, on=("base", "variable")).join(
         heap,
-        on=(("holder", "field"), ("holder", "field")),
-        select=lambda it, held: {"variable": it.variable, "object": held.object},
+        on=(("object", "field"), ("holder", "field")),
+        select=lambda it, held: {"variable": it.target, "object": held.object},
     )
     points.set(alloc.concat(moved, loaded).distinct())
 
-    stored = store.join(
-        points,
-        on=("base", "variable"),
-        select=lambda it, held: {"holder": held.object, "field": it.field, "source": it.source},
-    ).join(
+    stored = store.join(points, on=("base", "variable")).join(
         points,
         on=("source", "variable"),
-        select=lambda it, held: {"holder": it.holder, "field": it.field, "object": held.object},
+        select=lambda it, held: {"holder": it.object, "field": it.field, "object": held.object},
     )
     heap.set(stored.distinct())
     return points.leave()

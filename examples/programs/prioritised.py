@@ -14,13 +14,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 
 from engine import Collection, Dataflow, Value, sql
-from examples.programs.connected_components import (
-    both_ways,
-    connected_components,
-    heard,
-    labelled,
-    nodes,
-)
+from examples.programs.connected_components import connected_components, heard, labelled
+from examples.programs.graphs import both_ways, nodes
 from examples.programs.shortest_paths import relaxed, shortest_paths, started
 
 SPACING = 256

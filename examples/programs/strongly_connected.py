@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from engine import Collection, Dataflow
-from examples.programs.connected_components import least_labels, nodes
+from examples.programs.connected_components import least_labels
+from examples.programs.graphs import nodes, turned
 from examples.programs.story import tell
 
 
@@ -19,25 +20,11 @@ def strongly_connected(edges: Collection) -> Collection:
     def trim(kept: Collection) -> Collection:
         """The edges whose two ends are reached from the same least node."""
         labels = least_labels(every, kept)
-        labelled = kept.join(
-            labels,
-            on=("source", "node"),
-            select=lambda edge, it: {"source": edge.source, "target": edge.target, "label": it.label},
-        )
-        same = labelled.join(
-            labels,
-            on=(("target", "label"), ("node", "label")),
-            select=lambda edge, it: {"source": edge.source, "target": edge.target},
-        )
-        return same
+        labelled = kept.join(labels, on=("source", "node"))
+        return labelled.join(labels, on=(("target", "label"), ("node", "label"))).select("source", "target")
 
     inside = edges.distinct().iterate(lambda kept: turned(trim(turned(trim(kept)))))
     return least_labels(every, inside)
-
-
-def turned(edges: Collection) -> Collection:
-    """The edges the other way round."""
-    return edges.map(lambda edge: {"source": edge.target, "target": edge.source})
 
 
 def main() -> None:
