@@ -92,7 +92,7 @@ class Trace:
         empty = copy(self)
         empty._layers, empty._merges, empty._held = [], [], []
         empty.table = np.empty((16, COLUMNS), np.int64)
-        empty.count = 0
+        empty.count = empty._compacted = 0
         return empty
 
     @property

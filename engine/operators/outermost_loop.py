@@ -48,7 +48,8 @@ class OutermostLoop(Loop):
         self._entered = [entry for entry in self.entries if isinstance(entry, EnteredArrangement)]
         self._arrangements = [part for part in inside if isinstance(part, Arrangement)]
         self._failures = [part.failures for part in inside if hasattr(part, "failures")]
-        self._results = [_result(self, binding, width) for binding, width in enumerate(widths)]
+        if self._policy is not Rebuild.NEVER:
+            self._results = [_result(self, binding, width) for binding, width in enumerate(widths)]
 
     def step(self, step: Step) -> None:
         epochs = [change[:, entry.width] for entry in self._entered if (change := entry.change) is not None]
