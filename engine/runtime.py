@@ -314,8 +314,9 @@ class Engine:
         return history.trace.since if history is not None else self._snapshot.upper - 1
 
     def _kept(self, plan: Node) -> Frontier:
-        """The times at which a view can be read: those at which all of its sources can."""
-        kept = [self._snapshot.relations[source.name].kept.words for source in _sources_of(plan)]
+        """The times at which a view can be read: those at which all of its sources that keep rows can."""
+        relations = self._snapshot.relations
+        kept = [relations[s.name].kept.words for s in _sources_of(plan) if s.name in relations]
         words = self._beginning.words
         for other in kept:
             words = self._order.frontier(self._order.join(a, b) for a in words for b in other)

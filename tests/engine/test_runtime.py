@@ -94,6 +94,17 @@ def test_a_new_view_has_the_history_of_its_tables(engine: Engine) -> None:
     assert rows(engine, "degrees") == [(1, 2)]
 
 
+def test_rows_of_a_source_that_keeps_none_pass_through() -> None:
+    engine = Engine()
+    engine.create_source("edges", EDGES.schema, keep=False)
+    engine.create_view("degrees", degrees())
+    for epoch, edge in ((1, (1, 2)), (2, (1, 3))):
+        engine.stage({"edges": delta(2, [(edge, epoch, 1)])}, epoch + 1).publish()
+    assert [rows(engine, "degrees", epoch) for epoch in (1, 2)] == [[(1, 1)], [(1, 2)]]
+    with pytest.raises(UnknownName):
+        engine.snapshot.rows("edges")
+
+
 def test_equal_subplans_are_one_operator(engine: Engine) -> None:
     engine.create_view("a", degrees())
     before = len(engine._dataflow.operators)
