@@ -32,7 +32,7 @@ from engine.operators.general import Answer, General, Words, rows_by_key
 from engine.operators.loop import Loop, Variable
 from engine.operators.operator import Operator, Step
 from engine.operators.reduce import GroupOperator, Threshold
-from engine.operators.reducers import clamped
+from engine.operators.swept import SweptThreshold
 from engine.plan import Clamp, OnLimit
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
@@ -90,11 +90,11 @@ class InitialAtEpochs(Initial, Threshold):
         super().__init__(source, Clamp.DISTINCT)
 
 
-class InitialAtTimes(Initial, General):
+class InitialAtTimes(Initial, SweptThreshold):
     """At times of several coordinates."""
 
     def __init__(self, source: HashedArrangement) -> None:
-        super().__init__(source, source.width, clamped(Clamp.DISTINCT), 0)
+        super().__init__(source, Clamp.DISTINCT)
 
 
 class Contested(Operator):

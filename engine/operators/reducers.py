@@ -13,19 +13,8 @@ from engine.codec.values import float_word, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.operators.general import Answer, Reducer, Words
-from engine.plan import Aggregate, Clamp, Function, Reduce, TopK
+from engine.plan import Aggregate, Function, Reduce, TopK
 from engine.schema import NULL, Kind, Schema, Type
-
-
-def clamped(clamp: Clamp) -> Reducer:
-    """The row that is the group's key, with its clamped multiplicity."""
-
-    def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
-        count = sum(rows.values())
-        if count > 0:
-            yield (), 1 if clamp is Clamp.DISTINCT else count
-
-    return reduce
 
 
 def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
