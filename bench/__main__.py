@@ -1,4 +1,4 @@
-"""`python -m bench`: measure everything, print the table, write docs/benchmarks.md."""
+"""`python -m bench`: measure everything, print tables, write docs/benchmarks.md and docs/curves.md."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import argparse
 from pathlib import Path
 
 from bench import curve, http, profiling, run
+from bench.curves import page
+from bench.curves.base import Curve
+from bench.curves.run import CURVES, apart
 from bench.duck import REPETITIONS
 from bench.measure import Share
 from bench.reference import REFERENCE
@@ -14,6 +17,8 @@ from bench.table import Row, engine_row, http_row, text
 from bench.workloads import FULL
 
 HTTP = "http"
+COST_CURVES = "curves"
+EVERYTHING = (*FULL, HTTP, COST_CURVES)
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -28,15 +33,33 @@ def main(arguments: list[str] | None = None) -> None:
         for point in curve.curve(options.curve, options.quick):
             print(curve.line(point), flush=True)
         return
-    chosen = options.workloads or [*FULL, HTTP]
+    chosen = options.workloads or EVERYTHING
+    if table := [name for name in chosen if name != COST_CURVES]:
+        _table(table, options.quick, options.output)
+    if COST_CURVES in chosen:
+        _curves(options.quick, options.output)
+
+
+def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
     start = Share.now()
-    rows = _measure(chosen, options.quick)
+    rows = _measure(chosen, quick)
     about = facts(start.others())
     print(about, text(rows), sep="\n\n")
-    whole = not options.quick and set(chosen) == {*FULL, HTTP}
-    target = options.output or (DOCUMENT if whole else None)
+    whole = not quick and set(chosen) == {*FULL, HTTP}
+    target = output or (DOCUMENT if whole else None)
     if target:
         target.write_text(document(about, rows, REPETITIONS, REFERENCE, http.NODES))
+
+
+def _curves(quick: bool, output: Path | None) -> None:
+    start = Share.now()
+    curves: dict[str, Curve] = {}
+    for name in CURVES:
+        print(f"running the curve {name} ...", flush=True)
+        curves[name] = apart(name, quick)
+        print(page.tables(curves[name]), flush=True)
+    if output or not quick:
+        page.write(facts(start.others()), curves, (output or DOCUMENT).with_name(page.NAME))
 
 
 def _measure(chosen: list[str], quick: bool) -> list[Row]:
@@ -53,11 +76,13 @@ def _measure(chosen: list[str], quick: bool) -> list[Row]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "workloads", nargs="*", type=_workload, help=f"of {', '.join((*FULL, HTTP))}; everything if none"
+        "workloads", nargs="*", type=_workload, help=f"of {', '.join(EVERYTHING)}; everything if none"
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(
-        "--output", type=Path, help="also write the page here (default: docs/benchmarks.md, for a full run)"
+        "--output",
+        type=Path,
+        help="also write the page here, and curves.md beside it (default: under docs, for a full run)",
     )
     parser.add_argument(
         "--profile",
@@ -75,7 +100,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _workload(name: str) -> str:
-    if name not in (*FULL, HTTP):
+    if name not in EVERYTHING:
         raise argparse.ArgumentTypeError(f"there is no workload {name}")
     return name
 

@@ -74,20 +74,20 @@ def _three_digits(value: float) -> str:
 
 def text(rows: list[Row]) -> str:
     """The table in columns of one width each: names to the left, figures to the right."""
-    widths = _widths(rows)
+    widths = _widths([HEADER, *rows])
     rule = tuple("-" * width for width in widths)
     return "\n".join("  ".join(_padded(row, widths)) for row in (HEADER, rule, *rows))
 
 
-def markdown(rows: list[Row]) -> str:
-    """The table in Markdown, its source aligned as `text` is."""
-    widths = _widths(rows)
+def markdown(rows: list[Row], header: Row = HEADER) -> str:
+    """A table in Markdown, its source aligned as `text` is."""
+    widths = _widths([header, *rows])
     rule = ("-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:]))
-    return "\n".join(f"| {' | '.join(_padded(row, widths))} |" for row in (HEADER, rule, *rows))
+    return "\n".join(f"| {' | '.join(_padded(row, widths))} |" for row in (header, rule, *rows))
 
 
 def _widths(rows: list[Row]) -> list[int]:
-    return [max(len(cell) for cell in column) for column in zip(HEADER, *rows, strict=True)]
+    return [max(len(cell) for cell in column) for column in zip(*rows, strict=True)]
 
 
 def _padded(row: Row, widths: list[int]) -> Row:

@@ -1,0 +1,62 @@
+"""What a curve is: plots of named lines, what they show, and how they are read.
+
+A curve's module measures it: `measure(size)` takes the module's `FULL` or `QUICK` size.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+
+from bench.measure import Timing, clock
+from engine import Dataflow, Input
+from engine.times import Time
+
+Points = list[tuple[float, float]]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """`unit`: seconds, bytes, or none for what is counted."""
+
+    label: str
+    unit: Literal["s", "B", ""] = ""
+    log: bool = True
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Lines over one x, each a list of (x, y); where a line has no point at an x, it was not measured."""
+
+    title: str
+    x: Axis
+    y: Axis
+    lines: dict[str, Points]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Plots that belong together. `reading` says in a line how to read them."""
+
+    title: str
+    reading: str
+    plots: tuple[Plot, ...]
+
+
+def feed(input: Input, delta: np.ndarray) -> None:
+    """Hand a delta int64[W + 2, n] of integers to an input, as an Arrow table."""
+    table = pa.table(list(delta[:-2]), names=list(input.schema.names))
+    input.load(table, delta[-1], delta[-2])
+
+
+def advance(flow: Dataflow, *frontier: Time) -> int:
+    """Complete all times before `frontier`, the current epoch if there is none; the nanoseconds it takes."""
+    return clock(lambda: flow.advance(*frontier))
+
+
+def median(nanoseconds: list[int]) -> float:
+    """In seconds."""
+    return Timing.of(nanoseconds).median

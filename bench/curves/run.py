@@ -1,0 +1,33 @@
+"""All curves by name, each measured in a process of its own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from types import ModuleType
+
+from bench.curves import change, compaction, depth, epochs, state, times
+from bench.curves.base import Curve
+
+CURVES: dict[str, ModuleType] = {
+    "change": change,
+    "state": state,
+    "epochs": epochs,
+    "depth": depth,
+    "compaction": compaction,
+    "times": times,
+}
+"""Modules with a `measure` and its sizes `FULL` and `QUICK`."""
+
+
+def apart(name: str, quick: bool) -> Curve:
+    """`measure` in a fresh process, so that memory and caches are the curve's own."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        return pool.submit(measure, name, quick).result()
+
+
+def measure(name: str, quick: bool) -> Curve:
+    """The curve called `name`; in full size after a quick run, so that all code is loaded."""
+    module = CURVES[name]
+    small = module.measure(module.QUICK)
+    return small if quick else module.measure(module.FULL)

@@ -1,0 +1,39 @@
+"""The size of the state: what replacing a single row costs in ever larger collections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from bench.curves.base import Axis, Curve, Plot, Points, median
+from bench.curves.subjects import Query, Subject, count, distinct, join, least, reach
+
+
+@dataclass(frozen=True)
+class Size:
+    rows: tuple[int, ...]
+    rounds: int
+
+
+FULL = Size((1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000), 200)
+QUICK = Size((100, 1_000), 5)
+QUERIES: dict[str, Query] = {
+    "count": count,
+    "min": least,
+    "distinct": distinct,
+    "join": join,
+    "recursion": reach,
+}
+
+
+def measure(size: Size) -> Curve:
+    lines: dict[str, Points] = {name: [] for name in QUERIES}
+    for rows in size.rows:
+        for name, query in QUERIES.items():
+            subject = Subject(query, rows // 2, rows)
+            lines[name].append((rows, median([subject.replace(1) for _ in range(size.rounds)])))
+    return Curve(
+        "The size of the state",
+        "One row is replaced by another. A line that stays level does not pay for what is there already; "
+        "a small slope is that of longer searches and colder memory.",
+        (Plot("median time of a single change", Axis("rows of the state"), Axis("time", "s"), lines),),
+    )

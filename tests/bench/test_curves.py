@@ -1,0 +1,80 @@
+"""The cost curves in miniature: each is measured, and a page has tables and the same plots each time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.__main__ import DOCUMENT, main
+from bench.curves import page, times
+from bench.curves.base import Axis, Curve, Plot
+from bench.curves.epochs import history
+from bench.curves.run import CURVES, measure
+
+SOME = Curve(
+    "Some",
+    "Read it so.",
+    (
+        Plot("times", Axis("rows"), Axis("time", "s"), {"a": [(1, 1e-3), (10, 2e-3)], "b": [(10, 1.5)]}),
+        Plot("sizes", Axis("rows", log=False), Axis("memory", "B", log=False), {"a": [(1, 0), (2, 3e6)]}),
+    ),
+)
+
+
+@pytest.mark.parametrize("name", CURVES)
+def test_every_curve(name: str) -> None:
+    curve = measure(name, quick=True)
+    assert page.tables(curve)
+    for plot in curve.plots:
+        for points in plot.lines.values():
+            xs = [x for x, _ in points]
+            assert xs == sorted(set(xs))
+            assert all(y >= 0 for _, y in points)
+
+
+def test_the_command(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bench.__main__.apart", lambda name, quick: SOME)
+    before = {path: path.read_bytes() for path in DOCUMENT.parent.rglob("*") if path.is_file()}
+    main(["--quick", "curves"])
+    assert "**times**" in capsys.readouterr().out
+    assert before == {path: path.read_bytes() for path in DOCUMENT.parent.rglob("*") if path.is_file()}
+    main(["--quick", "curves", "--output", str(tmp_path / "page.md")])
+    assert "## Some" in (tmp_path / page.NAME).read_text()
+    assert {path.stem for path in tmp_path.rglob("*.svg")} == set(CURVES)
+
+
+def test_the_page_has_tables_and_plots_that_do_not_change(tmp_path: Path) -> None:
+    written = []
+    for folder in (tmp_path / "a", tmp_path / "b"):
+        page.write("- a machine", {"some": SOME}, folder / page.NAME)
+        written.append((folder / "curves" / "some.svg").read_bytes())
+    assert written[0] == written[1]
+    text = (tmp_path / "a" / page.NAME).read_text()
+    assert "![Some](curves/some.svg)" in text
+    assert "- a machine" in text
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line[:1] == "|"]
+    assert ["rows", "a", "b"] in rows
+    assert ["1", "1.00 ms", "–"] in rows
+    assert ["10", "2.00 ms", "1.50 s"] in rows
+    assert ["2", "3.0 MB"] in rows
+
+
+def test_a_history_ends_where_it_began() -> None:
+    delta = history(1_000, 20, 50)
+    assert np.array_equal(np.unique(delta[2]), np.arange(50))
+    counts: dict[tuple[int, int], int] = {}
+    for source, target, _, diff in delta.T.tolist():
+        counts[source, target] = counts.get((source, target), 0) + diff
+        assert counts[source, target] >= 0
+    assert not any(counts.values())
+
+
+def test_times_are_all_produced() -> None:
+    curve = times.measure(times.Size((7,), (4,)))
+    produced = {name: points[0][0] for name, points in curve.plots[0].lines.items()}
+    assert produced["chains"] == 8
+    assert produced["grid"] == 4 * 5
