@@ -21,8 +21,8 @@ from tests.engine.harness import Bag, delta
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.oracle.interpreter import Oracle, OracleError
 
-CASES = int(os.environ.get("FRESHET_DATAFLOWS", "2000")) // 4
-GROUP = 50
+CASES = int(os.environ.get("FRESHET_DATAFLOWS", "2000"))
+GROUP = 100
 SIDE = 3
 VALUES = 4
 
