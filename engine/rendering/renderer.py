@@ -1,0 +1,93 @@
+"""Plans into running operators.
+
+A node is rendered in the innermost scope whose variables it refers to, once, whoever
+asks; where an inner scope reads it, it enters. Reordering and dropping columns costs
+nothing: a `Collection` names an operator and which of its words are the plan's columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.errors import PlanError
+from engine.interning import Intern
+from engine.multijoin import MultiJoin
+from engine.operators import linear
+from engine.plan import (
+    Concat,
+    Consolidate,
+    Constant,
+    Filter,
+    FlatMap,
+    GroupBy,
+    Inspect,
+    Join,
+    Map,
+    Negate,
+    Node,
+    Recursive,
+    Reduce,
+    Source,
+    Threshold,
+    TopK,
+    Variable,
+)
+from engine.rendering.linear import Linear
+from engine.rendering.loops import Loops
+from engine.rendering.reduces import Reduces
+from engine.rendering.scopes import Body, Collection, Scope, plain
+
+
+class Renderer(Linear, Loops, Reduces):
+    """Renders plans into one dataflow."""
+
+    def render(self, node: Node) -> Collection:
+        """The collection of a closed plan."""
+        if node.free:
+            raise PlanError(f"the plan refers to {', '.join(sorted(node.free))}, which no recursion binds")
+        return self.collection(node, self.outermost)
+
+    # Nodes
+
+    def build(self, node: Node, scope: Scope) -> Collection:
+        match node:
+            case Source(name=name, schema=schema):
+                self.inputs[name] = scope.put(node, linear.Input)
+                return plain(self.inputs[name], len(schema))
+            case Constant():
+                return plain(scope.put(node, lambda: self._constant(node)), len(node.schema))
+            case Variable(name=name) if isinstance(scope, Body):
+                return scope.variables[name]
+            case Map():
+                return self._map(node, scope)
+            case Filter():
+                return self._filter(node, scope)
+            case FlatMap(input=input):
+                return self._flat_map(node, input, scope)
+            case Concat():
+                return self._concat(node, scope)
+            case Negate(input=input):
+                source = self.collection(input, scope)
+                return replace(source, operator=scope.put(node, lambda: linear.Negate([source.operator])))
+            case Join() | MultiJoin():
+                return self.joined(node, tuple(range(len(node.schema))), scope)
+            case Reduce():
+                return self._reduce(node, scope)
+            case GroupBy():
+                return self._group_by(node, scope)
+            case Consolidate():
+                return self._consolidate(node, scope)
+            case Inspect():
+                return self._inspect(node, scope)
+            case Threshold():
+                return self._threshold(node, scope)
+            case TopK() if not self.times.is_total:
+                return self._top_at_times(node, scope)
+            case TopK():
+                return self._top(node, scope)
+            case Recursive():
+                return self._recursive(node, scope)
+            case Intern():
+                return self._intern(node, scope)
+            case _:
+                raise PlanError(f"{type(node).__name__} is no node of a plan")

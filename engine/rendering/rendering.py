@@ -1,0 +1,97 @@
+"""What rendering any node needs: the collections and arrangements of others, as a scope reads them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.dataflow import Dataflow
+from engine.dictionary import Dictionary
+from engine.errors import PlanError
+from engine.expressions import Expression, renumbered
+from engine.operators import linear
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import Rows
+from engine.operators.operator import Operator
+from engine.operators.rebuild import Rebuild
+from engine.plan import Node
+from engine.rendering.layout import keyed
+from engine.rendering.scopes import Body, Collection, Outermost, Scope, plain
+from engine.scalar import Program
+
+
+class Rendering:
+    """Nodes into operators of one dataflow. `inputs` gets an `Input` for every source that is read."""
+
+    def __init__(
+        self, dataflow: Dataflow, dictionary: Dictionary, max_rounds: int, rebuild: Rebuild = Rebuild.AUTO
+    ) -> None:
+        self.inputs: dict[str, linear.Input] = {}
+        self.dictionary = dictionary
+        self.max_rounds = max_rounds
+        self.rebuild = rebuild if dataflow.order.is_total else Rebuild.NEVER
+        self.times = dataflow.order
+        self.outermost = Outermost(dataflow)
+
+    def build(self, node: Node, scope: Scope) -> Collection:
+        """The node's operators, put into `scope`, which is the innermost that it refers to."""
+        raise TypeError("the renderer says how a node is built")
+
+    def home(self, node: Node, scope: Scope) -> Scope:
+        while scope.outer is not None and not node.free & scope.bound:
+            scope = scope.outer
+        return scope
+
+    def bring(self, operator: Operator, home: Scope, scope: Scope) -> Operator:
+        """An operator of `home`, as `scope` inside of it reads it."""
+        if home is scope:
+            return operator
+        if not isinstance(scope, Body) or scope.outer is None:
+            raise PlanError("a collection is read outside of its scope")
+        return scope.enter(self.bring(operator, home, scope.outer))
+
+    def collection(self, node: Node, scope: Scope) -> Collection:
+        home = self.home(node, scope)
+        collection = home.collections.get(node)
+        if collection is None:
+            collection = home.collections[node] = self.build(node, home)
+        if home is self.outermost and home is not scope:
+            return plain(self._rows(node, scope), len(node.schema))
+        return replace(collection, operator=self.bring(collection.operator, home, scope))
+
+    def _rows(self, node: Node, scope: Scope) -> Operator:
+        """A node of the outermost scope, as `scope` reads it: arranged, so that a rebuild has all of it."""
+        outer = scope.outer
+        if outer is not None and outer is not self.outermost:
+            return self.bring(self._rows(node, outer), outer, scope)
+        arranged = self.arranged(node, tuple(range(len(node.schema))), scope)
+        return scope.put(("rows", node), lambda: Rows(arranged))
+
+    def keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
+        """The node's columns arranged, `keys` first and then the others in order."""
+        return self.arranged(node, keyed(tuple(range(len(node.schema))), keys), scope)
+
+    def arranged(self, node: Node, order: tuple[int, ...], scope: Scope) -> Operator:
+        """The columns `order` of a node arranged in that order, as `scope` reads them."""
+        home = self.home(node, scope)
+        return self.bring(self.arrangement(node, order, home), home, scope)
+
+    def arrangement(self, node: Node, order: tuple[int, ...], scope: Scope) -> Arrangement:
+        """The columns `order` of a node, arranged in that order in `scope` itself."""
+        collection = self.collection(node, scope)
+        columns = tuple(collection.columns[c] for c in order)
+        return scope.put(
+            ("arrange", node, order),
+            lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
+        )
+
+    def select(self, collection: Collection, node: Node, scope: Scope) -> Operator:
+        """An operator whose words are the node's columns in order."""
+        if collection.is_plain:
+            return collection.operator
+        return scope.put(
+            ("select", node), lambda: linear.Select(collection.operator, collection.columns, collection.width)
+        )
+
+    def program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
+        columns = dict(enumerate(source.columns))
+        return Program(tuple(renumbered(e, columns) for e in expressions), self.dictionary)

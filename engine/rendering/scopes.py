@@ -1,0 +1,86 @@
+"""Scopes, where operators are put, and collections, what a plan's node became there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from engine.dataflow import Dataflow
+from engine.operators import linear
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
+from engine.operators.loop import Loop
+from engine.operators.operator import Operator
+from engine.plan import Node, Recursive
+
+SomeOperator = TypeVar("SomeOperator", bound=Operator)
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Column c of a plan's node is word `columns[c]` of the operator's `width` words."""
+
+    operator: Operator
+    columns: tuple[int, ...]
+    width: int
+
+    @property
+    def is_plain(self) -> bool:
+        return self.columns == tuple(range(self.width))
+
+
+def plain(operator: Operator, width: int) -> Collection:
+    return Collection(operator, tuple(range(width)), width)
+
+
+class Scope:
+    """Where operators are put: the outermost scope, or a loop's body."""
+
+    def __init__(self, outer: Scope | None, bound: frozenset[str], depth: int) -> None:
+        self.outer = outer
+        self.bound = bound
+        self.depth = depth
+        self.collections: dict[Node, Collection] = {}
+
+    def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
+        """The scope's operator known as `key`, made if there is none; one key, one kind of operator."""
+        raise TypeError("a scope says where it puts operators")
+
+
+class Outermost(Scope):
+    def __init__(self, dataflow: Dataflow) -> None:
+        super().__init__(None, frozenset(), 0)
+        self._dataflow = dataflow
+
+    def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
+        return self._dataflow.operator(key, make)  # type: ignore[return-value]
+
+
+class Body(Scope):
+    def __init__(self, outer: Scope, node: Recursive, loop: Loop) -> None:
+        super().__init__(outer, node.bound, outer.depth + 1)
+        self.loop = loop
+        self.variables: dict[str, Collection] = {}
+        self._operators: dict[Hashable, Operator] = {}
+
+    def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
+        operator = self._operators.get(key)
+        if operator is None:
+            operator = self._operators[key] = make()
+            self.loop.body.append(operator)
+        return operator  # type: ignore[return-value]
+
+    def enter(self, source: Operator) -> Operator:
+        """`source`, an operator of the scope outside, inside."""
+
+        def make() -> Operator:
+            entry: Operator = linear.Enter([source])
+            if isinstance(source, Arrangement | EnteredArrangement):
+                entry = EnteredArrangement(source)
+            self.loop.entries.append(entry)
+            if source not in self.loop.inputs:
+                self.loop.inputs.append(source)
+            return entry
+
+        return self.put(("enter", id(source)), make)
