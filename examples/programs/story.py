@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+
 from engine import Dataflow, Output
 
 MOST = 6
-"""Changes shown of an epoch."""
+"""Lines shown of an epoch's changes."""
 
 
 def tell(flow: Dataflow, output: Output, title: str) -> None:
-    """Complete the epoch; print its number, `title`, and what it changes of `output`: `- row` and `+ row`."""
+    """Complete the epoch; print its number, `title`, and how it changes `output`."""
     epoch = flow.time
     flow.advance()
-    names = output.collection.schema.names
-    changes = sorted(output.difference(epoch).items())
     print(f"epoch {epoch}: {title}")
-    for row, diff in changes[:MOST]:
-        values = ", ".join(f"{name} {value}" for name, value in zip(names, row, strict=True))
-        print(f"    {'+' if diff > 0 else '-'} {values}")
-    if len(changes) > MOST:
-        print(f"      and {len(changes) - MOST} changes more")
-    if not changes:
+    lines = list(changed(output.collection.schema.names, output.difference(epoch)))
+    for line in lines[:MOST]:
+        print(f"    {line}")
+    if len(lines) > MOST:
+        print(f"      and {len(lines) - MOST} changes more")
+    if not lines:
         print("      nothing changes")
+
+
+def changed(names: tuple[str, ...], difference: dict[tuple, int]) -> Iterator[str]:
+    """Lines: `+ row`, `- row`, or `~ row` where one takes the place of another with the same first values."""
+    groups: defaultdict[tuple, list[tuple[int, object]]] = defaultdict(list)
+    for row, diff in sorted(difference.items()):
+        groups[row[:-1]].append((diff, row[-1]))
+    for key, changes in groups.items():
+        shown = "".join(f"{name} {value}, " for name, value in zip(names, key, strict=False)) + names[-1]
+        match sorted(changes):
+            case [(-1, old), (1, new)]:
+                yield f"~ {shown} {old} -> {new}"
+            case _:
+                yield from (f"{'+' if diff > 0 else '-'} {shown} {value}" for diff, value in changes)
