@@ -53,7 +53,7 @@ def main() -> None:
     tell(
         flow,
         distances,
-        f"works between 21 and 22: {minutes[street] + 2} minutes instead of {minutes[street]}",
+        f"works on the way from 21 to 22: {minutes[street] + 2} minutes instead of {minutes[street]}",
     )
     edges.remove((*street, minutes[street] + 2))
     edges.insert((*street, minutes[street]))
