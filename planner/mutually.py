@@ -23,6 +23,7 @@ from sqlglot.tokens import Token, TokenType
 from engine.plan import OnLimit
 from engine.schema import Type
 from planner.errors import InvalidSyntax
+from planner.priority import hint_text, priority_of
 from planner.types import data_type
 
 META = "mutually_recursive"
@@ -172,7 +173,16 @@ class _Scanner:
 
 
 class _Canonical(PostgresGenerator):
-    """PostgreSQL's text, with the explicit recursion that PostgreSQL lacks."""
+    """PostgreSQL's text, with the explicit recursion and the hints that PostgreSQL lacks."""
+
+    def select_sql(self, expression: exp.Select) -> str:
+        priority = priority_of(expression)
+        if priority is not None:
+            expression.set("hint", exp.Hint(expressions=[priority.copy()]))
+        return super().select_sql(expression)
+
+    def hint_sql(self, expression: exp.Hint) -> str:
+        return hint_text(self.sql(expression.expressions[0]))
 
     def with_sql(self, expression: exp.With) -> str:
         declaration = declaration_of(expression)

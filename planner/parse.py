@@ -1,4 +1,4 @@
-"""SQL text to sqlglot's trees, WITH MUTUALLY RECURSIVE included; errors say where."""
+"""SQL text to sqlglot's trees, WITH MUTUALLY RECURSIVE and hints included; errors say where."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
+from planner import mutually, priority
 from planner.errors import InvalidSyntax
-from planner.mutually import mark, rewrite
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -19,8 +19,10 @@ _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
     """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
     try:
-        text, declarations = rewrite(sql, dialect)
+        text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
         trees = [tree for tree in sqlglot.parse(text, read=dialect) if isinstance(tree, exp.Expression)]
+        for tree in trees:
+            priority.mark(tree, sql, dialect)
     except ParseError as error:
         raise _located(error) from None
     except TokenError as error:
@@ -28,7 +30,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     except (SqlglotError, *_PARSER_FAULTS) as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     for tree in trees:
-        mark(tree, declarations)
+        mutually.mark(tree, declarations)
         remember(tree, text, dialect)
     return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
 

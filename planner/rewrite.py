@@ -16,6 +16,7 @@ from planner.ir import (
     Fixpoint,
     Join,
     Operator,
+    Prioritized,
     Project,
     Renaming,
     ScalarSubquery,
@@ -31,7 +32,7 @@ def with_inputs(operator: Operator, inputs: tuple[Operator, ...]) -> Operator:
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
     match operator:
-        case Project() | Filter() | Aggregate() | Distinct() | Context():
+        case Project() | Filter() | Aggregate() | Distinct() | Context() | Prioritized():
             return replace(operator, input=inputs[0])
         case Join() | SetOp():
             return replace(operator, left=inputs[0], right=inputs[1])
@@ -52,6 +53,8 @@ def with_expressions(operator: Operator, expressions: tuple[Expression, ...]) ->
             return Filter(input, expressions[0])
         case Join():
             return replace(operator, condition=expressions[0])
+        case Prioritized():
+            return replace(operator, round=expressions[0])
         case _:
             return operator
 

@@ -49,7 +49,7 @@ def bind_with(
 
 def bind_cte(session: Session, cte: exp.CTE, environment: Environment, bind_query: BindQuery) -> Entry:
     """One query that is not recursive."""
-    bound = bind_query(session, cte.this, environment)
+    bound = bind_query(session, cte.this, environment.apart())
     names = [fold(identifier) for identifier in cte.args["alias"].columns]
     columns = renamed(names, bound.columns, cte)
     return session.define(Bound(bound.operator, columns))

@@ -16,10 +16,11 @@ from sqlglot import exp
 from engine.plan import OnLimit
 from engine.schema import Kind, Type, numeric
 from planner.bind.coercion import coerce
+from planner.bind.monotone import check_monotone
 from planner.bind.session import Bound, Environment, Recursion, Session
 from planner.bind.tables import BindQuery, renamed
 from planner.bind.working_table import check_working_table
-from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch
+from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
 from planner.identifiers import fold
 from planner.ir import Attribute, Binding, Expression, Fixpoint, Operator, Project
 from planner.mutually import Declaration
@@ -170,12 +171,27 @@ class _Group:
         bindings = tuple(
             self._binding(name, [column.type for column in known[name]], bound[name]) for name in self.ctes
         )
+        self._check_priorities(bindings, limit)
         entries = {}
         for index, name in enumerate(self.ctes):
             columns = self._attributes(known[name])
             fixpoint = Fixpoint(bindings, index, columns, limit, on_limit)
             entries[name] = self.session.define(Bound(fixpoint, columns))
         return self.environment.extended(entries)
+
+    def _check_priorities(self, bindings: tuple[Binding, ...], limit: int | None) -> None:
+        """Unsupported, at the hint, where rows cannot enter the recursion at rounds of their own."""
+        hint = self.session.priorities.get(min(self.variables.values()))
+        if hint is None:
+            return
+        if limit is not None:
+            fail(
+                Unsupported("PRIORITY is not supported with a limit of rounds", "leave one of them out"), hint
+            )
+        try:
+            check_monotone(self.session, bindings)
+        except Unsupported as error:
+            fail(error, hint)
 
     def _binding(self, name: str, types: list[Type], bound: Bound) -> Binding:
         value: Operator = bound.operator
@@ -202,7 +218,10 @@ class _Group:
             name: Recursion(self.variables[name], self._attributes(columns))
             for name, columns in known.items()
         }
-        return self.bind_query(self.session, query, self.environment.extended(entries))
+        environment = replace(
+            self.environment.extended(entries), recursion=frozenset(self.variables.values())
+        )
+        return self.bind_query(self.session, query, environment)
 
     def _attributes(self, columns: tuple[_Column, ...]) -> tuple[Attribute, ...]:
         return tuple(self.session.attribute(c.name, c.type, c.nullable) for c in columns)

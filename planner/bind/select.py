@@ -17,6 +17,7 @@ from engine.plan import Function
 from planner.bind.aggregates import Collector
 from planner.bind.coercion import settled
 from planner.bind.expressions import ExpressionBinder
+from planner.bind.priority import prioritized
 from planner.bind.refuse import check_clauses
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Environment, Session
@@ -57,7 +58,8 @@ def bind_select(session: Session, node: exp.Select, environment: Environment, bi
     check_clauses(node)
     if not node.expressions:
         fail(InvalidSyntax("the select list is empty"), node)
-    return _SelectBinder(session, node, environment, bind_query).bind()
+    bound = _SelectBinder(session, node, environment, bind_query).bind()
+    return prioritized(session, node, environment.recursion, bound)
 
 
 class _SelectBinder:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from sqlglot import exp
+
 from planner.bind.scope import Scope
 from planner.catalog import Catalog
 from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
@@ -48,25 +50,36 @@ Entry = Shared | Correlated | Recursion
 
 @dataclass(frozen=True)
 class Environment:
-    """What a query can refer to: CTEs by lower-case name, and the scope of the query around it."""
+    """What a query can refer to: CTEs by lower-case name, and the scope of the query around it.
+
+    `recursion` has the variables of the recursion that the query is a term of, if it is one.
+    """
 
     ctes: Mapping[str, Entry] = field(default_factory=dict)
     outer: Scope | None = None
+    recursion: frozenset[int] = frozenset()
 
     def extended(self, ctes: Mapping[str, Entry]) -> Environment:
         return replace(self, ctes={**self.ctes, **ctes})
 
     def within(self, outer: Scope) -> Environment:
-        return replace(self, outer=outer)
+        return replace(self, outer=outer, recursion=frozenset())
+
+    def apart(self) -> Environment:
+        """The same for a query that has a name of its own, and is no term of a recursion."""
+        return replace(self, recursion=frozenset())
 
 
 class Session(Numbers):
+    """`priorities` has a hint of each recursion with prioritised terms, by the least of its variables."""
+
     def __init__(self, catalog: Catalog, dialect: str) -> None:
         super().__init__()
         self.catalog = catalog
         self.dialect = dialect
         self.definitions: list[Operator] = []
         self.reads: set[str] = set()
+        self.priorities: dict[int, exp.Expression] = {}
 
     def define(self, bound: Bound) -> Shared | Correlated:
         """The query as something to refer to: a definition, unless an outer query's columns are in it."""

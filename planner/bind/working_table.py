@@ -12,12 +12,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.bind.dependence import Dependence
 from planner.bind.session import Session
 from planner.errors import Unsupported
 from planner.ir import (
     Aggregate,
     Distinct,
-    Expression,
     Filter,
     Fixpoint,
     Join,
@@ -28,7 +28,6 @@ from planner.ir import (
     SetKind,
     SetOp,
     SharedRef,
-    subqueries,
 )
 from planner.positions import fail
 from planner.references import table_names, table_nodes
@@ -109,12 +108,12 @@ class _Additivity:
     def __init__(self, session: Session, as_set: bool) -> None:
         self.session = session
         self.as_set = as_set
-        self.shared: dict[tuple[int, frozenset[int]], bool] = {}
+        self.dependence = Dependence(session)
 
     def holds(self, operator: Operator, variables: frozenset[int]) -> bool:
-        if not self._depends(operator, variables):
+        if not self.dependence.of(operator, variables):
             return True
-        if any(self._in_subquery(e, variables) for e in operator.expressions):
+        if any(self.dependence.in_subquery(e, variables) for e in operator.expressions):
             return False
         match operator:
             case RecursiveRef():
@@ -136,23 +135,10 @@ class _Additivity:
                 return False
 
     def _join(self, kind: JoinKind, left: Operator, right: Operator, variables: frozenset[int]) -> bool:
-        if self._depends(right, variables):
+        if self.dependence.of(right, variables):
             return (
-                kind is JoinKind.INNER and not self._depends(left, variables) and self.holds(right, variables)
+                kind is JoinKind.INNER
+                and not self.dependence.of(left, variables)
+                and self.holds(right, variables)
             )
         return kind is not JoinKind.FULL and self.holds(left, variables)
-
-    def _in_subquery(self, expression: Expression, variables: frozenset[int]) -> bool:
-        return any(self._depends(subquery.query, variables) for subquery in subqueries(expression))
-
-    def _depends(self, operator: Operator, variables: frozenset[int]) -> bool:
-        match operator:
-            case RecursiveRef(variable=variable):
-                return variable in variables
-            case SharedRef(number=number):
-                if (number, variables) not in self.shared:
-                    definition = self.session.definitions[number]
-                    self.shared[number, variables] = self._depends(definition, variables)
-                return self.shared[number, variables]
-        inside = (s.query for e in operator.expressions for s in subqueries(e))
-        return any(self._depends(o, variables) for o in (*operator.inputs, *inside))

@@ -87,13 +87,22 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             ]
         case Threshold(clamp=clamp):
             return f"threshold {clamp.value}", []
-        case Recursive(bindings=bindings, result=result, limit=limit, on_limit=on_limit):
-            details = [f"{b.name} := {step}" for b, step in zip(bindings, inputs, strict=False)]
-            if limit is not None:
-                action = "return" if on_limit is OnLimit.RETURN else "error"
-                details.append(f"{action} at recursion limit {limit}")
-            return f"recursive {result}", details
+        case Recursive(result=result):
+            return f"recursive {result}", _recursive(node, inputs)
     raise TypeError(f"{type(node).__name__} cannot be shown")
+
+
+def _recursive(node: Recursive, inputs: tuple[str, ...]) -> list[str]:
+    """What each name is set to and starts from, what enters and when, and the limit; `inputs` in the order of
+    the node's."""
+    steps = iter(inputs)
+    details = [f"{binding.name} := {next(steps)}" for binding in node.bindings]
+    details += [f"{b.name} starts as {next(steps)}" for b in node.bindings if b.initial is not None]
+    details += [f"{e.name} := {next(steps)} from round {_TEXT(e.round)}" for e in node.entries]
+    if node.limit is not None:
+        action = "return" if node.on_limit is OnLimit.RETURN else "error"
+        details.append(f"{action} at recursion limit {node.limit}")
+    return details
 
 
 def _aggregate(aggregate: Aggregate) -> str:

@@ -22,6 +22,7 @@ from planner.ir import (
     Fixpoint,
     Join,
     Operator,
+    Prioritized,
     Program,
     Project,
     RecursiveRef,
@@ -78,7 +79,7 @@ class _Walk:
             self._ask(operator.expressions)
             if operator.mark is not None:
                 self._name([operator.mark])
-        elif isinstance(operator, Filter | Project):
+        elif isinstance(operator, Filter | Project | Prioritized):
             self._ask(operator.expressions)
         fresh = [c for c in operator.columns if c.id not in self.columns]
         self._name(fresh)
@@ -112,6 +113,8 @@ class _Walk:
                 ]
             case Distinct():
                 return "distinct", []
+            case Prioritized(round=round):
+                return "prioritized", [f"from round {self.text(round)}"]
             case SetOp(kind=kind, columns=columns, lefts=lefts, rights=rights):
                 return kind.value, [
                     self._assigned(c, f"{self.columns[a]}, {self.columns[b]}")

@@ -43,7 +43,7 @@ from planner.ir.operators import (
     Values,
     padded,
 )
-from planner.ir.programs import Binding, Context, Fixpoint, Program, RecursiveRef, SharedRef
+from planner.ir.programs import Binding, Context, Fixpoint, Prioritized, Program, RecursiveRef, SharedRef
 
 __all__ = [
     "UNIT",
@@ -61,6 +61,7 @@ __all__ = [
     "Join",
     "JoinKind",
     "Operator",
+    "Prioritized",
     "Program",
     "Project",
     "RecursiveRef",

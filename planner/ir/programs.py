@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.plan import OnLimit
-from planner.ir.core import Attribute, Operator, Renaming
+from planner.ir.core import Attribute, Expression, Operator, Renaming
 
 
 @dataclass(frozen=True)
@@ -72,6 +72,28 @@ class RecursiveRef(Operator):
     name: str
     columns: tuple[Attribute, ...]
     positions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Prioritized(Operator):
+    """The rows of `input`, which does not recur, in the recursion around it: each from round `round` on. The
+    recursion is that of variable `variable`."""
+
+    input: Operator
+    round: Expression
+    variable: int
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return self.input.columns
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.round,)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from engine.expressions import ColumnRef
-from engine.plan import Binding, Map, Node, Recursive
+from engine.plan import Binding, Entry, Map, Node, Recursive, Variable
 from engine.schema import Column, Schema
 from planner.ir import (
     Aggregate,
@@ -21,6 +21,7 @@ from planner.ir import (
     Join,
     JoinKind,
     Operator,
+    Prioritized,
     Program,
     Project,
     RecursiveRef,
@@ -57,11 +58,13 @@ def _named(node: Node, schema: Schema) -> Node:
 
 @dataclass(frozen=True)
 class _Bound:
-    """A variable in scope: what the engine knows it by, how deep it lies, and its columns."""
+    """A variable in scope: what the engine knows it by, how deep it lies, its columns, and what enters its
+    scope, by name."""
 
     name: str
     depth: int
     columns: tuple[Attribute, ...]
+    entries: dict[str, Entry]
 
 
 class _Lowering:
@@ -97,6 +100,8 @@ class _Lowering:
                 return self._renamed(self._definition(number), renaming)
             case RecursiveRef():
                 return self._reference(operator)
+            case Prioritized():
+                return self._prioritized(operator)
             case Fixpoint():
                 return self._fixpoint(operator)
         raise TypeError(f"{type(operator).__name__} cannot be lowered")
@@ -128,17 +133,27 @@ class _Lowering:
             ids[position] = column.id
         return taken(lowered(variable(bound.name, bound.columns), tuple(ids)), reference.positions)
 
+    def _prioritized(self, prioritized: Prioritized) -> Lowered:
+        """A name for the rows in the scope that they enter; they keep their key, whenever they come."""
+        bound = self.variables[prioritized.variable]
+        input = self.lower(prioritized.input)
+        name = f"v{bound.depth}.entry{len(bound.entries)}"
+        bound.entries[name] = Entry(name, input.node, input.positional(prioritized.round))
+        return replace(input, node=Variable(name, input.node.schema))
+
     def _fixpoint(self, fixpoint: Fixpoint) -> Lowered:
         depth = 1 + max((self.variables[v].depth for v in self._free(fixpoint)), default=-1)
+        entries: dict[str, Entry] = {}
         for i, binding in enumerate(fixpoint.bindings):
             columns = tuple(binding.value.attribute(id) for id in binding.outputs)
-            self.variables[binding.variable] = _Bound(f"v{depth}.{i}", depth, columns)
+            self.variables[binding.variable] = _Bound(f"v{depth}.{i}", depth, columns, entries)
         values = [projected(self.lower(b.value), b.outputs) for b in fixpoint.bindings]
         bindings = tuple(
             Binding(self.variables[b.variable].name, value.node)
             for b, value in zip(fixpoint.bindings, values, strict=True)
         )
-        node = Recursive(bindings, bindings[fixpoint.result].name, fixpoint.limit, fixpoint.on_limit)
+        name = bindings[fixpoint.result].name
+        node = Recursive(bindings, name, fixpoint.limit, fixpoint.on_limit, tuple(entries.values()))
         return lowered(node, tuple(column.id for column in fixpoint.columns), values[fixpoint.result].key)
 
     def _free(self, operator: Operator) -> frozenset[int]:
@@ -146,6 +161,8 @@ class _Lowering:
         match operator:
             case RecursiveRef(variable=variable):
                 return frozenset({variable})
+            case Prioritized(input=input, variable=variable):
+                return self._free(input) | {variable}
             case SharedRef(number=number):
                 if number not in self.free:
                     self.free[number] = self._free(self.program.definitions[number])

@@ -20,6 +20,7 @@ from planner.ir import (
     Join,
     JoinKind,
     Operator,
+    Prioritized,
     Program,
     Project,
     RecursiveRef,
@@ -70,6 +71,8 @@ class _Pruning:
                 return Project(self.pruned(input, _used(e for _, e in kept)), kept)
             case Filter(input=input, predicate=predicate):
                 return Filter(self.pruned(input, needed | references(predicate)), predicate)
+            case Prioritized(input=input, round=round):
+                return replace(operator, input=self.pruned(input, needed | references(round)))
             case Join():
                 return self._join(operator, needed)
             case Aggregate():

@@ -22,6 +22,7 @@ from planner.ir import (
     Join,
     JoinKind,
     Operator,
+    Prioritized,
     Program,
     Project,
     SetKind,
@@ -61,7 +62,7 @@ def is_empty(operator: Operator) -> bool:
             return True
         case Filter(input=input, predicate=predicate):
             return is_empty(input) or (isinstance(predicate, Literal) and predicate != TRUE)
-        case Project(input=input) | Distinct(input=input) | Context(input=input):
+        case Project(input=input) | Distinct(input=input) | Context(input=input) | Prioritized(input=input):
             return is_empty(input)
         case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right):
             return is_empty(left) or is_empty(right)

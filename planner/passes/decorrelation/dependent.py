@@ -31,6 +31,7 @@ from planner.ir import (
     Join,
     JoinKind,
     Operator,
+    Prioritized,
     Project,
     RecursiveRef,
     SetOp,
@@ -107,6 +108,8 @@ class DependentJoin:
                 return self.host.projected(self.apply(outer, input), every, outer.carried)
             case Distinct(input=input):
                 return Distinct(self.apply(outer, input))
+            case Prioritized(input=input):
+                return replace(query, input=self.apply(outer, input))
             case Join():
                 return self._join(outer, query)
             case Aggregate():

@@ -18,6 +18,7 @@ from planner.ir import (
     Join,
     JoinKind,
     Operator,
+    Prioritized,
     Program,
     Project,
     SetOp,
@@ -46,6 +47,8 @@ def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
             return Project(pushed(input, [inline(p, values) for p in predicates]), items)
         case Distinct(input=input):
             return Distinct(pushed(input, predicates))
+        case Prioritized(input=input):
+            return replace(operator, input=pushed(input, predicates))
         case Join(kind=JoinKind.INNER):
             return joined(_flattened(operator, predicates))
         case Join(kind=JoinKind.LEFT):

@@ -1,0 +1,33 @@
+"""What of a query depends on the rounds of a recursion."""
+
+from __future__ import annotations
+
+from planner.bind.session import Session
+from planner.ir import Expression, Operator, Prioritized, RecursiveRef, SharedRef, subqueries
+
+Variables = frozenset[int]
+
+
+class Dependence:
+    """Whether operators and expressions read the variables of a recursion, or rows that enter it in time."""
+
+    def __init__(self, session: Session) -> None:
+        self.session = session
+        self.shared: dict[tuple[int, Variables], bool] = {}
+
+    def of(self, operator: Operator, variables: Variables) -> bool:
+        match operator:
+            case RecursiveRef(variable=variable):
+                return variable in variables
+            case SharedRef(number=number):
+                if (number, variables) not in self.shared:
+                    definition = self.session.definitions[number]
+                    self.shared[number, variables] = self.of(definition, variables)
+                return self.shared[number, variables]
+            case Prioritized(variable=variable) if variable in variables:
+                return True
+        below = any(self.of(input, variables) for input in operator.inputs)
+        return below or any(self.in_subquery(e, variables) for e in operator.expressions)
+
+    def in_subquery(self, expression: Expression, variables: Variables) -> bool:
+        return any(self.of(subquery.query, variables) for subquery in subqueries(expression))

@@ -1,0 +1,244 @@
+"""Where the answer of a recursion could depend on the rounds that its rows come in, a priority is refused.
+
+The fixed point is the same whenever its rows come in if the recursion is *monotone*: more rows
+below make more rows above, or better ones. A column of a MIN is better where it is less, and
+NULL is its worst value; of a MAX, where it is more. Let one state of the recursion be below another
+if for each of its rows the other has one that is as good and agrees in the columns that only
+grow in rows. Every operator that is taken here keeps that order, so that any order of entry ends
+in states that are below each other. They are equal, since what moves is the one row of a group:
+rows with moving columns are handed from round to round through a MIN or a MAX only.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from engine.expressions import Call, Cast, ColumnRef, Op
+from engine.plan import Function
+from engine.schema import Kind, Type
+from planner.bind.dependence import Dependence
+from planner.bind.session import Session
+from planner.errors import Unsupported
+from planner.ir import (
+    Aggregate,
+    Binding,
+    Distinct,
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Operator,
+    Prioritized,
+    Project,
+    RecursiveRef,
+    SetKind,
+    SetOp,
+    SharedRef,
+    references,
+)
+from planner.references import components
+from planner.scalars import conjuncts
+
+_HINT = "without the hint PRIORITY the view is maintained all the same"
+
+
+class Course(enum.Enum):
+    """What better rows do to a column: nothing, make it less, make it more."""
+
+    FIXED = 0
+    FALLING = -1
+    RISING = 1
+
+    def turned(self) -> Course:
+        return Course(-self.value)
+
+    def with_(self, other: Course, what: str) -> Course:
+        """The course of what both go into."""
+        if self is not other and Course.FIXED not in (self, other):
+            raise _refusal(what)
+        return other if self is Course.FIXED else self
+
+
+_COURSES = {Function.MIN: Course.FALLING, Function.MAX: Course.RISING}
+_LESS = {Op.LT: Course.FALLING, Op.LE: Course.FALLING, Op.GT: Course.RISING, Op.GE: Course.RISING}
+
+
+@dataclass(frozen=True)
+class _State:
+    """What is known of a variable's rows: the courses of its columns, and whether equal numbers of rows are
+    sure to be equal numbers, however they came to be."""
+
+    courses: tuple[Course, ...]
+    counted: bool
+
+
+def check_monotone(session: Session, bindings: tuple[Binding, ...]) -> None:
+    """Unsupported, with no place, if the fixed point of the bindings could depend on when rows enter it."""
+    known = {b.variable: _State((Course.FIXED,) * len(b.outputs), True) for b in bindings}
+    while True:
+        check = _Check(session, known)
+        found = {b.variable: check.state(b) for b in bindings}
+        if found == known:
+            break
+        known = {v: _merged(known[v], found[v]) for v in known}
+    moving = {b.variable for b in bindings if _moves(known[b.variable].courses)}
+    if any(not state.counted for v, state in known.items() if v not in moving):
+        raise _refusal("a number of equal rows that depends on a MIN or MAX")
+    handed_on = {str(b.variable): check.handed_on(b.value) & moving for b in bindings}
+    uses = {name: frozenset(map(str, found)) for name, found in handed_on.items()}
+    for group in components(uses):
+        if len(group) > 1 or group[0] in uses[group[0]]:
+            raise _refusal("a MIN or MAX whose rows stay when it changes")
+
+
+def _refusal(what: str) -> Unsupported:
+    return Unsupported(f"PRIORITY is not supported with {what} over the recursion's rows", _HINT)
+
+
+def _moves(courses: Iterable[Course]) -> bool:
+    return any(course is not Course.FIXED for course in courses)
+
+
+def _merged(old: _State, new: _State) -> _State:
+    courses = (a.with_(b, "MIN and MAX of one column") for a, b in zip(old.courses, new.courses, strict=True))
+    return _State(tuple(courses), old.counted and new.counted)
+
+
+class _Check:
+    """One walk over the bindings: `courses` of the columns met so far that are not fixed, by number."""
+
+    def __init__(self, session: Session, known: Mapping[int, _State]) -> None:
+        self.definitions = session.definitions
+        self.known = known
+        self.variables = frozenset(known)
+        self.dependence = Dependence(session)
+        self.courses: dict[int, Course] = {}
+
+    def state(self, binding: Binding) -> _State:
+        counted = self._counted(binding.value)
+        return _State(tuple(self._of(id) for id in binding.outputs), counted)
+
+    def handed_on(self, operator: Operator) -> frozenset[int]:
+        """The variables whose rows the operator hands on, other than through a MIN or MAX."""
+        match operator:
+            case RecursiveRef(variable=variable):
+                return frozenset({variable}) & self.variables
+            case SharedRef(number=number):
+                return self.handed_on(self.definitions[number])
+            case Aggregate():
+                return frozenset()
+        return frozenset().union(*(self.handed_on(input) for input in operator.inputs))
+
+    def _of(self, id: int) -> Course:
+        return self.courses.get(id, Course.FIXED)
+
+    def _varies(self, operator: Operator) -> bool:
+        return self.dependence.of(operator, self.variables) or _moves(map(self._of, operator.free))
+
+    def _counted(self, operator: Operator) -> bool:
+        """Find the courses of the operator's columns, and whether its rows are counted as `_State` says."""
+        if not self._varies(operator):
+            return True
+        if any(self.dependence.in_subquery(e, self.variables) for e in operator.expressions):
+            raise _refusal("EXISTS, IN or another subquery")
+        match operator:
+            case RecursiveRef(variable=variable, columns=columns, positions=positions):
+                state = self.known[variable]
+                for column, position in zip(columns, positions, strict=True):
+                    self.courses[column.id] = state.courses[position]
+                return state.counted
+            case Prioritized():
+                return True
+            case SharedRef(number=number, renaming=renaming):
+                counted = self._counted(self.definitions[number])
+                self.courses.update({column.id: self._of(old) for column, old in renaming})
+                return counted
+            case Project(input=input, items=items):
+                counted = self._counted(input)
+                self.courses.update({attribute.id: self._course(e) for attribute, e in items})
+                return counted
+            case Filter(input=input, predicate=predicate):
+                counted = self._counted(input)
+                self._check_condition(predicate)
+                return counted
+            case Distinct(input=input):
+                return self._counted(input) and not _moves(map(self._of, operator.ids))
+            case Aggregate():
+                self._aggregate(operator)
+                return True
+            case Join():
+                return self._join(operator)
+            case SetOp(kind=SetKind.UNION):
+                return self._union(operator)
+            case SetOp():
+                raise _refusal("EXCEPT or INTERSECT")
+        raise _refusal("another recursion")
+
+    def _aggregate(self, aggregate: Aggregate) -> None:
+        self._counted(aggregate.input)
+        if not aggregate.keys:
+            raise _refusal("an aggregate without GROUP BY")
+        if _moves(map(self._of, aggregate.keys)):
+            raise _refusal("GROUP BY a MIN or MAX")
+        for item in aggregate.items:
+            if item.function not in _COURSES or item.argument is None:
+                raise _refusal(item.function.value.upper())
+            course = _COURSES[item.function]
+            self.courses[item.attribute.id] = course.with_(
+                self._of(item.argument), "MIN of a MAX, or MAX of a MIN,"
+            )
+
+    def _join(self, join: Join) -> bool:
+        if join.kind is not JoinKind.INNER and (
+            join.kind is not JoinKind.LEFT
+            or self._varies(join.right)
+            or _moves(map(self._of, references(join.condition)))
+        ):
+            raise _refusal("an outer join")
+        left = self._counted(join.left)
+        right = self._counted(join.right)
+        self._check_condition(join.condition)
+        return left and right
+
+    def _union(self, union: SetOp) -> bool:
+        left = self._counted(union.left)
+        right = self._counted(union.right)
+        for column, a, b in zip(union.columns, union.lefts, union.rights, strict=True):
+            self.courses[column.id] = self._of(a).with_(self._of(b), "MIN and MAX of one column")
+        return left and right
+
+    def _check_condition(self, predicate: Expression) -> None:
+        """Refuse a condition that better rows could make untrue."""
+        for part in conjuncts(predicate):
+            if not _moves(map(self._of, references(part))):
+                continue
+            if not isinstance(part, Call) or part.op not in _LESS:
+                raise _refusal("a condition that a better MIN or MAX could make untrue")
+            left, right = (self._course(arg) for arg in part.args)
+            wanted = _LESS[part.op]
+            if left not in (Course.FIXED, wanted) or right not in (Course.FIXED, wanted.turned()):
+                raise _refusal("a condition that a better MIN or MAX could make untrue")
+
+    def _course(self, expression: Expression) -> Course:
+        """What better rows do to the expression's value."""
+        if not _moves(map(self._of, references(expression))):
+            return Course.FIXED
+        what = "an expression that does not follow a MIN or MAX"
+        match expression:
+            case ColumnRef(index=id):
+                return self._of(id)
+            case Cast(arg=arg, type=type, lenient=False) if _is_numeric(arg.type) and _is_numeric(type):
+                return self._course(arg)
+            case Call(op=Op.NEG, args=(arg,)):
+                return self._course(arg).turned()
+            case Call(op=Op.ADD, args=(left, right)):
+                return self._course(left).with_(self._course(right), what)
+            case Call(op=Op.SUB, args=(left, right)):
+                return self._course(left).with_(self._course(right).turned(), what)
+        raise _refusal(what)
+
+
+def _is_numeric(type: Type) -> bool:
+    return type.is_integer or type.is_float or type.kind is Kind.NUMERIC
