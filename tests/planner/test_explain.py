@@ -8,8 +8,12 @@ import sys
 
 import pytest
 
+from engine.expressions import Literal
+from engine.plan import Binding, Clamp, Concat, Entry, Filter, OnLimit, Recursive, Source, Threshold, Variable
+from engine.schema import BIGINT, BOOLEAN
 from planner import PlannerError
-from tests.planner.samples import planned
+from planner.explain.dataflow import dataflow_listing
+from tests.planner.samples import SCHEMAS, planned
 
 COUNTS = "SELECT b, count(*) AS n FROM t WHERE a > 1 AND a NOT IN (SELECT id FROM k) GROUP BY b"
 REACH = (
@@ -215,3 +219,20 @@ def test_the_same_in_every_process() -> None:
         for seed in ("1", "2", "3")
     }
     assert len(outputs) == 1
+
+
+def test_dataflow_shows_what_a_recursion_starts_from_and_what_enters_it() -> None:
+    edges = Source("edges", SCHEMAS["edges"])
+    seen, later = Variable("v0.0", edges.schema), Variable("v0.1", edges.schema)
+    binding = Binding(
+        "v0.0", Threshold(Concat((seen, later)), Clamp.DISTINCT), Filter(edges, Literal(False, BOOLEAN))
+    )
+    entry = Entry("v0.1", edges, Literal(3, BIGINT))
+    last = dataflow_listing(Recursive((binding,), "v0.0", 9, OnLimit.RETURN, (entry,))).steps[-1]
+    assert (last.operator, last.inputs) == ("recursive v0.0", ("r3", "r5", "r4"))
+    assert last.details == (
+        "v0.0 := r3",
+        "v0.0 starts as r5",
+        "v0.1 := r4 from round 3",
+        "return at recursion limit 9",
+    )
