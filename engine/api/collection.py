@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
 Key = str | Sequence[str]
 """Columns by name."""
-On = str | tuple[Key, Key] | tuple[()]
-"""Columns of one name on both sides, or those of the left and those of the right; or none."""
+On = str | list[str] | tuple[Key, Key] | tuple[()]
+"""One name or a list of names that both sides have; or a pair, the left's columns and the right's; or none."""
 RowFunction = Callable[..., Any] | PythonFunction
 
 
@@ -255,8 +255,9 @@ class Collection:
     ) -> Collection:
         """`body` of this collection, worked off by priority: rows with the least number are brought in first.
 
-        The result is that of `body` without it. Where `body` iterates, rows that are brought in late
-        find most of the work done, so that fewer differences arise.
+        The result is that of `body` without it. The priority is a coordinate of its own: what `body`
+        iterates is brought to its fixed point for each priority, from that of the one before. To let
+        rows into a single loop late, so that they find most of its work done, see `Scope.enter_at`.
         """
         (round,) = traced(priority, Row(self.schema))
         entry = Variable(self.flow.fresh_name("p"), self.schema)
@@ -288,7 +289,7 @@ class Collection:
         return tuple(known.index(name) for name in chosen)
 
     def _on(self, other: Collection, on: On) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        if isinstance(on, str) or not on:
+        if isinstance(on, str | list) or not on:
             on = (on, on)
         if len(on) != 2:
             raise PlanError(f"{on!r} is neither a column nor two keys")
