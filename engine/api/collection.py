@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 Key = str | Sequence[str]
 """Columns by name."""
 On = str | list[str] | tuple[Key, Key] | tuple[()]
-"""One name or a list of names that both sides have; or a pair, the left's columns and the right's; or none."""
+"""One name, or a list of them, that both sides have; or a pair, the left's and the right's; or none."""
 RowFunction = Callable[..., Any] | PythonFunction
 
 

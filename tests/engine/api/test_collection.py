@@ -79,6 +79,7 @@ OPERATORS: dict[str, tuple[Callable[[Collection, Collection], Collection], Calla
     "negate": (lambda a, b: a.concat(b, b.negate()), lambda a, b: a),
     "join": (lambda a, b: a.join(b, on="k"), joined),
     "join of two keys": (lambda a, b: a.join(b, on=(("k", "x"), ("k", "x"))), lambda a, b: product(a, b)),
+    "join of names in a list": (lambda a, b: a.join(b, on=["k", "x"]), lambda a, b: product(a, b)),
     "cross": (
         lambda a, b: a.join(b, select=lambda left, right: (left.x, right.x)),
         lambda a, b: Counter((x, y) for _, x in a.elements() for _, y in b.elements()),
