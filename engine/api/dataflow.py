@@ -22,6 +22,7 @@ from engine.api.outputs import Output
 from engine.api.scope import Scope
 from engine.api.types import schema_from
 from engine.errors import EngineError, EpochError
+from engine.operators.rebuild import LoopStatistics
 from engine.plan import Constant, Source
 from engine.runtime import DEFAULTS, Engine, Options
 from engine.times import Frontier, Order, Time
@@ -123,6 +124,10 @@ class Dataflow:
     def differences(self) -> int:
         """The number of differences held: rows of all traces, those of inputs and outputs too."""
         return self.engine.differences()
+
+    def statistics(self) -> list[LoopStatistics]:
+        """How each loop was brought up to date so far: by changes alone, or rebuilt, and why."""
+        return self.engine.statistics()
 
 
 class Probe:

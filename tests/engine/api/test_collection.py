@@ -277,6 +277,22 @@ def test_a_loop_without_an_end_changes_nothing() -> None:
     assert steady.rows() == {}
 
 
+def test_a_large_change_starts_a_loop_over() -> None:
+    flow = Dataflow()
+    edges = flow.input("edges", k=int, x=int)
+    reach = closure(edges).output()
+    for n in range(60):
+        edges.insert((n, n + 1))
+    flow.advance()
+    for n in range(60):
+        edges.remove((n, n + 1))
+        edges.insert((n + 1, n))
+    flow.advance()
+    assert set(reach.rows()) == closed({(n + 1, n) for n in range(60)})
+    (loop,) = flow.statistics()
+    assert (loop.incremental, loop.rebuilt, loop.reason) == (1, 1, "a large change")
+
+
 def test_mutual_recursion() -> None:
     flow = Dataflow()
     edges = flow.input("edges", source=int, target=int)
