@@ -31,7 +31,7 @@ class Index:
         self.keys += index_rows(batch, start, stop, self.slots, self.place_bits, self.key)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Layer:
     rows: np.ndarray
     index: Index | None = None
