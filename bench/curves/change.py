@@ -44,7 +44,7 @@ def measure(size: Size) -> Curve:
     return Curve(
         "The size of a change",
         f"Reduce: a histogram of degrees over {size.rows:,} edges. Join: the paths of two of {half:,} "
-        f"edges. Recursion: what one node reaches over {size.edges:,} edges. Where a line is level, the "
+        f"edges. Recursion: what ten nodes reach over {size.edges:,} edges. Where a line is level, the "
         "advance itself is paid; where it goes up with slope 1, the rows. The differences are those of "
         "all traces after the rounds of a size, with their history.",
         (

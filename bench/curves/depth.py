@@ -41,7 +41,7 @@ def _path(nodes: int, rounds: int) -> tuple[float, float, float]:
     """Seconds of the load, and of a change of an edge in the middle, and of the last one."""
     flow = Dataflow()
     edges = flow.input("edges", source=int, target=int)
-    flow.output(reach(flow, edges))
+    flow.output(reach(flow, edges, roots=1))
     feed(edges, insertion(np.stack((np.arange(nodes - 1), np.arange(1, nodes))), 0))
     loaded = advance(flow) / 1e9
     middle, last = (_toggled(flow, edges, at, rounds) for at in (nodes // 2, nodes - 2))

@@ -1,4 +1,4 @@
-"""Epochs in a batch: one history with ever more epochs, in one advance and in one advance an epoch."""
+"""Epochs in a batch: one history with ever more epochs, in one advance and in many small ones."""
 
 from __future__ import annotations
 
@@ -17,30 +17,32 @@ class Size:
     changes: int
     nodes: int
     epochs: tuple[int, ...]
+    advances: int
+    """The most advances that the history is divided among."""
 
 
-FULL = Size(1_000_000, 200_000, (1, 1_000, 100_000))
-QUICK = Size(2_000, 400, (1, 10, 100))
+FULL = Size(1_000_000, 200_000, (1, 1_000, 100_000), 10_000)
+QUICK = Size(2_000, 400, (1, 10, 100), 50)
 QUERIES: dict[str, Query] = {"count": count, "min": least, "distinct": distinct, "join": join}
 
 
 def measure(size: Size) -> Curve:
     at_once: dict[str, Points] = {name: [] for name in QUERIES}
-    one_by_one: dict[str, Points] = {name: [] for name in QUERIES}
+    in_small: dict[str, Points] = {name: [] for name in QUERIES}
     for epochs in size.epochs:
         delta = history(size.changes, size.nodes, epochs)
         for name, query in QUERIES.items():
             at_once[name].append((epochs, _at_once(query, delta) / 1e9))
-            one_by_one[name].append((epochs, _one_by_one(query, delta, epochs) / 1e9))
+            in_small[name].append((epochs, _in_small(query, delta, epochs, size.advances) / 1e9))
     x, y = Axis("epochs"), Axis("time", "s")
     return Curve(
         "Epochs in a batch",
         f"The same {size.changes:,} insertions and deletions, divided among more and more epochs. In one "
-        "advance an epoch is but a number beside a row, and lines should rise little; with an advance an "
-        "epoch each of them has its price.",
+        "advance an epoch is but a number beside a row, and lines should rise little; in small advances "
+        "each of these has its price.",
         (
             Plot("all epochs in one advance", x, y, at_once),
-            Plot("one advance an epoch", x, y, one_by_one),
+            Plot(f"an advance an epoch, at most {size.advances:,}", x, y, in_small),
         ),
     )
 
@@ -66,12 +68,14 @@ def _at_once(query: Query, delta: np.ndarray) -> int:
     return advance(flow, int(delta[2, -1]) + 1)
 
 
-def _one_by_one(query: Query, delta: np.ndarray, epochs: int) -> int:
+def _in_small(query: Query, delta: np.ndarray, epochs: int, advances: int) -> int:
     flow = Dataflow()
     edges = flow.input("edges", source=int, target=int)
     flow.output(query(flow, edges))
     took = 0
-    for part in np.split(delta, np.searchsorted(delta[2], np.arange(1, epochs)), axis=1):
+    step = max(1, epochs // advances)
+    ends = np.arange(step, epochs + 1, step)
+    for end, part in zip(ends, np.split(delta, np.searchsorted(delta[2], ends[:-1]), axis=1), strict=True):
         feed(edges, part)
-        took += advance(flow)
+        took += advance(flow, int(end))
     return took

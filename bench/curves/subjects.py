@@ -40,10 +40,10 @@ def join(flow: Dataflow, edges: Collection) -> Collection:
     return edges.join(edges, on=("target", "source"), select=lambda a, b: (a.source, b.target))
 
 
-def reach(flow: Dataflow, edges: Collection) -> Collection:
-    """The nodes that can be reached from node 0."""
-    root = flow.collection([(0,)], node=int)
-    return root.iterate(
+def reach(flow: Dataflow, edges: Collection, roots: int = 10) -> Collection:
+    """The nodes that can be reached from the first few: of ten some lead into most of a random graph."""
+    first = flow.collection([(node,) for node in range(roots)], node=int)
+    return first.iterate(
         lambda found: found.concat(
             found.join(edges, on=("node", "source"), select=lambda at, edge: (edge.target,))
         ).distinct()
