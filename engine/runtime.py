@@ -14,7 +14,7 @@ import numpy as np
 from engine.dataflow import Dataflow, OperatorFailed, reachable
 from engine.dictionary import Dictionary
 from engine.errors import EngineError, EpochError, NameInUse, PlanError, UnknownName
-from engine.kernels.times import are_complete
+from engine.kernels.times import are_within
 from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
 from engine.operators.history import History
@@ -298,7 +298,7 @@ class Engine:
                 raise UnknownName(f"there is no source {name}")
             if delta.ndim != 2 or delta.shape[0] != len(source.node.schema) + 2 or delta.dtype != np.int64:
                 raise PlanError(f"a delta of {name} is {delta.dtype}{list(delta.shape)}")
-            if not _are_within(delta[-2], lower, upper):
+            if not are_within(delta, lower.array, upper.array, self._order.masks):
                 raise EpochError(f"a change of {name} is not at a time from {lower} on, before {upper}")
 
     def _history(self, name: str) -> History | None:
@@ -404,15 +404,6 @@ class Stage:
 
     def abort(self) -> None:
         self._engine._finish(self, publish=False)
-
-
-def _are_within(times: np.ndarray, lower: Frontier, upper: Frontier) -> bool:
-    """Whether all times are completed by `upper`, and none is by `lower`."""
-    times = np.ascontiguousarray(times)
-    masks = lower.order.masks
-    return not are_complete(times, lower.array, masks).any() and bool(
-        are_complete(times, upper.array, masks).all()
-    )
 
 
 def _sources_of(plan: Node) -> set[Source]:

@@ -60,12 +60,29 @@ def rows_before(batch, width, time, masks):
     return consolidate(kept[:n], width + 1)
 
 
+@njit(inline="always")
+def _is_complete(time, frontier, masks):
+    """Whether none of the frontier's elements is at or before the time."""
+    complete = True
+    for f in range(frontier.shape[0]):
+        complete &= join_times(time, frontier[f], masks) != time
+    return complete
+
+
 @njit("boolean[::1](int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
 def are_complete(times, frontier, masks):
     """For each time [n] whether none of the frontier's elements is at or before it."""
-    complete = np.ones(times.shape[0], np.bool_)
+    complete = np.empty(times.shape[0], np.bool_)
     for i in range(times.shape[0]):
-        for f in range(frontier.shape[0]):
-            if join_times(times[i], frontier[f], masks) == times[i]:
-                complete[i] = False
+        complete[i] = _is_complete(times[i], frontier, masks)
     return complete
+
+
+@njit("boolean(int64[:,::1], int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+def are_within(delta, lower, upper, masks):
+    """Whether every time of a delta is at or after an element of `lower`, and of `upper` at or after none."""
+    times = delta[delta.shape[0] - 2]
+    for i in range(times.shape[0]):
+        if _is_complete(times[i], lower, masks) or not _is_complete(times[i], upper, masks):
+            return False
+    return True
