@@ -100,7 +100,9 @@ def expressions(draw, type: Type, depth: int = 3) -> Expression:
     form = draw(st.sampled_from(forms))
     if form == "cast":
         source = draw(st.sampled_from([t for t in TYPES if castable(t, type)]))
-        arg = draw(expressions(source, depth - 1))
+        # DuckDB writes a computed NaN with its sign, of which our words have none.
+        is_nan_signed = source.is_float and type == s.TEXT
+        arg = draw(expressions(source, 0 if is_nan_signed else depth - 1))
         return Cast(arg, type, lenient=bool(columns_of(arg)) and draw(st.booleans()))
     if form == "choice":
         return draw(choices(type, depth - 1))
