@@ -28,7 +28,7 @@ class Size:
     grids: tuple[int, ...]
 
 
-FULL = Size((1_000, 10_000, 100_000, 1_000_000), (30, 100, 300, 1_000))
+FULL = Size((1_000, 10_000, 100_000, 1_000_000), (30, 100, 300, 1_000, 2_000))
 QUICK = Size((10, 30), (3, 6))
 KEPT = 0.5
 """The part of the times that stays where some are dropped."""
