@@ -102,7 +102,11 @@ class Loop(Operator):
     """The running scope. Its inputs are the operators outside that its body reads."""
 
     def __init__(self, name: str, limit: int, on_limit: OnLimit) -> None:
-        """`variables` has None for a binding that is not fed back."""
+        """`variables` has None for a binding that is not fed back.
+
+        `most` is how many rounds an advance may run, whichever they are: for loops into which rows
+        enter late, where the number of a round says nothing.
+        """
         super().__init__([])
         self.name = name
         self.body: list[Operator] = []
@@ -110,6 +114,7 @@ class Loop(Operator):
         self.variables: list[Variable | None] = []
         self.values: list[Operator] = []
         self.left: list[list[np.ndarray]] = []
+        self.most: int | None = None
         self._limit = limit
         self._on_limit = on_limit
         self._agenda: dict[tuple[int, ...], set[int]] = {}
@@ -131,10 +136,14 @@ class Loop(Operator):
         if any(_enters(operator) for operator in self.inputs):
             self._agenda.setdefault(step.rounds, set()).add(0)
         agenda = self._agenda.get(step.rounds)
+        done = 0
         while agenda:
+            if done == self.most:
+                raise self._still_changes(done)
             current = min(agenda)
             agenda.remove(current)
             self._round(current, step)
+            done += 1
         self._agenda.pop(step.rounds, None)
 
     def _round(self, current: int, outer: Step) -> None:
@@ -156,11 +165,14 @@ class Loop(Operator):
         if current < self._limit:
             return True
         if self._on_limit is OnLimit.ERROR and _is_change(delta):
-            raise LimitExceeded(
-                f"the recursion {self.name} still changes after {self._limit} rounds",
-                "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",
-            )
+            raise self._still_changes(self._limit)
         return False
+
+    def _still_changes(self, rounds: int) -> LimitExceeded:
+        return LimitExceeded(
+            f"the recursion {self.name} still changes after {rounds} rounds",
+            "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",
+        )
 
     def parts(self) -> Iterator[Operator]:
         yield self

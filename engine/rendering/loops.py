@@ -26,7 +26,8 @@ class Loops(Rendering):
 
     def _loop(self, node: Recursive, scope: Scope) -> Loop:
         read = frozenset().union(*(binding.value.free for binding in node.bindings))
-        limit = node.limit or (self.max_rounds if node.reads_itself else sys.maxsize)
+        has_numbered_limit = node.reads_itself and not node.entries
+        limit = node.limit or (self.max_rounds if has_numbered_limit else sys.maxsize)
         on_limit = node.on_limit if node.limit is not None else OnLimit.ERROR
         outermost = scope is self.outermost
         loop = (
@@ -34,6 +35,8 @@ class Loops(Rendering):
             if outermost
             else Loop(node.result, limit, on_limit)
         )
+        if node.limit is None and node.reads_itself and node.entries:
+            loop.most = self.max_rounds
         body = Body(scope, node, loop)
         for entry in node.entries:
             if entry.name in read:

@@ -17,8 +17,8 @@ from planner import Relation, plan_query
 EPOCHS = 10
 NODES = 12
 EDGES = Schema((Column("a", INTEGER, False), Column("b", INTEGER, False), Column("w", INTEGER)))
-ROUNDS = ["{0}", "{0} * 64", "5 - {0} * 3 % 7", "CASE WHEN {0} % 3 = 0 THEN NULL ELSE 20 - {0} END"]
-"""Also NULL and less than zero, and the worst first."""
+ROUNDS = ["{0}", "{0} * 1000000", "5 - {0} * 3 % 7", "CASE WHEN {0} % 3 = 0 THEN NULL ELSE 20 - {0} END"]
+"""Also rounds beyond all limits of their number, NULL, less than zero, and the worst first."""
 
 LABELS = (
     "WITH MUTUALLY RECURSIVE labels (n INT, label INT) AS (SELECT n, min(label) FROM ("

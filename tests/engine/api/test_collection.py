@@ -23,6 +23,7 @@ from engine import (
     sum_,
     when,
 )
+from engine.runtime import Options
 
 Bag = Counter[tuple]
 
@@ -340,6 +341,27 @@ def test_rows_that_enter_late_change_the_way_not_the_answer() -> None:
         edges.insert(pairs[-1])
         flow.advance()
         assert plain.rows() == late.rows()
+
+
+def test_late_entries_do_not_hide_a_loop_without_an_end() -> None:
+    flow = Dataflow(options=Options(max_rounds=50))
+    rows = flow.input("rows", n=int)
+    loop = flow.scope()
+    numbers = loop.variable(n=int)
+    late = loop.enter_at(rows, lambda row: row.n * 1000)
+    numbers.set(late.concat(numbers.map(lambda row: when(row.n < 10, row.n + 1, row.n))).distinct())
+    output = numbers.leave().output()
+    rows.insert((8,))
+    flow.advance()
+    assert set(output.rows()) == {(8,), (9,), (10,)}
+    rows.insert((1000,))
+    flow.advance()
+    assert (1000,) in output.rows()
+    other = flow.scope()
+    growing = other.variable(n=int)
+    growing.set(other.enter_at(rows, lambda row: row.n).concat(growing.map(lambda row: row.n + 1)).distinct())
+    with pytest.raises(EngineError, match="after 50 rounds"):
+        growing.leave().output()
 
 
 def test_interning_gives_ids_and_back() -> None:
