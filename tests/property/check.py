@@ -188,7 +188,8 @@ def advance(engine: Engine, case: Case, first: int, epochs: Sequence[Epoch], ans
         answer = answers[name][last]
         if answer is not None and not _is_limit(answer):
             raise Departure(Mismatch("crash", name, last, answer, reason))
-    for name, each in answers.items():
+    for name in answers.keys() & engine.snapshot.relations.keys():
+        each = answers[name]
         if _is_limit(each[last]) and engine.snapshot.failure(name) is None:
             raise Departure(Mismatch("errors", name, last, each[last], "not quarantined"))
 
