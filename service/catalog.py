@@ -15,7 +15,7 @@ nothing else. When a checkpoint has it, what is left of it in `commits` is its t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from itertools import groupby
@@ -81,6 +81,12 @@ segments = sa.Table(
     sa.Column("size", sa.BigInteger, nullable=False),
     sa.Column("since", _Number, nullable=False, server_default="0"),
 )
+
+
+Receipt = Callable[[sa.Connection, Applied], None]
+"""What the author of changes has written down in the transaction that makes them durable: both, or neither.
+
+What it raises leaves nothing of the commit. It runs on the writer's thread."""
 
 
 @dataclass(frozen=True)
@@ -174,9 +180,13 @@ class Catalog:
     # The log
 
     def append(
-        self, commit: Commit, payload: bytes, keys: Sequence[tuple[Idempotency, Applied]] = ()
+        self,
+        commit: Commit,
+        payload: bytes,
+        keys: Sequence[tuple[Idempotency, Applied]] = (),
+        receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
-        """Makes a commit durable, with its payload and the idempotency keys of its requests."""
+        """Makes a commit durable, with its payload and the idempotency keys and receipts of its requests."""
         rows = [
             {
                 "last": commit.last,
@@ -187,7 +197,7 @@ class Catalog:
             }
             for part, at in enumerate(range(0, len(payload), PART))
         ]
-        if len(rows) == 1 and not keys:
+        if len(rows) == 1 and not keys and not receipts:
             with self._statement.begin():
                 self._statement.execute(_INSERT_LOG, rows[0])
             return
@@ -195,6 +205,8 @@ class Catalog:
             self._connection.execute(_INSERT_LOG, rows)
             if keys:
                 self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
+            for receipt, applied in receipts:
+                receipt(self._connection, applied)
 
     def newest(self) -> Commit | None:
         """The last commit that the log has or had."""

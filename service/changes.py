@@ -18,19 +18,24 @@ from service.errors import Conflict, Invalid
 
 
 class Op(enum.IntEnum):
-    """INSERT of a new row, DELETE of one that is there, UPSERT: replace by key, or insert."""
+    """INSERT of a new row, DELETE of one that is there, UPSERT: replace by key, or insert.
+
+    DISCARD deletes by key what may be gone already: a log that was read again says so. The odd
+    operations leave no row.
+    """
 
     INSERT = 0
     DELETE = 1
     UPSERT = 2
+    DISCARD = 3
 
 
 @dataclass(frozen=True, eq=False)
 class TableChanges:
     """`ops` int8[n] of `Op`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
 
-    Of a DELETE from a table with a primary key only the key columns count; the others
-    may hold anything.
+    Of a DELETE from a table with a primary key, and of a DISCARD, only the key columns
+    count; the others may hold anything.
     """
 
     schema: Schema
@@ -39,6 +44,11 @@ class TableChanges:
 
     def __len__(self) -> int:
         return len(self.ops)
+
+    @property
+    def removes(self) -> np.ndarray:
+        """Whether each change leaves no row, bool[n]."""
+        return self.ops & 1 == 1
 
     @classmethod
     def of(cls, op: Op, schema: Schema, words: np.ndarray) -> TableChanges:
@@ -60,13 +70,13 @@ class TableChanges:
         """Raises unless the table with that schema and primary key can take the changes.
 
         Conflict if they were made for another schema (the table is not the one it was), Invalid
-        for an upsert into a bag, or a NULL where the schema has none.
+        for an upsert into a bag or a discard from one, or a NULL where the schema has none.
         """
         if self.schema != schema:
             raise Conflict(f"table {table} has been created anew meanwhile", code="table_changed")
-        if key is None and (self.ops == Op.UPSERT).any():
+        if key is None and (self.ops >= Op.UPSERT).any():
             raise Invalid(
-                f"table {table} has no primary key to upsert by",
+                f"table {table} has no primary key to upsert or discard by",
                 "insert and delete whole rows, or create the table with a primary key",
                 code="no_primary_key",
             )
@@ -75,7 +85,7 @@ class TableChanges:
                 continue
             null = self.words[index] == NULL
             if key is not None and index not in key:
-                null &= self.ops != Op.DELETE
+                null &= ~self.removes
             if null.any():
                 raise Invalid(
                     f"change {int(null.argmax())} has NULL in column {column.name} of table {table}, "

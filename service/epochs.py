@@ -24,7 +24,7 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from engine.runtime import Engine, Stage
-from service.catalog import Catalog, Commit
+from service.catalog import Catalog, Commit, Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.definitions import Definition, Definitions
 from service.errors import Conflict, Invalid, ServiceError, Unavailable
@@ -42,10 +42,14 @@ _log = logging.getLogger("freshet.epochs")
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Changes, checked, of tables as their author knew them; one epoch or none."""
+    """Changes, checked, of tables as their author knew them; one epoch or none.
+
+    The `receipt` is written in the transaction of the epoch's commit.
+    """
 
     parts: tuple[tuple[Definition, TableChanges], ...]
     idempotency: Idempotency | None = None
+    receipt: Receipt | None = None
 
     @property
     def changes(self) -> int:
@@ -125,14 +129,12 @@ class Epochs:
         if not accepted:
             return outcomes
         deltas = {t: _delta(n.words, epochs[n.request], n.diffs) for t, n in nets.items() if len(n.diffs)}
-        keys = [
-            (request.idempotency, outcome)
-            for request, outcome in zip(requests, outcomes, strict=True)
-            if request.idempotency is not None and isinstance(outcome, Applied)
-        ]
-        changes = sum(outcome.changes for outcome in outcomes if isinstance(outcome, Applied))
+        applied = [(r, o) for r, o in zip(requests, outcomes, strict=True) if isinstance(o, Applied)]
+        keys = [(r.idempotency, o) for r, o in applied if r.idempotency is not None]
+        receipts = [(r.receipt, o) for r, o in applied if r.receipt is not None]
+        changes = sum(o.changes for _, o in applied)
         try:
-            self._install(deltas, first, first + accepted - 1, changes, keys)
+            self._install(deltas, first, first + accepted - 1, changes, keys, receipts)
         except Unavailable as error:
             return [error if alive[i] else outcomes[i] for i in range(len(requests))]
         except Exception as error:
@@ -195,6 +197,7 @@ class Epochs:
         last: int,
         changes: int,
         keys: Sequence[tuple[Idempotency, Applied]] = (),
+        receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
         """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
         self._settle_doubt()
@@ -209,7 +212,7 @@ class Epochs:
                 },
                 self._engine.dictionary,
             )
-            self._append(Commit(first, last, self._now()), payload, keys)
+            self._append(Commit(first, last, self._now()), payload, keys, receipts)
         except BaseException:
             stage.abort()
             raise
@@ -236,9 +239,15 @@ class Epochs:
             self._doubt = last
             raise
 
-    def _append(self, commit: Commit, payload: bytes, keys: Sequence[tuple[Idempotency, Applied]]) -> None:
+    def _append(
+        self,
+        commit: Commit,
+        payload: bytes,
+        keys: Sequence[tuple[Idempotency, Applied]],
+        receipts: Sequence[tuple[Receipt, Applied]],
+    ) -> None:
         try:
-            self._catalog.append(commit, payload, keys)
+            self._catalog.append(commit, payload, keys, receipts)
         except IntegrityError as error:
             self._doubt = commit.last
             raise Unavailable(

@@ -98,7 +98,7 @@ class TableBatch:
     def _exists(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
         """Whether the key of each change has a row just before it."""
         exists = np.empty(len(ops), np.bool_)
-        exists[1:] = ops[:-1] != _DELETE
+        exists[1:] = _leaves(ops[:-1])
         exists[chain.starts] = self._base_count[chain.group[chain.starts]] > 0
         return exists
 
@@ -117,8 +117,8 @@ class TableBatch:
         # Where a span begins its chain, the row before it is the base's; elsewhere the change's before it.
         begins = chain.begins[first]
         groups = chain.group[first]
-        had = np.where(begins, self._base_count[groups] > 0, ops[first - 1] != _DELETE)
-        has = ops[last] != _DELETE
+        had = np.where(begins, self._base_count[groups] > 0, _leaves(ops[first - 1]))
+        has = _leaves(ops[last])
         before = words[:, chain.order[first - 1]]
         from_base = begins & had
         if from_base.any():
@@ -194,6 +194,11 @@ def _differs(values: np.ndarray) -> np.ndarray:
     differs = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs
+
+
+def _leaves(ops: np.ndarray) -> np.ndarray:
+    """Whether there is a row after each operation on a key."""
+    return ops & 1 == 0
 
 
 def _signs(ops: np.ndarray) -> np.ndarray:

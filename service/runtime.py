@@ -19,6 +19,7 @@ from engine.dictionary import Dictionary
 from engine.runtime import Snapshot
 from engine.schema import Schema
 from planner.catalog import Relation
+from service.catalog import Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.checkpoints import Checkpoints
 from service.definitions import Definition
@@ -146,10 +147,23 @@ class Runtime:
         self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
     ) -> Applied:
         """The changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
+        return await self._writer.apply(self._request(changes, idempotency))
+
+    def commit(self, changes: Mapping[str, TableChanges], receipt: Receipt) -> Applied:
+        """`apply` for a thread of its own, which it blocks, with a receipt in the epoch's transaction."""
+        return self._writer.commit(self._request(changes, receipt=receipt))
+
+    def _request(
+        self,
+        changes: Mapping[str, TableChanges],
+        idempotency: Idempotency | None = None,
+        receipt: Receipt | None = None,
+    ) -> Request:
+        """The changes, checked against the tables as they are now."""
         parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
         for definition, part in parts:
             part.check(definition.name, definition.schema, definition.relation.key)
-        return await self._writer.apply(Request(parts, idempotency))
+        return Request(parts, idempotency, receipt)
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` on the writer's thread; what it applies becomes one epoch, nothing does if it raises.

@@ -78,6 +78,12 @@ class Writer:
         self._put(_Item(request, future, loop), request.changes)
         return await future
 
+    def commit(self, request: Request) -> Applied:
+        """The same, for a thread of its own: blocks it until then."""
+        future: Future[Applied] = Future()
+        self._put(_Item(request, future, None), request.changes)
+        return future.result()
+
     async def run(self, job: Callable[[], T]) -> T:
         """Calls the job on the writer's thread in its turn."""
         loop = asyncio.get_running_loop()

@@ -6,10 +6,12 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
 from engine.codec import decode_rows, encode_rows
@@ -130,8 +132,8 @@ def apply_to_model(table: str, changes: list, model: dict[int, str], bag: Counte
             return False
         if table == "bag":
             trial_bag[id, name] += -1 if op is Op.DELETE else 1
-        elif op is Op.DELETE:
-            del trial[id]
+        elif op in (Op.DELETE, Op.DISCARD):
+            trial.pop(id, None)
         else:
             trial[id] = name
     model.clear()
@@ -178,6 +180,38 @@ def test_a_request_for_a_table_that_was_replaced(state: State) -> None:
 
 
 # Failures
+
+
+def test_a_receipt_is_written_with_its_epoch(state: State) -> None:
+    with state.catalog.changing() as changing:
+        changing.connection.execute(sa.text("CREATE TABLE seen (epoch INTEGER)"))
+
+    def receipt(connection: sa.Connection, applied: Applied) -> None:
+        connection.execute(sa.text("INSERT INTO seen VALUES (:epoch)"), {"epoch": applied.epoch})
+
+    def refusing(connection: sa.Connection, applied: Applied) -> None:
+        receipt(connection, applied)
+        raise Conflict("no")
+
+    good = request(state, (Op.INSERT, 1, "a"))
+    outcomes = state.epochs.commit(
+        [
+            replace(good, receipt=receipt),
+            replace(good, receipt=receipt),
+            replace(request(state, (Op.INSERT, 2, "b")), receipt=refusing),
+            replace(request(state, (Op.INSERT, 3, "c")), receipt=receipt),
+        ]
+    )
+    assert [o if isinstance(o, Applied) else o.code for o in outcomes] == [
+        Applied(1, 1),
+        "key_exists",
+        "conflict",
+        Applied(2, 1),
+    ]
+    assert rows(state, "t") == [(1, "a"), (3, "c")]
+    with state.catalog.changing() as changing:
+        seen = changing.connection.execute(sa.text("SELECT epoch FROM seen ORDER BY epoch")).scalars()
+        assert list(seen) == [1, 2]
 
 
 def test_the_culprit_fails_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def one_by_one(
             if key:
                 for other in held:
                     del trial[other]
-            if op is Op.DELETE:
+            if op in (Op.DELETE, Op.DISCARD):
                 if not key:
                     trial[row] -= 1
             else:
@@ -121,6 +121,11 @@ def test_key_that_is_not_the_first_column() -> None:
 def test_upsert_of_what_is_there_comes_to_nothing() -> None:
     _, net = resolve(batch_of([(0, Op.UPSERT, (4, 1))], Counter({(4, 1): 1}), (0,)), 1)
     assert net.words.shape == (2, 0)
+
+
+def test_discard_of_what_is_gone_comes_to_nothing() -> None:
+    _, net = resolve(batch_of([(0, Op.DISCARD, (4, 1)), (0, Op.INSERT, (4, 2))], Counter(), (0,)), 1)
+    assert (net.words.T.tolist(), net.diffs.tolist()) == ([[4, 2]], [1])
 
 
 def test_conflict_names_the_change() -> None:

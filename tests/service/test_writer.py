@@ -54,6 +54,12 @@ def writer(epochs: Recorder) -> Iterator[Writer]:
     writer.close()
 
 
+def test_a_thread_waits_for_its_epoch(writer: Writer) -> None:
+    assert writer.commit(request(2)) == Applied(1, 2)
+    with pytest.raises(ValueError, match="odd"):
+        writer.commit(request(3))
+
+
 class Held:
     """Holds the writer up from inside a job."""
 
