@@ -23,6 +23,7 @@ from engine.operators.operator import Operator, Stateful
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics, Rebuild
 from engine.plan import Node, Source
+from engine.relations import put_source, put_source_history, put_view, reading_order
 from engine.rendering import Renderer
 from engine.schema import Schema
 from engine.snapshot import RelationSnapshot, Snapshot
@@ -98,13 +99,10 @@ class Engine:
         """
         self._check_new(name)
         node = Source(name, schema)
-        input = Input()
-        self._dataflow.operator(node, lambda: input)
-        keys = tuple(range(len(schema))) if key is None else key
-        order = (*keys, *(c for c in range(len(schema)) if c not in keys))
-        history = History(name, input, order, len(schema)) if keep else None
+        input = put_source(self._dataflow, node)
+        history = put_source_history(self._dataflow, node, key) if keep else None
         if history is not None:
-            self._dataflow.operator(("history", name), lambda: history)
+            order = reading_order(len(schema), key)
             self._set_relation(name, RelationSnapshot(schema, order, kept=self._beginning))
         self._sources[name] = _Source(node, input, history)
 
@@ -161,9 +159,7 @@ class Engine:
         """Run `plan` over the kept history of its sources, from `since` on, and take its operators over."""
         dataflow = Dataflow(self._order)
         renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds, self._options.rebuild)
-        collection = renderer.render(plan)
-        history = History(name, collection.operator, collection.columns, collection.width)
-        dataflow.operator(("history", name), lambda: history)
+        history = put_view(dataflow, renderer, name, plan)
         history.trace.since = max(since, *(self._since(source) for source in renderer.inputs), 0)
         for source, input in renderer.inputs.items():
             input.pending = self._history_of(source, since)

@@ -72,18 +72,25 @@ class Arrangement(Operator):
 
     def step(self, step: Step) -> None:
         if self.batch is not None:
-            self._settle()
+            self.settle()
         delta = self.inputs[0].delta()
-        if delta is None:
-            return
-        batch = self._arrange(delta, step)
+        if delta is not None:
+            self.take(self.arrange(delta, step), step)
+
+    def take(self, batch: np.ndarray, step: Step) -> None:
+        """Let `batch` be the current step's."""
         if batch.shape[0]:
-            self.batch = batch
+            self.show(batch)
             self.staged += batch.shape[0]
-            self._register(self._settled, Layer(batch))
             step.touch(self)
 
-    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+    def show(self, batch: np.ndarray | None) -> None:
+        """Let readers see `batch` as the current step's."""
+        self.batch = batch
+        if batch is not None:
+            self._register(self._settled, Layer(batch))
+
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange(delta, self.order, step.array)
 
     def before(self) -> np.ndarray:
@@ -94,6 +101,11 @@ class Arrangement(Operator):
         """The table with the current step's batch."""
         return self.trace.table[: self._settled + (self.batch is not None)]
 
+    @property
+    def staged_batches(self) -> list[np.ndarray]:
+        """What the advance has brought in earlier steps."""
+        return [layer.rows for layer in self._fresh]
+
     def batches(self) -> list[np.ndarray]:
         """The batches of `after()`, in the table's order."""
         current = [] if self.batch is None else [self.batch]
@@ -101,7 +113,7 @@ class Arrangement(Operator):
 
     def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
-            self._settle()
+            self.settle()
         self.trace.since = since = frontier.since
         fresh = self._fresh
         while len(fresh) > 1:
@@ -142,7 +154,7 @@ class Arrangement(Operator):
     def after_starting_over(self, epoch: int) -> Arrangement:
         """What has come since `start_over`; see `_collapsed`."""
         if self.batch is not None:
-            self._settle()
+            self.settle()
         merged = self.trace.merge_all([layer.rows for layer in self._fresh], 0)
         self._fresh[:] = [Layer(merged)]
         return self._collapsed([merged], epoch)
@@ -159,7 +171,7 @@ class Arrangement(Operator):
         collapsed._register(0, Layer(collapsed.batch))
         return collapsed
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """The current step is over: its batch joins those of earlier steps."""
         batch = self.batch
         self.batch = None
@@ -201,7 +213,7 @@ class SumsArrangement(Arrangement):
         super().__init__(source, columns, width, depth, len(slots))
         self.slots = np.array(slots, np.int64).reshape(-1, 2)
 
-    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_sums(delta, self.order, step.array, self.slots)
 
 
@@ -216,5 +228,5 @@ class FloatsArrangement(Arrangement):
         self._key = np.array([*columns, width], np.int64)
         self._argument = argument
 
-    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_floats(delta, self._key, step.array, self._argument)

@@ -52,7 +52,7 @@ class HashedArrangement(Arrangement):
         self._seed = hash.seed
         self._bits = np.array(hash.bits, np.int64)
 
-    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_hashed(delta, self.order[1:], step.array, self._seed, self._bits)
 
 
@@ -72,7 +72,7 @@ class Initial(GroupOperator):
         self._lone = ()
 
     def _touched(self, step: Step) -> np.ndarray | None:
-        keys = self._deferred.take(step.rounds) if step.rounds else []
+        keys = self.deferred.take(step.rounds) if step.rounds else []
         source = self.source
         if source.batch is not None:
             lone, others, self.contested = sift(source.batch, source.before(), source.width, source.depth)

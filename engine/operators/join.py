@@ -26,10 +26,10 @@ class Join(Operator):
         self._key = key
         self._from_left = np.array([~word if side else word for side, word in columns], np.int64)
         self._from_right = np.array([word if side else ~word for side, word in columns], np.int64)
-        self._deferred = Deferred()
+        self.deferred = Deferred()
 
     def step(self, step: Step) -> None:
-        self.out = self._deferred.take(step.rounds) if step.rounds else []
+        self.out = self.deferred.take(step.rounds) if step.rounds else []
         left: Arranged = self.inputs[0]  # type: ignore[assignment]
         right: Arranged = self.inputs[1]  # type: ignore[assignment]
         changed = left.batch
@@ -63,7 +63,7 @@ class Join(Operator):
             self.out.append(now)
         if later.shape[1]:
             for rounds, delta in split_deltas(later, len(step.rounds)):
-                self._deferred.put(rounds, delta, step.scope)
+                self.deferred.put(rounds, delta, step.scope)
 
     def abandon(self) -> None:
-        self._deferred.clear()
+        self.deferred.clear()

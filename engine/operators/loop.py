@@ -11,7 +11,7 @@ fed back, or were handed back by an operator for a later round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 import numpy as np
 
@@ -57,10 +57,10 @@ class EnterAt(Operator):
         self._program = program
         self.failures = failures
         self._loop = loop
-        self._deferred = Deferred()
+        self.deferred = Deferred()
 
     def step(self, step: Step) -> None:
-        self.out = self._deferred.take(step.rounds)
+        self.out = self.deferred.take(step.rounds)
         if step.entering:
             for delta in self.inputs[0].out:
                 self._enter(delta, step)
@@ -80,10 +80,10 @@ class EnterAt(Operator):
             if current == 0:
                 self.out.append(entered)
             elif self._loop.allows(current, entered):
-                self._deferred.put((*step.rounds[:-1], current), entered, step.scope)
+                self.deferred.put((*step.rounds[:-1], current), entered, step.scope)
 
     def abandon(self) -> None:
-        self._deferred.clear()
+        self.deferred.clear()
 
 
 class Leave(Operator):
@@ -110,6 +110,8 @@ class Loop(Operator):
         super().__init__([])
         self.name = name
         self.body: list[Operator] = []
+        self.keys: list[Hashable] = []
+        """What each operator of the body stands for."""
         self.entries: list[Operator] = []
         self.variables: list[Variable | None] = []
         self.values: list[Operator] = []
@@ -131,7 +133,7 @@ class Loop(Operator):
             agenda.add(rounds[-1])
 
     def step(self, step: Step) -> None:
-        self.left = [[] for _ in self.values]
+        self.begin()
         self._outer = step.scope
         if any(_enters(operator) for operator in self.inputs):
             self._agenda.setdefault(step.rounds, set()).add(0)
@@ -139,7 +141,7 @@ class Loop(Operator):
         done = 0
         while agenda:
             if done == self.most:
-                raise self._still_changes(done)
+                raise self.still_changes(done)
             current = min(agenda)
             agenda.remove(current)
             self._round(current, step)
@@ -147,17 +149,29 @@ class Loop(Operator):
         self._agenda.pop(step.rounds, None)
 
     def _round(self, current: int, outer: Step) -> None:
-        rounds = (*outer.rounds, current)
-        step = Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks)
+        step = self.round(current, outer)
         for operator in self.body:
             operator.step(step)
-        following = (*outer.rounds, current + 1)
+        self.feed_back(step)
+
+    def begin(self) -> None:
+        """Nothing has left yet in the scope's current step."""
+        self.left = [[] for _ in self.values]
+
+    def round(self, current: int, outer: Step) -> Step:
+        """The step of round `current` in a step of the scope outside."""
+        rounds = (*outer.rounds, current)
+        return Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks)
+
+    def feed_back(self, step: Step) -> None:
+        """A round is over: what its bindings have become leaves, and is what they were in the next one."""
+        following = (*step.rounds[:-1], step.rounds[-1] + 1)
         for variable, value, left in zip(self.variables, self.values, self.left, strict=True):
             delta = value.delta()
             if delta is None:
                 continue
             left.append(delta)
-            if variable is not None and self.allows(current + 1, delta):
+            if variable is not None and self.allows(following[-1], delta):
                 variable.deferred.put(following, delta, self)
 
     def allows(self, current: int, delta: np.ndarray) -> bool:
@@ -165,10 +179,10 @@ class Loop(Operator):
         if current < self._limit:
             return True
         if self._on_limit is OnLimit.ERROR and _is_change(delta):
-            raise self._still_changes(self._limit)
+            raise self.still_changes(self._limit)
         return False
 
-    def _still_changes(self, rounds: int) -> LimitExceeded:
+    def still_changes(self, rounds: int) -> LimitExceeded:
         return LimitExceeded(
             f"the recursion {self.name} still changes after {rounds} rounds",
             "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",

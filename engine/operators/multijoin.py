@@ -32,10 +32,10 @@ class MultiJoin(Operator):
         """`arrangements` has each input in every order of `engine.paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]
         self._routes = routes(node, wanted, arrangements)
-        self._deferred = Deferred()
+        self.deferred = Deferred()
 
     def step(self, step: Step) -> None:
-        self.out = self._deferred.take(step.rounds) if step.rounds else []
+        self.out = self.deferred.take(step.rounds) if step.rounds else []
         sources: list[Arranged] = self.inputs  # type: ignore[assignment]
         changed = [
             (batch, route) for route in self._routes if (batch := sources[route.source].batch) is not None
@@ -83,7 +83,7 @@ class MultiJoin(Operator):
         if rounds is step.array:
             self.out.append(lines)
         else:
-            self._deferred.put(tuple(rounds.tolist()), lines, step.scope)
+            self.deferred.put(tuple(rounds.tolist()), lines, step.scope)
 
     def abandon(self) -> None:
-        self._deferred.clear()
+        self.deferred.clear()

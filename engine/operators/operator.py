@@ -59,7 +59,12 @@ class Step:
 
 
 class Operator:
-    """A node of the running dataflow; `out` holds the deltas it made in the current step."""
+    """A node of the running dataflow; `out` holds the deltas it made in the current step.
+
+    `deferred` is what waits for later rounds, of operators that have such a thing.
+    """
+
+    deferred: Deferred | None = None
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
@@ -110,6 +115,17 @@ class Deferred:
 
     def take(self, rounds: tuple[int, ...]) -> list[np.ndarray]:
         return self._waiting.pop(rounds, [])
+
+    def items(self) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
+        """All that waits, with its rounds."""
+        for rounds, waiting in self._waiting.items():
+            for item in waiting:
+                yield rounds, item
+
+    @property
+    def rounds(self) -> Iterable[tuple[int, ...]]:
+        """The rounds that something waits for."""
+        return self._waiting.keys()
 
     def clear(self) -> None:
         self._waiting.clear()

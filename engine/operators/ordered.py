@@ -68,7 +68,7 @@ class OrderedArrangement(Arrangement):
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
 
-    def _arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_ordered(delta, self.order, step.array, self.codes, *self.dictionary.store)
 
     def publish(self, frontier: Frontier) -> None:

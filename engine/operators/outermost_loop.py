@@ -8,6 +8,7 @@ The old state is there until the advance is published, and comes back if it is a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -20,7 +21,7 @@ from engine.operators.entered import EnteredArrangement
 from engine.operators.failures import FailureLog
 from engine.operators.linear import Select
 from engine.operators.loop import Leave, Loop
-from engine.operators.operator import Stateful, Step
+from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
 from engine.operators.reduce import GroupOperator
 from engine.plan import OnLimit
@@ -50,6 +51,11 @@ class OutermostLoop(Loop):
         self._failures = [part.failures for part in inside if hasattr(part, "failures")]
         if self._policy is not Rebuild.NEVER:
             self._results = [_result(self, binding, width) for binding, width in enumerate(widths)]
+
+    def kept(self) -> Iterator[Operator]:
+        """What keeps results, beside the operators that the loop has like any other."""
+        for result in self._results:
+            yield from result.operators()
 
     def step(self, step: Step) -> None:
         epochs = [change[:, entry.width] for entry in self._entered if (change := entry.change) is not None]
@@ -167,6 +173,9 @@ class _Result(Protocol):
     def clear(self) -> None:
         """Let go of the step's deltas."""
 
+    def operators(self) -> tuple[Operator, ...]:
+        """What keeps the result, in an order in which it can run."""
+
 
 class _Reduced:
     """The result is a reduce, or some columns of one: what the reduce reads, over all rounds, tells it."""
@@ -191,6 +200,9 @@ class _Reduced:
 
     def clear(self) -> None: ...
 
+    def operators(self) -> tuple[Operator, ...]:
+        return ()
+
 
 class _Kept:
     """The result is a collection that nothing in the loop tells: it is kept."""
@@ -214,6 +226,9 @@ class _Kept:
 
     def clear(self) -> None:
         self._leave.clear()
+
+    def operators(self) -> tuple[Operator, ...]:
+        return self._leave, self._arrangement
 
 
 def _result(loop: Loop, binding: int, width: int) -> _Result:

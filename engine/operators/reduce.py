@@ -31,7 +31,7 @@ class GroupOperator(Operator):
         super().__init__([source])
         source.look_up_by(key)
         self._key = key
-        self._deferred = Deferred()
+        self.deferred = Deferred()
 
     @property
     def source(self) -> Arrangement:
@@ -65,7 +65,7 @@ class GroupOperator(Operator):
         batch = self.source.batch
         keys = [] if batch is None else [distinct_keys(batch, self._key)]
         if step.rounds:
-            keys += self._deferred.take(step.rounds)
+            keys += self.deferred.take(step.rounds)
         if not keys:
             return None
         return keys[0] if len(keys) == 1 else distinct_rows(np.concatenate(keys))
@@ -75,10 +75,10 @@ class GroupOperator(Operator):
         lines, starts = group_keys(later, depth)
         for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             rounds = tuple(lines[low, :depth].tolist())
-            self._deferred.put(rounds, np.ascontiguousarray(lines[low:high, depth:]), step.scope)
+            self.deferred.put(rounds, np.ascontiguousarray(lines[low:high, depth:]), step.scope)
 
     def abandon(self) -> None:
-        self._deferred.clear()
+        self.deferred.clear()
 
 
 class Threshold(GroupOperator):

@@ -69,6 +69,7 @@ class Body(Scope):
         if operator is None:
             operator = self._operators[key] = make()
             self.loop.body.append(operator)
+            self.loop.keys.append(key)
         return operator  # type: ignore[return-value]
 
     def enter(self, source: Operator) -> Operator:
