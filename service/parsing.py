@@ -1,6 +1,6 @@
-"""Bodies of changes: JSON, NDJSON, CSV, Arrow streams and Parquet to words.
+"""Bodies of changes: JSON, NDJSON, Debezium's envelopes, CSV, Arrow streams and Parquet to words.
 
-JSON says of every change what it does; of the others every row is an insert, unless a
+JSON says of every change what it does; of the tables every row is an insert, unless a
 column `_op` says `insert`, `delete` or `upsert`. A column that a row leaves out is
 NULL; one that the table does not have is an error. Whether the changes can be made is
 not judged here.
@@ -8,9 +8,8 @@ not judged here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from io import BytesIO
-from operator import itemgetter
 
 import numpy as np
 import orjson
@@ -20,16 +19,18 @@ import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
-from engine.codec import encode_arrow, encode_rows
+from engine.codec import encode_arrow
 from engine.dictionary import Dictionary
-from engine.errors import InvalidValue
 from service.changes import Op, TableChanges
+from service.debezium import UNITS, Reader
 from service.definitions import Definition
 from service.errors import BadRequest, Invalid, TooLarge, UnsupportedFormat
-from service.names import OPERATION, fold
+from service.names import OPERATION
+from service.objects import changes_of, column_of, row_reader
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
+DEBEZIUM = "application/vnd.debezium+json"
 CSV = "text/csv"
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
@@ -47,21 +48,36 @@ def parse(
 
     BadRequest where the format is broken, Invalid or InvalidValue where a row does not fit the table.
     """
-    media_type = content_type.partition(";")[0].strip().lower() or JSON
+    media_type, _, parameters = content_type.partition(";")
+    media_type = media_type.strip().lower() or JSON
     if media_type == JSON:
         return of_objects(loads(body), definition, dictionary)
     if media_type in (NDJSON, "application/ndjson", "application/jsonl"):
         return of_objects(_lines(body), definition, dictionary)
+    if media_type == DEBEZIUM:
+        return _of_envelopes(body, definition, dictionary, _unit(parameters))
     reader = _TABULAR.get(media_type)
     if reader is None:
         raise UnsupportedFormat(
-            f"content type {media_type} is not supported", f"{JSON}, {NDJSON}, {', '.join(_TABULAR)} are"
+            f"content type {media_type} is not supported",
+            f"{JSON}, {NDJSON}, {DEBEZIUM}, {', '.join(_TABULAR)} are",
         )
     try:
         table = reader(body, limit)
     except (pa.ArrowException, OSError) as error:
         raise BadRequest(f"the body is not {media_type}: {error}", code="invalid_body") from None
     return _of_table(table, definition, dictionary)
+
+
+def _unit(parameters: str) -> str | None:
+    """The unit that the parameter `timestamps` of a content type names; None if it names none."""
+    for parameter in parameters.split(";"):
+        name, _, value = parameter.strip().partition("=")
+        if name.lower() == "timestamps":
+            if value not in UNITS:
+                raise UnsupportedFormat(f"timestamps={value} is not supported", f"{', '.join(UNITS)} are")
+            return value
+    return None
 
 
 def loads(body: bytes) -> object:
@@ -106,9 +122,9 @@ def of_objects(changes: object, definition: Definition, dictionary: Dictionary) 
     """The changes that an array of JSON objects says."""
     if not isinstance(changes, list):
         raise Invalid("the body is not an array of changes", _FORM, code="invalid_change")
-    ops = np.empty(len(changes), np.int8)
-    row_of = _row_reader(definition)
+    ops = []
     rows = []
+    row_of = row_reader(definition)
     for place, change in enumerate(changes):
         if not isinstance(change, dict) or len(change) != 1:
             raise Invalid(f"change {place} is not one", _FORM, code="invalid_change")
@@ -116,64 +132,27 @@ def of_objects(changes: object, definition: Definition, dictionary: Dictionary) 
         op = _OPS.get(name)
         if op is None or not isinstance(row, dict):
             raise Invalid(f"change {place} is not one", _FORM, code="invalid_change")
-        ops[place] = op
+        ops.append(op)
         rows.append(row_of(row, place))
-    return TableChanges(definition.schema, ops, _encode(rows, definition, dictionary))
+    return changes_of(ops, rows, definition, dictionary)
 
 
-def _row_reader(definition: Definition) -> Callable[[dict, int], Sequence[object]]:
-    """Takes a JSON object, and its place, apart into the values of the table's columns."""
-    names = definition.schema.names
-    get = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
-
-    def read(row: dict, place: int) -> Sequence[object]:
-        if len(row) == len(names):
-            try:
-                return get(row)
-            except KeyError:
-                pass
-        return _folded(row, place, definition)
-
-    return read
-
-
-def _folded(row: dict, place: int, definition: Definition) -> list[object]:
-    """The values of a row that leaves columns out, or writes their names in another case."""
-    values: list[object] = [None] * len(definition.schema)
-    seen: set[int] = set()
-    for key, value in row.items():
-        index = _column(key, definition, f"change {place}")
-        if index in seen:
-            raise Invalid(f"change {place} has column {key} twice", code="duplicate_column")
-        seen.add(index)
-        values[index] = value
-    return values
-
-
-def _column(name: str, definition: Definition, where: str) -> int:
-    names = definition.schema.names
-    if name in names:
-        return names.index(name)
+def _of_envelopes(
+    body: bytes, definition: Definition, dictionary: Dictionary, unit: str | None
+) -> TableChanges:
+    """The changes that Debezium's envelopes say: one, an array of them, or one a line."""
     try:
-        return names.index(fold(name))
-    except (ValueError, Invalid):
-        raise Invalid(
-            f"{where} has a column {name}, which table {definition.name} has not",
-            f"its columns are {', '.join(names)}",
-            code="unknown_column",
-        ) from None
-
-
-def _encode(rows: Sequence[Sequence[object]], definition: Definition, dictionary: Dictionary) -> np.ndarray:
-    try:
-        return encode_rows(rows, definition.loose, dictionary)
-    except InvalidValue as error:
-        for place, row in enumerate(rows):
-            try:
-                encode_rows([row], definition.loose, dictionary)
-            except InvalidValue as found:
-                raise InvalidValue(f"change {place}: {found.message}", found.hint) from None
-        raise error
+        document = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        document = _lines(body)
+    envelopes = Reader(definition, unit)
+    read = [
+        (op, row, place)
+        for place, each in enumerate(document if isinstance(document, list) else [document])
+        for op, row in envelopes.read(each, place)
+    ]
+    ops, rows, places = zip(*read, strict=True) if read else ((), (), ())
+    return changes_of(ops, rows, definition, dictionary, places)
 
 
 # Tables of columns
@@ -187,7 +166,7 @@ def _of_table(table: pa.Table, definition: Definition, dictionary: Dictionary) -
         if name == OPERATION:
             ops = _operations(column)
             continue
-        index = _column(name, definition, "the body")
+        index = column_of(name, definition, "the body")
         if columns[index] is not None:
             raise Invalid(f"the body has column {name} twice", code="duplicate_column")
         columns[index] = column

@@ -17,7 +17,7 @@ from service.access import runtime_of
 from service.changes import Applied, Idempotency, TableChanges
 from service.errors import Invalid
 from service.names import fold
-from service.parsing import ARROW, CSV, JSON, NDJSON, PARQUET, loads, of_objects, parse
+from service.parsing import ARROW, CSV, DEBEZIUM, JSON, NDJSON, PARQUET, loads, of_objects, parse
 from service.runtime import Runtime
 
 _LONGEST_KEY = 255
@@ -130,6 +130,7 @@ OPENAPI: dict[str, dict] = {
                 "content": {
                     JSON: {"schema": _CHANGES},
                     NDJSON: {"schema": _CHANGE},
+                    DEBEZIUM: {"schema": {"type": "object", "description": "Envelopes: one, or one a line."}},
                     CSV: {"schema": {"type": "string"}},
                     ARROW: _BYTES,
                     PARQUET: _BYTES,
