@@ -6,7 +6,8 @@ EngineError
 ├── UnknownName      no source or view has this name
 ├── NameInUse        a source or view has this name, or something still reads it
 ├── EpochError       an epoch is out of order, or its history is no longer kept
-└── LimitExceeded    a recursion passed its limit of rounds
+├── LimitExceeded    a recursion passed its limit of rounds
+└── StoreError       a file of the state is missing or damaged
 
 Every error has a stable `code`, a `message` and a `hint` that may be empty.
 """
@@ -45,3 +46,7 @@ class EpochError(EngineError):
 
 class LimitExceeded(EngineError):
     code = "recursion_limit"
+
+
+class StoreError(EngineError):
+    code = "state_damaged"

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.kernels.index import FEWEST, MOST, SLOTS_A_KEY, count_keys, index_rows
 from engine.kernels.layers import KEY, SPREAD, register, register_index
+from engine.store.files import BatchFile
 
 
 @dataclass(eq=False)
@@ -33,8 +34,11 @@ class Index:
 
 @dataclass(eq=False, slots=True)
 class Layer:
+    """`file` is the one that the rows and the index are mapped from, None if they are in memory alone."""
+
     rows: np.ndarray
     index: Index | None = None
+    file: BatchFile | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -51,7 +55,7 @@ class Layer:
         index = Index.of_size(len(self.rows), count_keys(self.rows, key), key)
         if index is not None:
             index.enter(self.rows, 0, len(self.rows))
-        return Layer(self.rows, index)
+        return Layer(self.rows, index, self.file)
 
     def register(self, table: np.ndarray, line: int, key: int) -> None:
         """Write the layer into a line of a table; `key` is the trace's."""

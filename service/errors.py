@@ -30,6 +30,7 @@ from engine.errors import (
     LimitExceeded,
     NameInUse,
     PlanError,
+    StoreError,
     UnknownName,
 )
 from planner.errors import InvalidSyntax, PlannerError
@@ -115,6 +116,7 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
     (EpochError, 410),
     (LimitExceeded, 422),
     (PlanError, 422),
+    (StoreError, 500),
     (EngineError, 422),
     (InvalidSyntax, 400),
     (PlannerError, 422),

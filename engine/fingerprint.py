@@ -1,0 +1,95 @@
+"""Fingerprints: names of operators that are the same in every process, and after a restart.
+
+An operator is known by a key (a plan's node, or a tuple with one). Its fingerprint is the SHA-256
+of the key's canonical form, which holds types, names and values, and nothing that a process makes
+up for itself: no addresses, no salted hashes, no order of a set. Equal nodes have equal
+fingerprints; different ones never have.
+
+A node's digest is made once and kept with it, so that a plan, which is a DAG, costs its size. A
+Python function is known by its name alone: one without a name of its own in a module is refused.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import struct
+import sys
+from collections.abc import Hashable
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from engine.errors import EngineError
+
+_CACHED = "_digest"
+
+
+def fingerprint(*keys: Hashable) -> str:
+    """64 hexadecimal digits for the keys of the loops outside, outermost first, and the operator's own.
+
+    EngineError where a key holds a function or a value that has no name outside of this process.
+    """
+    return hashlib.sha256(_canonical(keys)).hexdigest()
+
+
+def _canonical(value: object) -> bytes:
+    """The value, its kind and its length, so that no two values of different kinds or nesting are one."""
+    match value:
+        case None:
+            return _tagged(b"none", b"")
+        case enum.Enum():
+            return _tagged(b"enum", f"{type(value).__qualname__}.{value.name}".encode())
+        case bool() | np.bool_():
+            return _tagged(b"bool", b"1" if value else b"0")
+        case int() | np.integer():
+            return _tagged(b"int", str(int(value)).encode())
+        case float() | np.floating():
+            return _tagged(b"float", struct.pack("<d", float(value)))
+        case str():
+            return _tagged(b"str", value.encode("utf-8", "surrogatepass"))
+        case bytes():
+            return _tagged(b"bytes", value)
+        case Decimal() | date() | datetime() | timedelta():
+            return _tagged(type(value).__name__.encode(), str(value).encode())
+        case tuple():
+            return _tagged(b"tuple", b"".join(map(_canonical, value)))
+        case frozenset():
+            return _tagged(b"set", b"".join(sorted(map(_canonical, value))))
+        case FunctionType():
+            return _tagged(b"function", _name(value).encode())
+        case _ if is_dataclass(value):
+            return _tagged(type(value).__qualname__.encode(), _digest(value))
+        case _:
+            raise EngineError(f"{value!r} has no fingerprint: it means nothing to another process")
+
+
+def _tagged(kind: bytes, content: bytes) -> bytes:
+    return b"%s %d:%s" % (kind, len(content), content)
+
+
+def _digest(value: Any) -> bytes:
+    """The digest of a frozen dataclass, kept with it."""
+    known = vars(value)
+    digest: bytes | None = known.get(_CACHED)
+    if digest is None:
+        content = b"".join(_canonical(getattr(value, field.name)) for field in fields(value))
+        digest = known[_CACHED] = hashlib.sha256(content).digest()
+    return digest
+
+
+def _name(function: FunctionType) -> str:
+    """Where the function is found again; EngineError if nowhere."""
+    found: object = sys.modules.get(function.__module__)
+    for part in function.__qualname__.split("."):
+        found = getattr(found, part, None)
+    if found is not function:
+        raise EngineError(
+            f"the function {function.__qualname__} has no fingerprint: it is local, or has no name",
+            "define it at the top of a module",
+        )
+    return f"{function.__module__}.{function.__qualname__}"

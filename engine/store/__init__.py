@@ -1,0 +1,1 @@
+"""State on disk: batches and texts as files that are written once and never changed."""

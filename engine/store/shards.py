@@ -1,0 +1,29 @@
+"""Shards: which rows of an arrangement belong together, by a hash of their key.
+
+Rows whose keys are of the same words have the same shard in every arrangement and every
+process. A shard says where a change is processed and to which file new rows go; reading the
+files of other shards does no harm, because operators look up the keys of a change.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernels import shards as kernels
+from engine.kernels.layers import SPREAD
+
+
+def key_words(key: int) -> int:
+    """By how many of their first words the rows of a trace with that `key` are divided."""
+    return 1 if key == SPREAD else key
+
+
+def split(rows: np.ndarray, words: int, shards: int) -> list[np.ndarray]:
+    """The rows int64[n, columns] of each shard, by their first `words` words; sorted rows stay sorted.
+
+    With no words all are in shard 0.
+    """
+    if words == 0 or shards == 1:
+        return [rows, *(rows[:0] for _ in range(shards - 1))]
+    divided, ends = kernels.split(np.ascontiguousarray(rows), words, shards)
+    return np.split(divided, ends[:-1])

@@ -1,0 +1,166 @@
+"""Files of the state directory: what is written is read, and damage is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from engine.errors import StoreError
+from engine.kernels.layers import COLUMNS, SPREAD
+from engine.kernels.lookup import find_ranges
+from engine.kernels.merge import merge
+from engine.store.batches import SMALL
+from engine.store.directory import StateDirectory
+
+LARGE = SMALL // 8
+"""Rows of three words that no small file holds."""
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> StateDirectory:
+    return StateDirectory(tmp_path / "state")
+
+
+def batch(rows: int, words: int = 1) -> np.ndarray:
+    """Sorted rows with the words (3 i, i, i, ...) at epoch 1."""
+    counter = np.arange(rows)
+    return np.stack([3 * counter, *[counter] * (words - 1), np.ones(rows, int), -counter], axis=1)
+
+
+def table_of(*layers) -> np.ndarray:
+    table = np.zeros((len(layers), COLUMNS), np.int64)
+    for line, layer in enumerate(layers):
+        layer.register(table, line, 1)
+    return table
+
+
+def flip(path: Path, at: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[at] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 200, LARGE])
+@pytest.mark.parametrize("key", [0, 1, 2, SPREAD])
+def test_what_is_written_is_read(directory: StateDirectory, rows: int, key: int) -> None:
+    written = batch(rows, words=2)
+    file = directory.write(written, key, shard=2, shards=3)
+    layer = directory.open(file)
+    assert (layer.rows == written).all()
+    assert layer.rows.shape == written.shape == (file.rows, file.columns)
+    assert layer.rows.flags.c_contiguous and layer.rows.flags.writeable and layer.rows.flags.aligned
+    assert layer.file == file
+    assert (file.key, file.shard, file.shards) == (key, 2, 3)
+    assert (layer.index is not None) == (rows >= 64 and key > 0)
+    directory.verify(file)
+
+
+@pytest.mark.parametrize("rows", [200, LARGE])
+def test_kernels_take_a_mapped_batch_and_find_by_its_index(directory: StateDirectory, rows: int) -> None:
+    layer = directory.open(directory.write(batch(rows), 1))
+    keys = np.array([[3], [4], [3 * (rows - 1)]], np.int64)
+    lows, highs = find_ranges(table_of(layer), keys)
+    assert (highs - lows).tolist() == [[1, 0, 1]]
+    assert lows[0, 0] == 1 and lows[0, 2] == rows - 1
+    assert (merge(layer.rows, layer.rows, 1, 0)[:, -1] == 2 * layer.rows[1:, -1]).all()
+
+
+def test_a_mapped_batch_is_not_written_back(directory: StateDirectory) -> None:
+    file = directory.write(batch(LARGE))
+    directory.open(file).rows[0, 0] = 7
+    assert directory.open(file).rows[0, 0] == 0
+    directory.verify(file)
+
+
+def test_an_open_batch_outlives_its_file(directory: StateDirectory) -> None:
+    layer = directory.open(directory.write(batch(LARGE)))
+    assert directory.sweep(()) == 1
+    assert (layer.rows == batch(LARGE)).all()
+
+
+def test_names_are_never_used_twice(directory: StateDirectory) -> None:
+    files = {directory.write(batch(1)).name for _ in range(10)}
+    assert len(files) == 10
+
+
+@pytest.mark.parametrize("rows", [3, LARGE])
+def test_damage_is_named(directory: StateDirectory, rows: int) -> None:
+    file = directory.write(batch(rows), 1)
+    path = directory.path / file.name
+    flip(path, 100)
+    with pytest.raises(StoreError, match=f"{file.name} is damaged"):
+        directory.verify(file)
+    if rows == 3:
+        with pytest.raises(StoreError, match=f"{file.name} is damaged"):
+            directory.open(file)
+    flip(path, 100)
+    directory.verify(file)
+
+
+@pytest.mark.parametrize("at", [0, 12, 16, 24, 32])
+def test_a_header_that_is_not_the_one_written_is_seen_on_opening(directory: StateDirectory, at: int) -> None:
+    file = directory.write(batch(LARGE), 1)
+    flip(directory.path / file.name, at)
+    with pytest.raises(StoreError, match=f"{file.name} is not the one that was written"):
+        directory.open(file)
+
+
+def test_another_version_is_refused_by_its_number(directory: StateDirectory) -> None:
+    file = directory.write(batch(2))
+    flip(directory.path / file.name, 9)
+    with pytest.raises(StoreError, match="has version 257; this release reads 1"):
+        directory.open(file)
+
+
+def test_a_cut_file_and_a_missing_one(directory: StateDirectory) -> None:
+    file = directory.write(batch(LARGE))
+    path = directory.path / file.name
+    path.write_bytes(path.read_bytes()[:-8])
+    with pytest.raises(StoreError, match=f"has {file.size - 8} bytes instead of {file.size}"):
+        directory.open(file)
+    path.unlink()
+    with pytest.raises(StoreError, match=f"{file.name} is missing"):
+        directory.open(file)
+    with pytest.raises(StoreError, match="not the one that was written"):
+        directory.open(replace(directory.write(batch(5)), rows=4))
+
+
+def test_texts(directory: StateDirectory) -> None:
+    words = np.array([3, -1, 2**62], np.int64)
+    texts = pa.array(["", "naïve", "x" * 1000], pa.large_string())
+    file = directory.write_texts(words, texts)
+    assert file.entries == 3
+    read, values = directory.read_texts(file)
+    assert (read == words).all()
+    assert values == texts
+    flip(directory.path / file.name, 70)
+    with pytest.raises(StoreError, match="checksum"):
+        directory.read_texts(file)
+    (directory.path / file.name).unlink()
+    with pytest.raises(StoreError, match="is missing"):
+        directory.read_texts(file)
+
+
+def test_a_sweep_leaves_what_is_named_and_what_is_not_ours(directory: StateDirectory) -> None:
+    kept = directory.write(batch(1))
+    directory.write(batch(2))
+    directory.write_texts(np.empty(0, np.int64), pa.array([], pa.large_string()))
+    (directory.path / "README").write_text("not a state's file")
+    assert directory.sweep({kept.name}) == 2
+    assert {path.name for path in directory.path.iterdir()} == {kept.name, "README"}
+
+
+def test_a_write_that_fails_leaves_no_file(
+    directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("os.fsync", fail)
+    with pytest.raises(OSError, match="full"):
+        directory.write(batch(1))
+    assert list(directory.path.iterdir()) == []
