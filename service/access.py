@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 
 from service.errors import Unavailable
+from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
 from service.runtime import Runtime
 
@@ -20,3 +21,9 @@ def runtime_of(request: Request) -> Runtime:
 def reader_of(request: Request) -> Reader:
     """The reader over the runtime's snapshots. Call `runtime_of` first."""
     return request.app.state.reader
+
+
+def pipeline_of(request: Request) -> Pipeline:
+    """What moves rows in and out beside the doors; Unavailable as `runtime_of`."""
+    runtime_of(request)
+    return request.app.state.pipeline

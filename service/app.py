@@ -23,14 +23,23 @@ from service import problems
 from service.bodies import too_large
 from service.metrics import Counter, Metrics
 from service.models import ProblemModel
+from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
-from service.routes import changes, deltas, operations, rows, sql, tables, views
+from service.routes import changes, deltas, operations, rows, sinks, sql, tables, views
 from service.runtime import Runtime
 from service.settings import Settings
 
 _log = logging.getLogger("freshet.app")
 
-ROUTERS = (sql.router, tables.router, views.router, rows.router, changes.router, operations.router)
+ROUTERS = (
+    sql.router,
+    tables.router,
+    views.router,
+    rows.router,
+    changes.router,
+    sinks.router,
+    operations.router,
+)
 
 
 def create_app(settings: Settings, on_failure: Callable[[], None] | None = None) -> FastAPI:
@@ -50,6 +59,7 @@ def create_app(settings: Settings, on_failure: Callable[[], None] | None = None)
             await asyncio.wait([opening])
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
+                await asyncio.to_thread(app.state.pipeline.close)
                 await asyncio.to_thread(runtime.close)
 
     app = FastAPI(
@@ -86,6 +96,7 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
 async def _open(app: FastAPI, settings: Settings) -> None:
     runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
+    app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime)
     app.state.runtime = runtime
     _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
 

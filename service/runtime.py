@@ -15,6 +15,8 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
+from sqlalchemy import Connection
+
 from engine.dictionary import Dictionary
 from engine.runtime import Snapshot
 from engine.schema import Schema
@@ -164,6 +166,14 @@ class Runtime:
         for definition, part in parts:
             part.check(definition.name, definition.schema, definition.relation.key)
         return Request(parts, idempotency, receipt)
+
+    def record(self, write: Callable[[Connection], T]) -> T:
+        """Calls `write` with the catalog, in one transaction; blocks the thread, never the writer's."""
+        return self._writer.call(partial(self._recorded, write))
+
+    def _recorded(self, write: Callable[[Connection], T]) -> T:
+        with self._state.catalog.changing() as changing:
+            return write(changing.connection)
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` on the writer's thread; what it applies becomes one epoch, nothing does if it raises.

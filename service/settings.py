@@ -27,6 +27,14 @@ class Settings:
         default=Path("data"),
         metadata=_as("FRESHET_DATA", "directory of the database, the checkpoints and the lock"),
     )
+    load_roots: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_LOAD_ROOTS",
+            "directories, separated by colons, under which files may be read and written for clients; "
+            "empty: the data directory",
+        ),
+    )
     database_url: str = field(
         default="",
         metadata=_as(
@@ -115,6 +123,11 @@ class Settings:
             if text is not None:
                 given[item.name] = _read(item.metadata["variable"], type(item.default), text)
         return cls(**given)
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The directories under which clients may name files."""
+        return tuple(Path(root) for root in self.load_roots.split(":") if root) or (self.data,)
 
     @property
     def url(self) -> str:

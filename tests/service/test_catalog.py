@@ -14,6 +14,7 @@ from engine.schema import BIGINT, TEXT, Column, Schema, numeric
 from service import catalog as module
 from service.catalog import Catalog, Commit, Record, Segment, metadata
 from service.changes import Applied, Idempotency
+from service.pipeline.tables import sinks, sources
 
 SCHEMA = Schema((Column("id", BIGINT, False), Column("price", numeric(10, 2)), Column("name", TEXT)))
 TABLE = Record(0, "orders", SCHEMA, (0,), "", "", 4)
@@ -33,6 +34,7 @@ def catalog(url: str) -> Iterator[Catalog]:
 
 
 def test_migrations_make_what_the_tables_say(catalog: Catalog, url: str) -> None:
+    assert {sources.name, sinks.name} <= metadata.tables.keys()
     database = sa.create_engine(url)
     with database.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []

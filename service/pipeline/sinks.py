@@ -1,0 +1,237 @@
+"""Continuous sinks: threads that append what changes in a view to directories of files, exactly once.
+
+How far a sink has come is in the catalog. Before a file is written its epochs are put
+down there, and after it is there that they are done; so a crash in between is followed
+by the same file, written or found, and no epoch is in two. History is immutable, so the
+file would be the same.
+
+A sink waits out what passes: a full disk, a view with errors. It fails, with the reason
+kept, when the epochs that it needs are no longer kept or its view is no more.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import uuid
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import orjson
+import sqlalchemy as sa
+from sqlalchemy.exc import SQLAlchemyError
+
+from service.definitions import Definition
+from service.errors import (
+    Conflict,
+    HistoryGone,
+    Invalid,
+    NotFound,
+    Overloaded,
+    ServiceError,
+    Unavailable,
+    problem_of,
+)
+from service.pipeline.changelog import DIFF, EPOCH, changes, file_name, row_count, write
+from service.pipeline.tables import sinks
+from service.reads import check_epoch, check_health
+from service.runtime import Runtime
+
+_log = logging.getLogger("freshet.sinks")
+
+
+@dataclass(frozen=True)
+class SinkDefinition:
+    """What its author wants: the changes of `view` from epoch `first` on, or all that are kept, in `path`."""
+
+    name: str
+    view: str
+    path: str
+    first: int | None
+    interval_seconds: float
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Epochs up to `done` are in files or changed nothing; the file up to `writing` is being made."""
+
+    done: int | None
+    writing: int | None = None
+    files: int = 0
+    rows: int = 0
+    failure: str | None = None
+
+
+class Sink:
+    """One sink and its thread. `trouble` is what it waits out at the moment."""
+
+    def __init__(
+        self, runtime: Runtime, id: str, relation: int, definition: SinkDefinition, progress: Progress
+    ) -> None:
+        self.id = id
+        self.definition = definition
+        self.progress = progress
+        self.trouble: str | None = None
+        self._runtime = runtime
+        self._relation = relation
+        self._stopped = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"freshet-sink-{definition.name}")
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Ends the thread, after the file that it is at."""
+        self._stopped.set()
+        if self._thread.ident is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        while self.progress.failure is None and not self._stopped.is_set():
+            try:
+                self._append()
+                self.trouble = None
+            except (OSError, SQLAlchemyError, Unavailable, Overloaded) as error:
+                self.trouble = str(error)
+            except Exception as error:
+                self._refused(error)
+            self._stopped.wait(self.definition.interval_seconds)
+
+    def _refused(self, error: Exception) -> None:
+        """Waits for a view to heal; anything else is the end of the sink."""
+        problem = problem_of(error)
+        if problem is not None and problem.code == "view_has_errors":
+            self.trouble = problem.detail
+            return
+        reason = f"{type(error).__name__}: {error}" if problem is None else problem.detail
+        _log.error("sink %s failed: %s", self.definition.name, reason, exc_info=None if problem else error)
+        try:
+            self._keep(replace(self.progress, failure=reason))
+        except (SQLAlchemyError, ServiceError):
+            self.progress = replace(self.progress, failure=reason)
+
+    def _append(self) -> None:
+        """Makes a file of what is new, if something is, and before that the one that was begun."""
+        done, until = self.progress.done, self.progress.writing
+        if until is not None:
+            path = self._path(done, until)
+            if not path.exists():
+                self._write(path, *self._changes(done, until))
+            self._done(path, until)
+            return
+        until = self._runtime.snapshot.upper - 1
+        if done is not None and done >= until:
+            return
+        view, delta = self._changes(done, until)
+        if not delta.shape[1]:
+            self._keep(replace(self.progress, done=until))
+            return
+        self._keep(replace(self.progress, writing=until))
+        path = self._path(done, until)
+        self._write(path, view, delta)
+        self._done(path, until)
+
+    def _path(self, done: int | None, until: int) -> Path:
+        return Path(self.definition.path) / file_name(self.id, done, until)
+
+    def _changes(self, done: int | None, until: int) -> tuple[Definition, np.ndarray]:
+        """The view and its changes after `done`, up to `until`; HistoryGone or Conflict."""
+        snapshot = self._runtime.snapshot
+        view = self._runtime.definitions().get(self.definition.view)
+        if view is None or view.id != self._relation:
+            raise Conflict(f"view {self.definition.view} was dropped or created anew")
+        check_health(view, snapshot, until)
+        if done is not None:
+            check_epoch(snapshot, view.name, done)
+        return view, changes(snapshot, view.name, done, until)
+
+    def _write(self, path: Path, view: Definition, delta: np.ndarray) -> None:
+        write(path, delta, view.schema, self._runtime.dictionary)
+
+    def _done(self, path: Path, until: int) -> None:
+        """A file is there: its epochs are done."""
+        progress = self.progress
+        self._keep(Progress(until, None, progress.files + 1, progress.rows + row_count(path)))
+
+    def _keep(self, progress: Progress) -> None:
+        """Puts the progress into the catalog."""
+        change = sa.update(sinks).where(sinks.c.id == self.id).values(**asdict(progress))
+        self._runtime.record(lambda connection: connection.execute(change))
+        self.progress = progress
+
+
+class Sinks:
+    """All sinks of a runtime. Any thread but the writer's."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._lock = threading.Lock()
+        self._all: dict[str, Sink] = {}
+
+    @property
+    def all(self) -> Mapping[str, Sink]:
+        return dict(self._all)
+
+    def get(self, name: str) -> Sink:
+        """The sink called `name`; NotFound."""
+        try:
+            return self._all[name]
+        except KeyError:
+            raise NotFound(f"there is no sink called {name}") from None
+
+    def restore(self) -> None:
+        """Starts the sinks of the catalog where they had come to."""
+        with self._lock:
+            for row in self._runtime.record(lambda connection: connection.execute(sa.select(sinks)).all()):
+                definition = SinkDefinition(**orjson.loads(row.definition))
+                progress = Progress(row.done, row.writing, row.files, row.rows, row.failure)
+                self._start(Sink(self._runtime, row.id, row.relation, definition, progress))
+
+    def create(self, definition: SinkDefinition) -> Sink:
+        """A new sink, running. Conflict, Invalid, NotFound or HistoryGone."""
+        view = self._runtime.definition(definition.view, view=True)
+        for name in (EPOCH, DIFF):
+            if name in view.schema.names:
+                raise Invalid(f"view {view.name} has a column {name}, which the files of a sink have")
+        done = None if definition.first is None else definition.first - 1
+        if done is not None and done < self._runtime.snapshot.since(view.name):
+            since = self._runtime.snapshot.since(view.name)
+            raise HistoryGone(
+                f"the changes of {view.name} at epoch {definition.first} are no longer kept",
+                f"its history goes back to epoch {since}: its changes, to {since + 1}",
+            )
+        with self._lock:
+            if definition.name in self._all:
+                raise Conflict(f"there is a sink called {definition.name} already", code="name_in_use")
+            sink = Sink(self._runtime, uuid.uuid4().hex, view.id, definition, Progress(done))
+            insert = sa.insert(sinks).values(
+                id=sink.id,
+                name=definition.name,
+                relation=view.id,
+                definition=orjson.dumps(asdict(definition)).decode(),
+                **asdict(sink.progress),
+            )
+            self._runtime.record(lambda connection: connection.execute(insert))
+            self._start(sink)
+        return sink
+
+    def drop(self, name: str) -> None:
+        """Ends a sink; its files stay. NotFound."""
+        with self._lock:
+            sink = self.get(name)
+            sink.stop()
+            delete = sa.delete(sinks).where(sinks.c.id == sink.id)
+            self._runtime.record(lambda connection: connection.execute(delete))
+            del self._all[name]
+
+    def stop(self) -> None:
+        """Ends the threads. While the writer still runs."""
+        with self._lock:
+            for sink in self._all.values():
+                sink.stop()
+
+    def _start(self, sink: Sink) -> None:
+        self._all[sink.definition.name] = sink
+        sink.start()
