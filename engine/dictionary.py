@@ -218,6 +218,26 @@ class Dictionary:
             raise KeyError(f"row {unknown}")
         return order
 
+    # Entries by their numbers, which are this dictionary's own
+
+    def words_at(self, places: np.ndarray) -> np.ndarray:
+        """The words of the entries with these numbers, NULL for -1."""
+        words = self._store.words[places]
+        words[places < 0] = NULL
+        return words
+
+    def places(self, words: np.ndarray) -> np.ndarray:
+        """The numbers of the entries of `words`, -1 for NULL; KeyError when one is no entry's."""
+        return self._find(words, self._store)
+
+    def slice(self, first: int, last: int) -> tuple[np.ndarray, pa.LargeStringArray]:
+        """The words and texts of the entries numbered from `first` up to `last`."""
+        _, words, ends, arena = self._store
+        offsets = ends[first : last + 1] - ends[first]
+        data = arena[ends[first] : ends[last]]
+        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return words[first:last], pa.Array.from_buffers(pa.large_string(), last - first, buffers)
+
     # Entries, for logs and checkpoints
 
     def entries(self, words: np.ndarray) -> tuple[np.ndarray, pa.LargeStringArray]:

@@ -33,5 +33,5 @@ def put_view(dataflow: Dataflow, renderer: Renderer, name: str, plan: Node) -> H
     """The operators of a view, and its history."""
     collection = renderer.render(plan)
     history = History(name, collection.operator, collection.columns, collection.width)
-    dataflow.operator(("history", name), lambda: history)
+    dataflow.operator(("history", name, plan), lambda: history)
     return history

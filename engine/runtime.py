@@ -6,27 +6,32 @@ number of epochs at once, and its result does not depend on how they are divided
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.dataflow import Dataflow, OperatorFailed, reachable
 from engine.dictionary import Dictionary
-from engine.errors import EngineError, EpochError, NameInUse, PlanError, UnknownName
+from engine.errors import EngineError, EpochError, NameInUse, PlanError, StoreError, UnknownName
 from engine.kernels.times import are_within
 from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
 from engine.operators.history import History
 from engine.operators.linear import Input
-from engine.operators.operator import Operator, Stateful
+from engine.operators.operator import Operator
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics, Rebuild
 from engine.plan import Node, Source
 from engine.relations import put_source, put_source_history, put_view, reading_order
 from engine.rendering import Renderer
+from engine.rewriting import Captured
 from engine.schema import Schema
 from engine.snapshot import RelationSnapshot, Snapshot
+from engine.spill import Capture, SavedState, Spill, TextPart
+from engine.states import kept_states
+from engine.store.directory import StateDirectory
+from engine.store.manifest import Manifest
 from engine.times import TOTAL, Frontier, Order
 
 FIRST_EPOCH = 1
@@ -71,6 +76,7 @@ class Engine:
         self._sources: dict[str, _Source] = {}
         self._views: dict[str, _View] = {}
         self._staged: Stage | None = None
+        self._texts: tuple[TextPart, ...] = ()
         self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
 
     @property
@@ -90,21 +96,32 @@ class Engine:
     # Sources
 
     def create_source(
-        self, name: str, schema: Schema, key: tuple[int, ...] | None = None, *, keep: bool = True
+        self,
+        name: str,
+        schema: Schema,
+        key: tuple[int, ...] | None = None,
+        *,
+        keep: bool = True,
+        state: SavedState | None = None,
     ) -> None:
         """A new input. `key` names the primary key's columns; without one it is a bag.
 
         With `keep` false its rows only pass through: they cannot be read, and views over
-        it must be there before its first row.
+        it must be there before its first row. With a `state` that `resume` has been called with, and
+        that this very source was part of, it has the rows that are saved; StoreError if they are not.
         """
         self._check_new(name)
         node = Source(name, schema)
         input = put_source(self._dataflow, node)
         history = put_source_history(self._dataflow, node, key) if keep else None
-        if history is not None:
-            order = reading_order(len(schema), key)
-            self._set_relation(name, RelationSnapshot(schema, order, kept=self._beginning))
         self._sources[name] = _Source(node, input, history)
+        if history is not None:
+            items = self._dataflow.operators.items()
+            if state is not None and not state.map((key, it) for key, it in items if it is history):
+                raise StoreError(f"the saved state has no rows of {name}")
+            order = reading_order(len(schema), key)
+            relation = RelationSnapshot(schema, order, kept=self._beginning)
+            self._set_relation(name, self._refreshed(name, relation))
 
     def drop_source(self, name: str) -> None:
         """Forget a source and its rows; NameInUse while a view reads it."""
@@ -120,8 +137,11 @@ class Engine:
 
     # Views
 
-    def create_view(self, name: str, plan: Node) -> None:
+    def create_view(self, name: str, plan: Node, state: SavedState | None = None) -> None:
         """Maintain `plan` as `name`: at once, for all epochs that its sources keep.
+
+        With a `state` that `resume` has been called with, and that this very view was part of, nothing is
+        computed where all that its operators keep is saved.
 
         Raises EngineError, and leaves nothing, where the plan does not fit the sources or
         cannot be computed.
@@ -135,13 +155,9 @@ class Engine:
                 raise PlanError(
                     f"the plan takes {source.name} for {source.schema}, it is {known.node.schema}"
                 )
-        try:
-            history = self._hydrate(name, plan, since=0)
-        except EngineError:
-            if not self._order.is_total:
-                raise
-            # An epoch of the past may have had no answer; the present may have one.
-            history = self._hydrate(name, plan, since=self._snapshot.upper - 1)
+        history = None if state is None else self._mapped(name, plan, state)
+        if history is None:
+            history = self._hydrated(name, plan)
         failures = tuple(
             part.failures
             for operator in self._in_order(reachable([history]))
@@ -155,10 +171,32 @@ class Engine:
         relation = RelationSnapshot(plan.schema, tuple(range(len(plan.schema))), kept=kept)
         self._set_relation(name, self._refreshed(name, relation))
 
+    def _mapped(self, name: str, plan: Node, state: SavedState) -> History | None:
+        """Take the operators of `plan` over with what is saved of them; None where that is not all."""
+        dataflow = Dataflow(self._order)
+        history = put_view(dataflow, self._renderer(dataflow), name, plan)
+        new = {key: it for key, it in dataflow.operators.items() if key not in self._dataflow.operators}
+        if not state.map(new.items()):
+            return None
+        for operator in new.values():
+            if isinstance(operator, Input):
+                operator.pending = None  # a constant's rows have come long ago
+        self._dataflow.graft(dataflow)
+        return history
+
+    def _hydrated(self, name: str, plan: Node) -> History:
+        try:
+            return self._hydrate(name, plan, since=0)
+        except EngineError:
+            if not self._order.is_total:
+                raise
+            # An epoch of the past may have had no answer; the present may have one.
+            return self._hydrate(name, plan, since=self._snapshot.upper - 1)
+
     def _hydrate(self, name: str, plan: Node, since: int) -> History:
         """Run `plan` over the kept history of its sources, from `since` on, and take its operators over."""
         dataflow = Dataflow(self._order)
-        renderer = Renderer(dataflow, self.dictionary, self._options.max_rounds, self._options.rebuild)
+        renderer = self._renderer(dataflow)
         history = put_view(dataflow, renderer, name, plan)
         history.trace.since = max(since, *(self._since(source) for source in renderer.inputs), 0)
         for source, input in renderer.inputs.items():
@@ -276,7 +314,56 @@ class Engine:
             relations[name] = self._refreshed(name, relations[name])
         self._snapshot = Snapshot(stage.frontier, relations, self.dictionary)
 
+    # Files
+
+    def resume(self, state: SavedState) -> None:
+        """Begin where a state was saved; its sources and views are then created with it. For a new engine."""
+        if self._sources or self._snapshot.relations or len(self.dictionary):
+            raise EpochError("an engine that has something cannot begin with a saved state")
+        self._texts = state.absorb_texts(self.dictionary)
+        frontier = Frontier(self._order, (state.manifest.upper,))
+        self._snapshot = Snapshot(frontier, {}, self.dictionary)
+
+    def spill(self, directory: StateDirectory, shards: int) -> Manifest:
+        """Write to files what is in memory alone, divided into `shards`, and hold it by them."""
+        spill = self.capture().write(directory, shards)
+        self.install(spill)
+        return spill.manifest
+
+    def capture(self) -> Capture:
+        """What there is now, to be written by any thread, and then installed or released (`engine.spill`)."""
+        if self._staged is not None:
+            raise EpochError("a stage is neither published nor aborted")
+        states = kept_states(self._dataflow.operators.items())
+        captured = tuple(Captured.of(fingerprint, state) for fingerprint, state in states)
+        return Capture(self._snapshot.upper, captured, self.dictionary, len(self.dictionary), self._texts)
+
+    def install(self, spill: Spill) -> None:
+        """Let the files of a spill stand for what they hold, where it is still there."""
+        if self._texts is spill.capture.texts:
+            self._texts = spill.texts
+        installed = [it.captured.state for it in spill.rewritten if it.install()]
+        relations = dict(self._snapshot.relations)
+        for name in self._changed_relations(installed):
+            relations[name] = self._refreshed(name, relations[name])
+        self._snapshot = Snapshot(self.frontier, relations, self.dictionary)
+
+    def release(self, capture: Capture) -> None:
+        """What was captured is not going to be installed."""
+        for captured in capture.states:
+            captured.trace.release()
+            captured.state.reset()
+
+    def files(self) -> set[str]:
+        """The names of the files that are held."""
+        states = kept_states(self._dataflow.operators.items())
+        names = {file.name for _, state in states for file in state.trace.files()}
+        return names | {part.file.name for part in self._texts}
+
     # Inside
+
+    def _renderer(self, dataflow: Dataflow) -> Renderer:
+        return Renderer(dataflow, self.dictionary, self._options.max_rounds, self._options.rebuild)
 
     def _check_new(self, name: str) -> None:
         if self._staged is not None:
@@ -350,7 +437,7 @@ class Engine:
     def _in_order(self, operators: set[Operator]) -> list[Operator]:
         return [operator for operator in self._dataflow.operators.values() if operator in operators]
 
-    def _changed_relations(self, changed: list[Stateful]) -> set[str]:
+    def _changed_relations(self, changed: Iterable[object]) -> set[str]:
         """The relations whose history or errors are among the changed states."""
         names: set[str] = set()
         for state in changed:

@@ -7,11 +7,14 @@ dataflows of the same views have the same paths, in whatever process and however
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
+from typing import Protocol
 
+from engine.fingerprint import fingerprint
 from engine.operators.arrangement import Arrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
 from engine.operators.outermost_loop import OutermostLoop
+from engine.trace import Trace
 
 Path = tuple[Hashable, ...]
 
@@ -33,3 +36,22 @@ def arrangements(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tup
     for path, operator in every_operator(operators):
         if isinstance(operator, Arrangement):
             yield path, operator
+
+
+class Kept(Protocol):
+    """What is kept between advances."""
+
+    trace: Trace
+
+    def reset(self) -> None:
+        """Take the trace as it is, with nothing of an advance beside it."""
+
+
+def kept_states(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tuple[str, Kept]]:
+    """All that these operators keep, by fingerprint: arrangements, and the errors of failed rows."""
+    for path, operator in every_operator(operators):
+        if isinstance(operator, Arrangement):
+            yield fingerprint(*path), operator
+        log = getattr(operator, "failures", None)
+        if log is not None:
+            yield fingerprint(*path, "failures"), log

@@ -11,6 +11,9 @@ are read as their two inputs until they are done.
 A trace that is looked up by key has an index beside each batch that is large enough
 (`engine.kernels.index`), which a large merge builds as it goes.
 
+Beneath these batches lies the *base*, which insertions never merge: batches that are mapped from
+files (`engine.store`), in any number and of any size, and those that are being written to files.
+
 Epochs below `since` are no longer told apart: a merge advances them to `since`. A trace
 that only serves operators keeps `since` at its frontier and becomes as small as its
 collection. Rounds are kept.
@@ -20,7 +23,7 @@ Not thread-safe; what `batches()` returned stays valid for ever.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from copy import copy
 from heapq import heapify, heappop, heappush
 
@@ -30,6 +33,7 @@ from engine.kernels.layers import COLUMNS
 from engine.kernels.merge import FIELDS, WRITTEN, compact, merge, merge_step
 from engine.kernels.times import advance_batch
 from engine.layer import Index, Layer
+from engine.store.files import BatchFile
 from engine.times import Frontier
 
 AT_ONCE = 128
@@ -80,6 +84,7 @@ class Trace:
         self.diffs = diffs
         self.since = since
         self.key = 0
+        self._base: list[Layer] = []
         self._layers: list[Layer | Merge] = []
         self._merges: list[Merge] = []
         self.table = np.empty((16, COLUMNS), np.int64)
@@ -90,7 +95,7 @@ class Trace:
     def emptied(self) -> Trace:
         """A trace like this one, without a row."""
         empty = copy(self)
-        empty._layers, empty._merges, empty._held = [], [], []
+        empty._base, empty._layers, empty._merges, empty._held = [], [], [], []
         empty.table = np.empty((16, COLUMNS), np.int64)
         empty.count = empty._compacted = 0
         return empty
@@ -103,6 +108,50 @@ class Trace:
     def batches(self) -> tuple[np.ndarray, ...]:
         """The batches whose sum the trace is."""
         return tuple(layer.rows for layer in self._held)
+
+    # The base
+
+    def files(self) -> list[BatchFile]:
+        """The files from which batches are mapped."""
+        return [layer.file for layer in self._base if layer.file is not None]
+
+    def map(self, layers: Iterable[Layer]) -> None:
+        """Add mapped batches to the base."""
+        self._rebase([*self._base, *layers])
+
+    def capture(self) -> tuple[Layer, ...]:
+        """All batches: insertions leave them alone until they are exchanged or released."""
+        self._merges.clear()
+        self._layers.clear()
+        self._rebase(list(self._held))
+        return tuple(self._base)
+
+    def exchange(self, captured: Collection[Layer], mapped: Iterable[Layer]) -> bool:
+        """Let mapped batches of the same rows stand for captured ones; false if these are no longer there."""
+        gone = set(map(id, captured))
+        if not gone <= set(map(id, self._base)):
+            return False
+        self._rebase([*(layer for layer in self._base if id(layer) not in gone), *mapped])
+        return True
+
+    def release(self) -> None:
+        """Let insertions merge again what was captured and is in no file."""
+        released = [layer for layer in self._base if layer.file is None]
+        if released:
+            self._layers[:] = sorted((*released, *self._layers), key=len, reverse=True)
+            while self._balance():
+                pass
+            self._rebase([layer for layer in self._base if layer.file is not None])
+
+    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+        """A batch as it is written to files: the same in every process."""
+        return rows
+
+    def import_rows(self, rows: np.ndarray) -> np.ndarray:
+        """A batch of a file as the trace has it in memory."""
+        return rows
+
+    # Merging
 
     def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
         """The batch of the rows of two, their epochs advanced to `since`."""
@@ -151,16 +200,11 @@ class Trace:
             self._retable(max(len(layers) - 1, 0))
 
     def finish(self) -> None:
-        """Bring all merges to their end and leave one batch, with every epoch advanced to `since`."""
-        while self._merges:
-            self._work(QUANTUM * len(self._held))
-        batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
-        while len(batches) > 1:
-            right, left = batches.pop(), batches.pop()
-            batches.append(self.merge(left, right, self.since))
-        compacted = [compact(batch, self.width, self.since) for batch in batches]
-        self._layers[:] = [Layer(batch) for batch in compacted if len(batch)]
-        self._retable(0)
+        """Merge everything to one batch in memory, with every epoch advanced to `since`."""
+        self._merges.clear()
+        batch = self.merge_all(self.batches(), self.since)
+        self._layers[:] = [Layer(batch)] if len(batch) else []
+        self._rebase([])
 
     def compact_to(self, frontier: Frontier) -> None:
         """Make times one that `frontier` no longer tells apart, whenever the trace has become twice as large.
@@ -225,10 +269,18 @@ class Trace:
                 ended = True
         return ended
 
+    def _rebase(self, base: list[Layer]) -> None:
+        """Have another base, and write all of the table."""
+        self._base = base
+        self._held[:] = base
+        for line, layer in enumerate(base[: len(self.table)]):
+            layer.register(self.table, line, self.key)
+        self._retable(0)
+
     def _retable(self, first: int) -> None:
         """Write the table's lines from layer `first` on; no merge is under way after a `first` above 0."""
         held = self._held
-        start = first + len(self._merges) if first else 0
+        start = len(self._base) + (first + len(self._merges) if first else 0)
         del held[start:]
         for place in range(first, len(self._layers)):
             layer = self._layers[place]

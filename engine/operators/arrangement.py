@@ -111,6 +111,14 @@ class Arrangement(Operator):
         current = [] if self.batch is None else [self.batch]
         return [*self.trace.batches(), *(layer.rows for layer in self._fresh), *current]
 
+    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+        """A batch as it is written to files: the same in every process."""
+        return self.trace.export_rows(rows)
+
+    def import_rows(self, rows: np.ndarray) -> np.ndarray:
+        """A batch of a file as it is in memory."""
+        return self.trace.import_rows(rows)
+
     def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
             self.settle()

@@ -41,8 +41,12 @@ class FailureLog:
     def publish(self, frontier: Frontier) -> None:
         delta = np.ascontiguousarray(np.concatenate(self._fresh, axis=1))
         self.trace.insert(arrange(delta, _ORDER, _NO_ROUNDS))
-        self.abort()
+        self.reset()
 
     def abort(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Take the trace as it is, with nothing of an advance beside it."""
         self._fresh.clear()
         self.touched = False

@@ -215,4 +215,5 @@ def _loop(rows: HashedArrangement, contested: Contested, hash: IdHash, limit: in
     loop.variables.append(variable)
     loop.values.append(contest)
     loop.body += (variable, contested.proposals, entered, contest)
+    loop.keys += ("variable", "proposals", "entered", "contest")
     return loop

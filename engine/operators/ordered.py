@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from engine.dictionary import Dictionary
@@ -19,7 +21,10 @@ MOST = 2**61
 
 
 class TextTrace(Trace):
-    """A trace whose rows are in the order of texts."""
+    """A trace whose rows are in the order of texts, which they have as numbers of the dictionary's entries.
+
+    Such a number means nothing to another process: a file has words in its place.
+    """
 
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
         super().__init__(width)
@@ -37,6 +42,19 @@ class TextTrace(Trace):
         return merge_ordered_step(
             left, right, out, state, self.width, self.since, fuel, self._codes, ends, arena
         )
+
+    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+        return self._translated(rows, self._dictionary.words_at)
+
+    def import_rows(self, rows: np.ndarray) -> np.ndarray:
+        return self._translated(rows, self._dictionary.places)
+
+    def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """A copy of the rows in which `translate` tells the numbers of texts."""
+        translated = rows.copy()
+        for column in np.flatnonzero(self._codes[:, KIND] == ENTRY).tolist():
+            translated[:, column] = translate(rows[:, column])
+        return translated
 
 
 class OrderedArrangement(Arrangement):
