@@ -7,6 +7,7 @@ EngineError
 ├── NameInUse        a source or view has this name, or something still reads it
 ├── EpochError       an epoch is out of order, or its history is no longer kept
 ├── LimitExceeded    a recursion passed its limit of rounds
+├── SparkUnavailable there is no Spark session, and why
 └── StoreError       a file of the state is missing or damaged
 
 Every error has a stable `code`, a `message` and a `hint` that may be empty.
@@ -46,6 +47,10 @@ class EpochError(EngineError):
 
 class LimitExceeded(EngineError):
     code = "recursion_limit"
+
+
+class SparkUnavailable(EngineError):
+    code = "spark_unavailable"
 
 
 class StoreError(EngineError):

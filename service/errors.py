@@ -30,6 +30,7 @@ from engine.errors import (
     LimitExceeded,
     NameInUse,
     PlanError,
+    SparkUnavailable,
     StoreError,
     UnknownName,
 )
@@ -116,6 +117,7 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
     (EpochError, 410),
     (LimitExceeded, 422),
     (PlanError, 422),
+    (SparkUnavailable, 503),
     (StoreError, 500),
     (EngineError, 422),
     (InvalidSyntax, 400),

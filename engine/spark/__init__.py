@@ -1,0 +1,1 @@
+"""Spark: sessions, and epochs that run on it."""

@@ -1,0 +1,121 @@
+"""The JVM of a classic session's driver, started by Spark's own `bin/spark-submit`.
+
+PySpark would start it too, with this process's environment and its standard error. We start
+it, so that it has its own of both, and hand PySpark the address of its gateway.
+
+The JVM reads its standard input, a pipe from us, and ends at its end: so it ends with this
+process, however this process ends.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+import threading
+from pathlib import Path
+
+from py4j.java_gateway import JavaGateway
+from pyspark.find_spark_home import _find_spark_home
+from pyspark.java_gateway import launch_gateway
+from pyspark.serializers import UTF8Deserializer, read_int
+
+from engine.errors import SparkUnavailable
+from engine.spark import java
+from engine.spark.configuration import PACKAGES, SparkOptions, configuration, properties
+
+SECONDS_TO_END = 10
+"""What a JVM that was told to end may take before it is killed."""
+
+_ENVIRONMENT = threading.Lock()
+
+
+class Jvm:
+    """A running JVM with a gateway. Its log is `spark.log` in the scratch directory."""
+
+    def __init__(self, options: SparkOptions, stopping: threading.Event) -> None:
+        """Starts it and waits until it answers. SparkUnavailable if it ends first, or `stopping` is set."""
+        log = options.scratch / "spark.log"
+        said = log.stat().st_size if log.exists() else 0
+        with tempfile.TemporaryDirectory(dir=options.scratch) as private:
+            address = Path(private) / "address"
+            self._process = _start(options, Path(private) / "conf", address, log)
+            try:
+                # Without a limit: Spark may have packages to fetch first.
+                while not address.exists():
+                    if not self.is_alive():
+                        raise SparkUnavailable(
+                            f"Spark does not start: {_ended(log, said)}", f"its log is {log}"
+                        )
+                    if stopping.wait(0.05):
+                        raise SparkUnavailable("Spark is not started, for all is ending")
+                self.gateway = _connect(address)
+            except BaseException:
+                self._end(0)
+                raise
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def close(self) -> None:
+        """Ends it, in peace if it can."""
+        self.gateway.shutdown()
+        self._end(SECONDS_TO_END)
+
+    def _end(self, seconds: float) -> None:
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        try:
+            self._process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subprocess.Popen[bytes]:
+    """spark-submit with a program that it has for PySpark: a gateway, which writes where it is to a file."""
+    spark = _find_spark_home()
+    environment = os.environ | {
+        "JAVA_HOME": str(java.home(options.scratch)),
+        "SPARK_HOME": spark,
+        "SPARK_CONNECT_MODE": "0",
+        "PYTHONPATH": os.pathsep.join(filter(None, [str(PACKAGES), os.environ.get("PYTHONPATH")])),
+        "_PYSPARK_DRIVER_CONN_INFO_PATH": str(address),
+    }
+    if options.is_local:
+        environment["SPARK_LOCAL_IP"] = "127.0.0.1"
+        environment["SPARK_WORKER_DIR"] = str(options.scratch / "work")
+    # In a file that nobody else can read, not as arguments: there may be passwords among them.
+    conf.write_text(properties(configuration(options)))
+    with log.open("ab") as output:
+        return subprocess.Popen(
+            [
+                os.path.join(spark, "bin", "spark-submit"),
+                *("--properties-file", str(conf), "--load-spark-defaults", "pyspark-shell"),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=output,
+            env=environment,
+            process_group=0,  # what a terminal sends us on Ctrl-C is ours to handle
+        )
+
+
+def _connect(address: Path) -> JavaGateway:
+    """PySpark's gateway to the JVM, of which it learns by its environment."""
+    with address.open("rb") as info:
+        port, secret = read_int(info), UTF8Deserializer().loads(info)
+    told = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
+    with _ENVIRONMENT:
+        os.environ.update(told)
+        try:
+            return launch_gateway()
+        finally:
+            for name in told:
+                del os.environ[name]
+
+
+def _ended(log: Path, said: int) -> str:
+    """What the log ends with, for a message, of what came after `said` bytes: no lines of Java's stacks."""
+    lines = log.read_bytes()[said:].decode(errors="replace").splitlines()
+    return "; ".join([line for line in lines if line.strip() and not line[0].isspace()][-3:])

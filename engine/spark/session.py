@@ -1,0 +1,120 @@
+"""Spark sessions as the rest sees them: opened in the background, and again when one has died.
+
+PySpark is imported by the thread that opens a session and by nothing before it: a process
+that never needs Spark never pays for it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from engine.errors import SparkUnavailable
+from engine.spark.configuration import SparkOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from engine.spark.driver import Driver
+
+__all__ = ["Sessions", "SparkOptions", "cancel", "described"]
+
+
+class Sessions:
+    """One session at a time, for any thread."""
+
+    def __init__(self, options: SparkOptions) -> None:
+        self.options = options
+        self._lock = threading.Lock()
+        self._stopping = threading.Event()
+        self._opening: Future[Driver] | None = None
+
+    @property
+    def is_classic(self) -> bool:
+        """Whether the driver is ours; if not, a Connect server has it."""
+        return not self.options.remote
+
+    def start(self) -> None:
+        """Begins to open a session, if there is none, and returns."""
+        with self._lock:
+            self._current()
+
+    def get(self) -> SparkSession:
+        """The session, once it is open. SparkUnavailable says why there is none; the next call tries anew."""
+        with self._lock:
+            opening = self._current()
+        return opening.result().session
+
+    def stop(self) -> None:
+        """Closes the session and opens no other."""
+        with self._lock:
+            self._stopping.set()
+            opening, self._opening = self._opening, None
+        if opening is not None and opening.exception() is None:
+            opening.result().close()
+
+    def _current(self) -> Future[Driver]:
+        """The session that is open or being opened; else a new one begins to open."""
+        if self._stopping.is_set():
+            raise SparkUnavailable("Spark has been stopped")
+        opening = self._opening
+        if opening is None or (opening.done() and not _is_alive(opening)):
+            self._opening = Future()
+            threading.Thread(
+                target=self._open, args=(self._opening, opening), name="spark-start", daemon=True
+            ).start()
+        assert self._opening is not None
+        return self._opening
+
+    def _open(self, opening: Future[Driver], dead: Future[Driver] | None) -> None:
+        try:
+            if dead is not None and dead.exception() is None:
+                dead.result().close()
+            self.options.scratch.mkdir(parents=True, exist_ok=True)
+            # The one place that imports PySpark: half a second and 40 MB, so not on anyone's way.
+            driver = importlib.import_module("engine.spark.driver")
+            opening.set_result(driver.open_driver(self.options, self._stopping))
+        except BaseException as error:
+            opening.set_exception(error)
+
+
+def _is_alive(opening: Future[Driver]) -> bool:
+    return opening.exception() is None and opening.result().is_alive()
+
+
+@contextmanager
+def described(session: SparkSession, text: str, tag: str) -> Iterator[None]:
+    """Within it, what this thread runs is shown as `text` in Spark's lists; `cancel` of the tag ends it.
+
+    A tag has no comma. A Connect server shows the tag in place of the text.
+    """
+    if _is_remote(session):
+        session.addTag(tag)
+    else:
+        session.sparkContext.addJobTag(tag)
+        session.sparkContext.setJobDescription(text)
+    try:
+        yield
+    finally:
+        if _is_remote(session):
+            session.removeTag(tag)
+        else:
+            session.sparkContext.removeJobTag(tag)
+            session.sparkContext.setJobDescription(None)  # type: ignore[arg-type]  # unsets it
+
+
+def cancel(session: SparkSession, tag: str) -> None:
+    """Ends what runs with the tag, in whichever thread."""
+    if _is_remote(session):
+        session.interruptTag(tag)
+    else:
+        # A classic session's own tags are known to the thread that set them, and to no other.
+        session.sparkContext.cancelJobsWithTag(tag)
+
+
+def _is_remote(session: SparkSession) -> bool:
+    return type(session).__module__.startswith("pyspark.sql.connect")

@@ -1,0 +1,24 @@
+"""One Spark for all tests of it: a local session, started when a test first asks for one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from engine.spark.session import Sessions, SparkOptions
+
+
+@pytest.fixture(scope="session")
+def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
+    """Two cores, and four attempts of a task. A test that wants a session of its own starts a process."""
+    scratch = tmp_path_factory.mktemp("spark")
+    sessions = Sessions(SparkOptions(scratch, master="local[2,4]", memory="1g"))
+    yield sessions
+    sessions.stop()
+
+
+@pytest.fixture(scope="session")
+def spark(sessions: Sessions) -> SparkSession:
+    return sessions.get()

