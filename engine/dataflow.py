@@ -47,11 +47,15 @@ class Dataflow:
             self._order = None
         return operator
 
+    def step(self) -> Step:
+        """The outermost scope's step of an advance."""
+        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks)
+
     def run(self) -> None:
         """One step of everything, changes staged. Raises OperatorFailed; then `abort`."""
         if self._order is None:
             self._order = _with_last_reads(list(self.operators.values()))
-        step = Step((), _NO_ROUNDS, self, self._changed, self.order.masks)
+        step = self.step()
         for operator, read in self._order:
             try:
                 operator.step(step)

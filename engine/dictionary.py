@@ -71,6 +71,11 @@ class Dictionary:
         """The entries' arrays, for kernels. Entries are numbered as they came and stay where they are."""
         return self._store
 
+    @property
+    def exceptions(self) -> tuple[tuple[str, int], ...]:
+        """The texts that have not the word of their hash of round 0, and their words."""
+        return tuple(self._exceptions.items())
+
     # Texts to words
 
     def word(self, text: str) -> int:
@@ -162,6 +167,9 @@ class Dictionary:
             self._text_of = {}
         self._word_of[text] = word
         self._text_of[word] = text
+
+    def require(self, words: np.ndarray) -> None:
+        """See to it that all `words` but NULL are entries' words: here, all that there are."""
 
     # Words to texts
 

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
 from engine.dataflow import Dataflow, OperatorFailed, reachable
 from engine.dictionary import Dictionary
 from engine.errors import EngineError, EpochError, NameInUse, PlanError, StoreError, UnknownName
+from engine.execution import Declined, Executor, Job, Scan, Scanned, Stored, Table, ViewsFailed
+from engine.fingerprint import fingerprint
+from engine.jobs import failed_operator, receive, with_outcome
 from engine.kernels.times import are_within
 from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
@@ -51,9 +55,13 @@ class Options:
 DEFAULTS = Options()
 
 
+NO_SCANS: Mapping[str, Scan] = MappingProxyType({})
+
+
 @dataclass
 class _Source:
     node: Source
+    key: tuple[int, ...] | None
     input: Input
     history: History | None
 
@@ -114,7 +122,7 @@ class Engine:
         node = Source(name, schema)
         input = put_source(self._dataflow, node)
         history = put_source_history(self._dataflow, node, key) if keep else None
-        self._sources[name] = _Source(node, input, history)
+        self._sources[name] = _Source(node, key, input, history)
         if history is not None:
             items = self._dataflow.operators.items()
             if state is not None and not state.map((key, it) for key, it in items if it is history):
@@ -137,9 +145,16 @@ class Engine:
 
     # Views
 
-    def create_view(self, name: str, plan: Node, state: SavedState | None = None) -> None:
+    def create_view(
+        self,
+        name: str,
+        plan: Node,
+        state: SavedState | None = None,
+        executor: Executor | None = None,
+    ) -> None:
         """Maintain `plan` as `name`: at once, for all epochs that its sources keep.
 
+        It is computed here, or by `executor` unless that declines.
         With a `state` that `resume` has been called with, and that this very view was part of, nothing is
         computed where all that its operators keep is saved.
 
@@ -157,7 +172,7 @@ class Engine:
                 )
         history = None if state is None else self._mapped(name, plan, state)
         if history is None:
-            history = self._hydrated(name, plan)
+            history = self._hydrated(name, plan, executor)
         failures = tuple(
             part.failures
             for operator in self._in_order(reachable([history]))
@@ -184,31 +199,73 @@ class Engine:
         self._dataflow.graft(dataflow)
         return history
 
-    def _hydrated(self, name: str, plan: Node) -> History:
+    def _hydrated(self, name: str, plan: Node, executor: Executor | None) -> History:
         try:
-            return self._hydrate(name, plan, since=0)
+            return self._hydrate(name, plan, 0, executor)
         except EngineError:
             if not self._order.is_total:
                 raise
             # An epoch of the past may have had no answer; the present may have one.
-            return self._hydrate(name, plan, since=self._snapshot.upper - 1)
+            return self._hydrate(name, plan, self._snapshot.upper - 1, executor)
 
-    def _hydrate(self, name: str, plan: Node, since: int) -> History:
+    def _hydrate(self, name: str, plan: Node, since: int, executor: Executor | None) -> History:
         """Run `plan` over the kept history of its sources, from `since` on, and take its operators over."""
         dataflow = Dataflow(self._order)
         renderer = self._renderer(dataflow)
         history = put_view(dataflow, renderer, name, plan)
-        history.trace.since = max(since, *(self._since(source) for source in renderer.inputs), 0)
-        for source, input in renderer.inputs.items():
-            input.pending = self._history_of(source, since)
-        try:
-            dataflow.run()
-        except OperatorFailed as failed:
-            raise _as_engine_error(failed) from failed
+        history.trace.since = since = max(since, *(self._since(source) for source in renderer.inputs), 0)
+        if executor is None or not self._hydrate_on(executor, dataflow, name, plan, since):
+            for source, input in renderer.inputs.items():
+                input.pending = self._history_of(source, since)
+            try:
+                dataflow.run()
+            except OperatorFailed as failed:
+                raise _as_engine_error(failed) from failed
+            history.trace.finish()
         dataflow.publish(self.frontier)
-        history.trace.finish()
         self._dataflow.graft(dataflow)
         return history
+
+    def _hydrate_on(self, executor: Executor, dataflow: Dataflow, name: str, plan: Node, since: int) -> bool:
+        """Let the executor run a view's dataflow; false if it declines."""
+        manifest = self.spill(executor.directory, executor.shards)
+        stored = {source.name: self._stored(source.name, manifest, since) for source in _sources_of(plan)}
+        job = self._job(f"view {name}", {name: plan}, stored, manifest)
+        job = replace(job, stored=stored, state={}, since=self._snapshot.upper, fresh=True)
+        try:
+            outcome = executor.run(job)
+        except Declined:
+            return False
+        except ViewsFailed as failure:
+            raise failure.cause from failure
+        for operator in dataflow.operators.values():
+            if isinstance(operator, Input):
+                operator.pending = None  # a constant's rows have come
+        receive(dataflow, outcome, executor.directory, self.dictionary)
+        return True
+
+    def _stored(self, source: str, manifest: Manifest, since: int) -> Stored:
+        """The kept differences of a source, in files."""
+        places = self._snapshot.relations[source].places.tolist()
+        width = len(places)
+        files = manifest.arrangements[fingerprint(("history", source))]
+        return Stored(files, (*places, width, width + 1), since)
+
+    def _job(self, name: str, views: Mapping[str, Node], sources: Collection[str], manifest: Manifest) -> Job:
+        """A job over the state of now."""
+        known = [self._sources[source] for source in sorted(sources)]
+        return Job(
+            name=name,
+            tables=tuple(Table(source.node, source.key) for source in known),
+            views=tuple(views.items()),
+            epoch=self._snapshot.upper,
+            since=self._snapshot.upper,
+            state=manifest.arrangements,
+            texts=manifest.texts,
+            exceptions=self.dictionary.exceptions,
+            max_rounds=self._options.max_rounds,
+            rebuild=self._options.rebuild,
+        )
 
     def drop_view(self, name: str) -> None:
         """Forget a view and the operators that no other view needs."""
@@ -266,36 +323,86 @@ class Engine:
 
     # Advances
 
-    def stage(self, deltas: Mapping[str, np.ndarray], upper: int | Frontier) -> Stage:
+    def stage(
+        self,
+        deltas: Mapping[str, np.ndarray],
+        upper: int | Frontier,
+        executor: Executor | None = None,
+        scans: Mapping[str, Scan] = NO_SCANS,
+    ) -> Stage:
         """Compute what follows from changes at times that are not complete yet, but are by `upper`.
 
         Of epochs, these are the ones from `snapshot.upper` up to, not including, `upper`.
         `deltas` has a delta int64[W + 2, n] a source. Nothing is visible until the stage is
         published. A view that cannot be computed is quarantined by it: see `Stage.failed`.
+
+        It is computed here, or by `executor` unless that declines. Rows that only an executor can read,
+        by source, come in the epoch `snapshot.upper`; Declined where it does not take them.
         """
         if self._staged is not None:
             raise EpochError("the last stage is neither published nor aborted")
         deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
         frontier = upper if isinstance(upper, Frontier) else Frontier(self._order, (upper,))
         self._check_deltas(deltas, frontier)
-        operators = self._dataflow.operators
-        failed: dict[str, str] = {}
+        stage = Stage(self, frontier, self._dataflow.operators)
         while True:
-            for name, delta in deltas.items():
-                self._sources[name].input.pending = delta
             try:
-                self._dataflow.run()
+                if executor is None or not self._run_on(executor, deltas, scans, stage):
+                    self._run(deltas)
                 break
             except OperatorFailed as failure:
-                self._dataflow.abort()
-                victims = self._readers(failure.operator, failed)
+                self._abort()
+                victims = self._readers(failure.operator, stage.failed)
                 if not victims:
-                    self._dataflow.restore(operators)
+                    self._dataflow.restore(stage.operators)
                     raise _as_engine_error(failure) from failure
-                failed |= dict.fromkeys(victims, _as_engine_error(failure).message)
-                self._collect(without=failed)
-        self._staged = Stage(self, frontier, failed, operators)
-        return self._staged
+                stage.failed |= dict.fromkeys(victims, _as_engine_error(failure).message)
+                self._collect(without=stage.failed)
+            except BaseException:
+                self._dataflow.restore(stage.operators)
+                raise
+        self._staged = stage
+        return stage
+
+    def _run(self, deltas: Mapping[str, np.ndarray]) -> None:
+        for name, delta in deltas.items():
+            self._sources[name].input.pending = delta
+        self._dataflow.run()
+
+    def _abort(self) -> None:
+        self._dataflow.abort()
+        for source in self._sources.values():
+            source.input.pending = None
+
+    def _run_on(
+        self, executor: Executor, deltas: Mapping[str, np.ndarray], scans: Mapping[str, Scan], stage: Stage
+    ) -> bool:
+        """Let the executor compute an advance; false if it declines."""
+        manifest = self.spill(executor.directory, executor.shards)
+        changed = deltas.keys() | scans.keys()
+        views = {
+            name: view.plan
+            for name, view in self._views.items()
+            if name not in stage.failed and any(s.name in changed for s in _sources_of(view.plan))
+        }
+        sources = {*changed, *(source.name for plan in views.values() for source in _sources_of(plan))}
+        job = self._job(f"epoch {self._snapshot.upper}", views, sources, manifest)
+        job = replace(job, deltas=deltas, scans=scans, since=stage.frontier.since)
+        try:
+            outcome = executor.run(job)
+        except Declined:
+            if scans:
+                raise
+            return False
+        except ViewsFailed as failure:
+            operator = failed_operator(self._dataflow, failure)
+            if operator is None:
+                raise failure.cause from failure
+            raise OperatorFailed(operator, failure.cause) from failure
+        receive(self._dataflow, outcome, executor.directory, self.dictionary)
+        stage.manifest = with_outcome(manifest, outcome, stage.frontier.words[0])
+        stage.scanned = outcome.scanned
+        return True
 
     def _finish(self, stage: Stage, publish: bool) -> None:
         if self._staged is not stage:
@@ -470,16 +577,14 @@ class Engine:
 class Stage:
     """A computed advance: `publish` makes all of it visible, `abort` none."""
 
-    def __init__(
-        self,
-        engine: Engine,
-        frontier: Frontier,
-        failed: Mapping[str, str],
-        operators: dict[Hashable, Operator],
-    ) -> None:
+    def __init__(self, engine: Engine, frontier: Frontier, operators: dict[Hashable, Operator]) -> None:
         self.frontier = frontier
-        self.failed = failed
+        self.failed: dict[str, str] = {}
+        """The views that cannot be computed, and why."""
         self.operators = operators
+        self.manifest: Manifest | None = None
+        """The state when this is published, if all of it is in files: where it was computed elsewhere."""
+        self.scanned = Scanned()
         self._engine = engine
 
     def publish(self) -> None:

@@ -10,9 +10,10 @@ from collections.abc import Hashable, Iterable, Iterator
 from typing import Protocol
 
 from engine.fingerprint import fingerprint
+from engine.layer import Layer
 from engine.operators.arrangement import Arrangement
 from engine.operators.loop import Loop
-from engine.operators.operator import Operator
+from engine.operators.operator import Operator, Step
 from engine.operators.outermost_loop import OutermostLoop
 from engine.trace import Trace
 
@@ -31,17 +32,13 @@ def every_operator(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[t
             yield from (((key, ("kept", number)), inner) for number, inner in kept)
 
 
-def arrangements(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tuple[Path, Arrangement]]:
-    """The arrangements among all of these operators."""
-    for path, operator in every_operator(operators):
-        if isinstance(operator, Arrangement):
-            yield path, operator
-
-
 class Kept(Protocol):
     """What is kept between advances."""
 
     trace: Trace
+
+    def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
+        """Let mapped layers, computed elsewhere, be what the advance brings."""
 
     def reset(self) -> None:
         """Take the trace as it is, with nothing of an advance beside it."""

@@ -59,6 +59,7 @@ class Arrangement(Operator):
         self._fresh: list[Layer] = []
         self._settled = 0
         self._replaced: Trace | None = None
+        self._received: tuple[Layer, ...] = ()
 
     def look_up_by(self, key: int) -> None:
         """Say that a reader looks for the first `key` words; the first who says so gets an index."""
@@ -119,6 +120,11 @@ class Arrangement(Operator):
         """A batch of a file as it is in memory."""
         return self.trace.import_rows(rows)
 
+    def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
+        """Let the layers, computed elsewhere and mapped, be what the advance has brought."""
+        self._received = layers
+        step.touch(self)
+
     def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
             self.settle()
@@ -130,6 +136,7 @@ class Arrangement(Operator):
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
+        self.trace.map(self._received)
         if not frontier.order.is_total:
             self.trace.compact_to(frontier)
         self.reset()
@@ -143,6 +150,7 @@ class Arrangement(Operator):
     def reset(self) -> None:
         """Take the trace as it is, with nothing of an advance beside it."""
         self._replaced = None
+        self._received = ()
         self.batch = None
         self._settled = self.trace.count
         self.staged = 0
@@ -179,7 +187,7 @@ class Arrangement(Operator):
         collapsed._register(0, Layer(collapsed.batch))
         return collapsed
 
-    def settle(self) -> None:
+    def settle(self, *, indexed: bool = True) -> None:
         """The current step is over: its batch joins those of earlier steps."""
         batch = self.batch
         self.batch = None
@@ -193,11 +201,23 @@ class Arrangement(Operator):
         first = self.trace.count
         self._settled = first + len(fresh)
         self._register(self._settled - 1, fresh[-1])
+        if not indexed:
+            return
         # The next step probably looks for about as many keys as this one changed.
         for place, layer in enumerate(fresh):
             if layer.index is None and len(layer) > WALK * size:
                 fresh[place] = layer.indexed(self.trace.key)
                 self._register(first + place, fresh[place])
+
+    def resume(self, batches: Sequence[np.ndarray], step: Step) -> None:
+        """Go on with an advance that has brought `batches` in earlier steps, the largest first."""
+        for batch in batches:
+            self._fresh.append(Layer(batch))
+            self._settled += 1
+            self._register(self._settled - 1, self._fresh[-1])
+            self.staged += len(batch)
+        if batches:
+            step.touch(self)
 
     def _register(self, line: int, layer: Layer) -> None:
         table = self.trace.table

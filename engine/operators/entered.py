@@ -78,11 +78,17 @@ class EnteredArrangement(Operator):
         """How many rows of differences are there outside, without the current step's."""
         return sum(map(len, self._source.batches())) - (0 if self.change is None else len(self.change))
 
-    def start_over(self, epoch: int) -> None:
-        """Let all that is there outside happen at `epoch`, until `resume`."""
+    @property
+    def arrangement(self) -> Arrangement:
+        """The arrangement itself, of whichever scope it is."""
         source = self._source
         while isinstance(source, EnteredArrangement):
             source = source._source
+        return source
+
+    def start_over(self, epoch: int) -> None:
+        """Let all that is there outside happen at `epoch`, until `resume`."""
+        source = self.arrangement
         whole = source.trace.merge_all(source.batches(), epoch)
         self._whole = Layer(whole).indexed(source.trace.key)
         self._whole.register(self._table, 0, source.trace.key)

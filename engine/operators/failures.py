@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.dictionary import Dictionary
 from engine.kernels.arrange import arrange
+from engine.layer import Layer
 from engine.operators.operator import Step
 from engine.times import Frontier
 from engine.trace import Trace
@@ -31,6 +32,7 @@ class FailureLog:
         self.readers: set[str] = set()
         self._dictionary = dictionary
         self._fresh: list[np.ndarray] = []
+        self._received: tuple[Layer, ...] = ()
 
     def add(self, messages: Sequence[str], times: np.ndarray, step: Step) -> None:
         """`times` is int64[2, k], the epoch and the diff of each message's row."""
@@ -38,9 +40,29 @@ class FailureLog:
         self._fresh.append(np.vstack((words, times)))
         step.touch(self)
 
+    def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
+        """Let the layers, computed elsewhere and mapped, be what the advance has noted."""
+        self._received = layers
+        step.touch(self)
+
+    def resume(self, delta: np.ndarray, step: Step) -> None:
+        """Take what an advance has noted elsewhere, as `staged` has it."""
+        self._fresh.append(delta)
+        step.touch(self)
+
+    @property
+    def staged(self) -> tuple[np.ndarray, ...]:
+        """What the advance has noted so far: deltas int64[3, k] of message words, epochs and diffs."""
+        return tuple(self._fresh)
+
+    def batch(self) -> np.ndarray:
+        """All that the advance has noted, as a batch."""
+        return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)
+
     def publish(self, frontier: Frontier) -> None:
-        delta = np.ascontiguousarray(np.concatenate(self._fresh, axis=1))
-        self.trace.insert(arrange(delta, _ORDER, _NO_ROUNDS))
+        if self._fresh:
+            self.trace.insert(self.batch())
+        self.trace.map(self._received)
         self.reset()
 
     def abort(self) -> None:
@@ -49,4 +71,5 @@ class FailureLog:
     def reset(self) -> None:
         """Take the trace as it is, with nothing of an advance beside it."""
         self._fresh.clear()
+        self._received = ()
         self.touched = False

@@ -61,7 +61,7 @@ class GroupwiseOperator(GroupOperator):
         self._words = words
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        results = [np.empty((self._key + self._words + 2, 0), np.int64)]
+        results = [np.empty((self.key + self._words + 2, 0), np.int64)]
         later: list[np.ndarray] = []
         for key, (found, are_new) in zip(keys, self._groups(keys), strict=True):
             rows, is_new = self._now(key, found, are_new, step, later)
@@ -101,7 +101,7 @@ class General(GroupwiseOperator):
 
     def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
         words, depth = self.source.width, len(step.rounds)
-        values = [tuple(row) for row in rows[:, self._key : words].tolist()]
+        values = [tuple(row) for row in rows[:, self.key : words].tolist()]
         diffs = rows[:, -1].tolist()
         group = tuple(key.tolist())
         results: list[Words] = []
@@ -121,7 +121,7 @@ class General(GroupwiseOperator):
                     time = chain.time(position)
                     change = _change(every, published)
                     results += [(*group, *row, time, n) for row, n in change.items() if n]
-        return np.array(results, np.int64).reshape(-1, self._key + self._words + 2).T
+        return np.array(results, np.int64).reshape(-1, self.key + self._words + 2).T
 
 
 def _change(every: Sweep, published: Sweep) -> Answer:

@@ -21,4 +21,5 @@ class History(Arrangement):
         batch: np.ndarray | None = self.batch
         if batch is not None:
             self.trace.insert(batch)
+        self.trace.map(self._received)
         self.reset()

@@ -23,10 +23,10 @@ class Join(Operator):
         super().__init__([left, right])
         for side in (left, right):
             side.look_up_by(key)  # type: ignore[attr-defined]
-        self._key = key
+        self.key = key
         self._from_left = np.array([~word if side else word for side, word in columns], np.int64)
         self._from_right = np.array([word if side else ~word for side, word in columns], np.int64)
-        self.deferred = Deferred()
+        self.deferred: Deferred = Deferred()
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
@@ -52,7 +52,7 @@ class Join(Operator):
             batch,
             side.width + side.depth,
             table,
-            self._key,
+            self.key,
             other.width,
             other.depth,
             step.array,

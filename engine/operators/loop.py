@@ -33,7 +33,7 @@ class Variable(Operator):
     def __init__(self, initial: Operator | None, limit: int) -> None:
         """`limit` is the number of rounds that the loop may run."""
         super().__init__([] if initial is None else [initial])
-        self.deferred = Deferred()
+        self.deferred: Deferred = Deferred()
         self._limit = limit
 
     def step(self, step: Step) -> None:
@@ -57,7 +57,7 @@ class EnterAt(Operator):
         self._program = program
         self.failures = failures
         self._loop = loop
-        self.deferred = Deferred()
+        self.deferred: Deferred = Deferred()
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds)

@@ -32,7 +32,7 @@ class MultiJoin(Operator):
         """`arrangements` has each input in every order of `engine.paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]
         self._routes = routes(node, wanted, arrangements)
-        self.deferred = Deferred()
+        self.deferred: Deferred = Deferred()
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []

@@ -82,11 +82,14 @@ class OrderedArrangement(Arrangement):
         codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
         self.codes = np.array(codes, np.int64).reshape(-1, 3)
         self.dictionary = dictionary
+        self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
         if (self.codes[:, KIND] == ENTRY).any():
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        for word in self._texts:
+            self.dictionary.require(delta[word])
         return arrange_ordered(delta, self.order, step.array, self.codes, *self.dictionary.store)
 
     def publish(self, frontier: Frontier) -> None:

@@ -30,8 +30,8 @@ class GroupOperator(Operator):
     def __init__(self, source: Arrangement, key: int) -> None:
         super().__init__([source])
         source.look_up_by(key)
-        self._key = key
-        self.deferred = Deferred()
+        self.key = key
+        self.deferred: Deferred = Deferred()
 
     @property
     def source(self) -> Arrangement:
@@ -57,13 +57,13 @@ class GroupOperator(Operator):
         reduce = copy(self)
         reduce.inputs = [source]
         delta, _ = reduce._reduce(
-            distinct_keys(source.batch, self._key), Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
+            distinct_keys(source.batch, self.key), Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
         )
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
         batch = self.source.batch
-        keys = [] if batch is None else [distinct_keys(batch, self._key)]
+        keys = [] if batch is None else [distinct_keys(batch, self.key)]
         if step.rounds:
             keys += self.deferred.take(step.rounds)
         if not keys:

@@ -1,0 +1,147 @@
+"""An executor of jobs in supersteps, over whatever carries messages between them."""
+
+from __future__ import annotations
+
+import pickle
+import shutil
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from engine.dictionary import Dictionary
+from engine.errors import EngineError
+from engine.execution import BadRows, Declined, Job, KeyTaken, Outcome, Scan, Scanned, Stored, ViewsFailed
+from engine.fingerprint import fingerprint
+from engine.operators.functions import FlatMap, Inspect
+from engine.operators.general import General
+from engine.operators.intern import HashedArrangement
+from engine.operators.multijoin import MultiJoin
+from engine.store.directory import StateDirectory
+from engine.store.files import BatchFile, TextFile
+from engine.supersteps.keys import TAKEN
+from engine.supersteps.messages import Message
+from engine.supersteps.program import Program
+from engine.supersteps.rendered import Rendered
+from engine.supersteps.scan import BAD_ROW, EXAMPLES
+from engine.supersteps.shard import DECLINED
+from engine.supersteps.spec import Limits, Spec
+
+SPEC = "spec"
+_IN_PROCESS = (FlatMap, General, HashedArrangement, Inspect, MultiJoin)
+"""What needs all of its inputs in one place, or functions that no other process has."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a transport has to do: `shards` shards run `program` as the specification in the file says.
+
+    `name` says what for; `scans` has the rows to read.
+    """
+
+    name: str
+    spec: Path
+    shards: int
+    program: Program
+    scans: Mapping[str, Scan]
+
+
+class Transport(Protocol):
+    def run(self, task: Task) -> Sequence[Message]:
+        """The reports of all shards."""
+
+
+class SuperstepExecutor:
+    """`scratch` is where the files of an epoch that is being computed lie."""
+
+    def __init__(
+        self, directory: StateDirectory, scratch: Path, transport: Transport, shards: int, limits: Limits
+    ) -> None:
+        self.directory = directory
+        self.shards = shards
+        self._scratch = scratch
+        self._transport = transport
+        self._limits = limits
+
+    def run(self, job: Job) -> Outcome:
+        scratch = self._scratch / uuid.uuid4().hex
+        scratch.mkdir(parents=True)
+        try:
+            return self._run(job, scratch)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+
+    def _run(self, job: Job, scratch: Path) -> Outcome:
+        spec = self._spec(job, scratch)
+        rendered = Rendered(spec, Dictionary())
+        unfit = next((op for op in rendered.operators if isinstance(op, _IN_PROCESS)), None)
+        if unfit is not None:
+            raise Declined(f"a {type(unfit).__name__} runs in the process")
+        (scratch / SPEC).write_bytes(pickle.dumps(spec))
+        program = rendered.program()
+        reports = self._transport.run(Task(job.name, scratch / SPEC, self.shards, program, job.scans))
+        if sorted(report.to for report in reports) != list(range(self.shards)):
+            raise RuntimeError(f"{len(reports)} of {self.shards} shards have reported")
+        return _outcome([report.about for report in reports], rendered)
+
+    def _spec(self, job: Job, scratch: Path) -> Spec:
+        stored = dict(job.stored) | {name: self._stored(delta) for name, delta in job.deltas.items()}
+        return Spec(
+            tables=job.tables,
+            views=job.views,
+            stored=stored,
+            scanned={name: scan.skip_bad for name, scan in job.scans.items()},
+            epoch=job.epoch,
+            since=job.since,
+            fresh=job.fresh,
+            state=job.state,
+            texts=job.texts,
+            exceptions=job.exceptions,
+            directory=self.directory.path.absolute(),
+            scratch=scratch.absolute(),
+            shards=self.shards,
+            max_rounds=job.max_rounds,
+            rebuild=job.rebuild,
+            limits=self._limits,
+        )
+
+    def _stored(self, delta: np.ndarray) -> Stored:
+        """The delta in a file, which nobody names when the job is done."""
+        file = self.directory.write(np.ascontiguousarray(delta.T))
+        return Stored((file,), tuple(range(len(delta))))
+
+
+def _outcome(reports: Sequence[Any], rendered: Rendered) -> Outcome:
+    """What all shards have written. Raises what is the first reason why there is none."""
+    errors = [tuple(report["error"]) for report in reports if report["error"] is not None]
+    if errors:
+        raise _error_of(min(errors), rendered)
+    files: dict[str, list[BatchFile]] = {}
+    texts: dict[str, TextFile] = {}
+    scanned = Scanned()
+    for report in reports:
+        for number, what, file in report["files"]:
+            path = rendered.paths[rendered.operators[number]]
+            files.setdefault(fingerprint(*path, *what), []).append(BatchFile(**file))
+        for name, *others in report["texts"]:
+            texts[name] = TextFile(name, *others)
+        rows, skipped, examples = report["scanned"]
+        scanned = Scanned(
+            scanned.rows + rows, scanned.skipped + skipped, (*scanned.examples, *examples)[:EXAMPLES]
+        )
+    return Outcome({name: tuple(each) for name, each in files.items()}, tuple(texts.values()), scanned)
+
+
+def _error_of(error: tuple[int, str, str], rendered: Rendered) -> Exception:
+    number, message, hint = error
+    if number == DECLINED:
+        return Declined(message)
+    if number == TAKEN:
+        return KeyTaken(message, tuple(map(int, hint.split(","))))
+    if number == BAD_ROW:
+        return BadRows(message, hint)
+    path = rendered.paths[rendered.operators[number]]
+    return ViewsFailed(fingerprint(*path), EngineError(message, hint))

@@ -1,0 +1,69 @@
+"""What shards tell each other at an exchange: where they are, and what is left to do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where in the program all shards are: the next instruction, and of each loop that is open the current
+    round and how many it has run."""
+
+    instruction: int = 0
+    rounds: tuple[int, ...] = ()
+    done: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Flags:
+    """What a shard says. `active`: something has happened in the current round of the innermost loop.
+    `next`: the next of its rounds in which something waits. `entering`: how many rows enter a loop.
+    `error`: why the epoch cannot be computed: the failed operator's number, the message and the hint."""
+
+    shard: int
+    place: Place
+    active: bool
+    next: int | None
+    entering: int
+    error: tuple[int, str, str] | None = None
+
+    def document(self) -> list[object]:
+        place = self.place
+        return [
+            self.shard, place.instruction, place.rounds, place.done, self.active, self.next, self.entering,
+            self.error,
+        ]  # fmt: skip
+
+    @staticmethod
+    def of(document: Sequence) -> Flags:
+        shard, instruction, rounds, done, active, following, entering, error = document
+        place = Place(instruction, tuple(rounds), tuple(done))
+        return Flags(shard, place, active, following, entering, None if error is None else tuple(error))
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What all shards have said."""
+
+    place: Place
+    active: bool
+    next: int | None
+    entering: int
+    error: tuple[int, str, str] | None
+
+    @staticmethod
+    def of(said: Sequence[Flags]) -> Agreement:
+        places = {flags.place for flags in said}
+        if len(places) != 1:
+            raise RuntimeError(f"shards are at different places: {sorted(map(repr, places))}")
+        following = [flags.next for flags in said if flags.next is not None]
+        errors = [flags.error for flags in said if flags.error is not None]
+        return Agreement(
+            said[0].place,
+            any(flags.active for flags in said),
+            min(following, default=None),
+            sum(flags.entering for flags in said),
+            min(errors, default=None),
+        )

@@ -1,0 +1,127 @@
+"""What a shard keeps from one superstep to the next: taken out of its operators, and put into others.
+
+Large arrays are written to a file when they are first kept, and only named from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.operators.arrangement import Arrangement
+from engine.operators.failures import FailureLog
+from engine.operators.loop import Loop
+from engine.operators.operator import Operator, Step
+from engine.supersteps.messages import INLINE, Kind, Message, Scratch
+from engine.supersteps.shard import Shard
+
+OUT, BATCH, STAGED, DEFERRED, LEFT, FAILED = "out", "batch", "staged", "deferred", "left", "failed"
+SCANNED, ERROR = "scanned", "error"
+
+
+class Keeper:
+    """Keeps the state of one shard."""
+
+    def __init__(self, shard: Shard, scratch: Scratch) -> None:
+        self._shard = shard
+        self._scratch = scratch
+        self._names: dict[int, tuple[str, np.ndarray]] = {}
+        self._batches: dict[Operator, np.ndarray] = {}
+        self._staged: dict[Operator, list[np.ndarray]] = {}
+
+    def save(self) -> Iterator[Message]:
+        """Messages to the shard's next self."""
+        yield from self.outs()
+        for operator in self._shard.rendered.operators:
+            for what, place, array in self._state(operator):
+                yield self._message(what, operator, place, array)
+        yield from self.notes()
+
+    def outs(self) -> Iterator[Message]:
+        """The changes of operators that are still to be read."""
+        shard = self._shard
+        for operator in shard.rendered.operators:
+            if self._is_read(operator):
+                yield from (self._message(OUT, operator, 0, delta) for delta in operator.out)
+
+    def notes(self) -> Iterator[Message]:
+        """What is beside the changes: failed rows, what was scanned, and what went wrong in a scan."""
+        shard = self._shard
+        for operator in shard.rendered.operators:
+            log = getattr(operator, "failures", None)
+            if log is not None:
+                yield from (self._message(FAILED, operator, 0, delta) for delta in log.staged)
+        yield Message(shard.number, Kind.KEPT, (SCANNED, 0, shard.scanned))
+        if shard.error is not None:
+            yield Message(shard.number, Kind.KEPT, (ERROR, 0, shard.error))
+
+    def _is_read(self, operator: Operator) -> bool:
+        shard = self._shard
+        return shard.program.last_reads.get(operator, -1) >= max(shard.place.instruction, 1)
+
+    def _message(self, what: str, operator: Operator, place: object, array: np.ndarray) -> Message:
+        about = (what, self._shard.rendered.numbers[operator], place)
+        if array.nbytes < INLINE:
+            return Message(self._shard.number, Kind.KEPT, about, array)
+        return Message(self._shard.number, Kind.KEPT, (*about, self._name(array), array.shape))
+
+    def _name(self, array: np.ndarray) -> str:
+        known = self._names.get(id(array))
+        if known is None:
+            known = self._names[id(array)] = self._scratch.write(array), array
+        return known[0]
+
+    def _state(self, operator: Operator) -> Iterator[tuple[str, object, np.ndarray]]:
+        if isinstance(operator, Arrangement):
+            for batch in operator.staged_batches:
+                yield STAGED, 0, operator.export_rows(batch)
+            if operator.batch is not None:
+                yield BATCH, 0, operator.export_rows(operator.batch)
+        if operator.deferred is not None:
+            yield from ((DEFERRED, rounds, item) for rounds, item in operator.deferred.items())
+        if isinstance(operator, Loop) and self._is_read(operator):
+            left = enumerate(operator.left)
+            yield from ((LEFT, binding, delta) for binding, deltas in left for delta in deltas)
+
+    def restore(self, message: Message) -> None:
+        """Take back what `save` gave; `finish` when all of it has come."""
+        what, number, place, *file = message.about  # type: ignore[misc]
+        operator = self._shard.rendered.operators[number]
+        if what == SCANNED:
+            self._shard.count(*place)
+            return
+        if what == ERROR:
+            self._shard.error = tuple(place)
+            return
+        if file:
+            name, shape = file
+            array = self._scratch.read(name, shape)
+            self._names[id(array)] = name, array
+        else:
+            array = message.rows
+        match what:
+            case "out":
+                operator.out.append(array)
+            case "batch":
+                self._batches[operator] = array
+            case "staged":
+                self._staged.setdefault(operator, []).append(array)
+            case "deferred":
+                loop = self._shard.rendered.loops[operator]
+                operator.deferred.put(tuple(place), array, loop)  # type: ignore[union-attr]
+            case "left":
+                operator.left[place].append(array)  # type: ignore[attr-defined]
+            case "failed":
+                log: FailureLog = operator.failures  # type: ignore[attr-defined]
+                log.resume(array, self._shard.step_of(None))
+
+    def finish(self) -> None:
+        step: Step = self._shard.step_of(None)
+        for operator in self._batches.keys() | self._staged.keys():
+            arrangement: Arrangement = operator  # type: ignore[assignment]
+            arrangement.resume(
+                [arrangement.import_rows(rows) for rows in self._staged.get(operator, ())], step
+            )
+            if operator in self._batches:
+                arrangement.take(arrangement.import_rows(self._batches[operator]), step)

@@ -1,0 +1,31 @@
+"""Supersteps in one process, one shard after the other: what an epoch in supersteps is, without a cluster.
+
+Messages are encoded and decoded as they are elsewhere, and arrive in another order than they were sent.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from engine.supersteps.messages import Kind, Message, decode, encode
+from engine.supersteps.worker import worker_of
+
+
+def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
+    """The reports of all shards of the epoch whose specification is in a file."""
+    worker = worker_of(spec)
+    random_order = random.Random(seed)
+    inboxes: list[list[Message]] = [[] for _ in range(shards)]
+    while True:
+        sent = [m for number, inbox in enumerate(inboxes) for m in _passed(worker.superstep(number, inbox))]
+        random_order.shuffle(sent)
+        if all(message.kind is Kind.REPORT for message in sent):
+            return sent
+        inboxes = [[message for message in sent if message.to == number] for number in range(shards)]
+
+
+def _passed(messages: Iterable[Message]) -> Iterator[Message]:
+    for batch in encode(messages):
+        yield from decode(batch)

@@ -1,0 +1,136 @@
+"""Messages between shards, and from a shard to itself in the next superstep.
+
+A message has a head, a small tuple of JSON values, and perhaps an array of int64. A large array
+that a shard keeps for itself lies in a file of its own instead, under a name that no other attempt
+has: a task that is run again writes another, and who reads takes the one it was told of.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+SCHEMA = pa.schema([("shard", pa.int32()), ("head", pa.large_binary()), ("body", pa.large_binary())])
+INLINE = 1 << 18
+"""Bytes from which an array that a shard keeps for itself goes into a file."""
+CHUNK = 1 << 25
+"""Bytes of rows in one message at most."""
+
+
+class Kind(StrEnum):
+    """ROWS: a part of an arrangement's batch. KEPT: of a shard's own state. OFFER: what enters a loop.
+    FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts. REPORT: a shard's results."""
+
+    ROWS = "rows"
+    KEPT = "kept"
+    OFFER = "offer"
+    FLAGS = "flags"
+    TEXTS = "texts"
+    REPORT = "report"
+
+
+@dataclass(frozen=True, eq=False)
+class Message:
+    """`about` depends on the kind: what the array is, or all that is said."""
+
+    to: int
+    kind: Kind
+    about: Any
+    array: np.ndarray | None = None
+
+    @property
+    def rows(self) -> np.ndarray:
+        """The array of a message that has one."""
+        if self.array is None:
+            raise RuntimeError(f"a message of {self.kind} has no array")
+        return self.array
+
+
+def encode(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
+    """The messages as record batches of `SCHEMA`."""
+    shards: list[int] = []
+    heads: list[bytes] = []
+    bodies: list[pa.Buffer | None] = []
+    size = 0
+    for message in messages:
+        array = message.array
+        shape = None if array is None else array.shape
+        shards.append(message.to)
+        heads.append(orjson.dumps((message.kind, message.about, shape)))
+        bodies.append(None if array is None else np.ascontiguousarray(array).reshape(-1).data)
+        size += 0 if array is None else array.nbytes
+        if size >= CHUNK:
+            yield _batch(shards, heads, bodies)
+            shards, heads, bodies, size = [], [], [], 0
+    if shards:
+        yield _batch(shards, heads, bodies)
+
+
+def _batch(shards: list[int], heads: list[bytes], bodies: list) -> pa.RecordBatch:
+    columns = [pa.array(shards, pa.int32()), pa.array(heads, pa.large_binary()), _bodies(bodies)]
+    return pa.record_batch(columns, schema=SCHEMA)
+
+
+def _bodies(bodies: list[memoryview | None]) -> pa.Array:
+    """The arrays' bytes, one after the other, copied once."""
+    sizes = [0 if body is None else body.nbytes for body in bodies]
+    offsets = np.zeros(len(bodies) + 1, np.int64)
+    np.cumsum(sizes, out=offsets[1:])
+    data = np.empty(int(offsets[-1]), np.uint8)
+    for start, size, body in zip(offsets.tolist(), sizes, bodies, strict=False):
+        if body is not None and size:
+            data[start : start + size] = np.frombuffer(body, np.uint8)
+    buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+    return pa.Array.from_buffers(pa.large_binary(), len(bodies), buffers)
+
+
+def decode(batch: pa.RecordBatch) -> Iterator[Message]:
+    """The messages of a record batch; their arrays may be written."""
+    bodies = batch.column("body").cast(pa.large_binary())
+    _, offsets, data = bodies.buffers()
+    bounds = np.frombuffer(offsets, np.int64, len(bodies) + 1, 8 * bodies.offset).tolist()
+    shards = batch.column("shard").to_pylist()
+    for row, head in enumerate(batch.column("head").to_pylist()):
+        kind, about, shape = orjson.loads(head)
+        array = None
+        if shape is not None:
+            array = np.empty(shape, np.int64)
+            size = bounds[row + 1] - bounds[row]
+            if size:
+                flat = np.frombuffer(data, np.uint8, size, bounds[row])
+                array.reshape(-1).view(np.uint8)[:] = flat
+        yield Message(shards[row], Kind(kind), about, array)
+
+
+class Scratch:
+    """Files of arrays for the length of an epoch."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def write(self, array: np.ndarray) -> str:
+        """The name of a new file with the array's numbers."""
+        name = uuid.uuid4().hex
+        np.ascontiguousarray(array).tofile(self._directory / name)
+        return name
+
+    def read(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
+        """The array, mapped; writing to it does not change the file."""
+        if not all(shape):
+            return np.empty(shape, np.int64)
+        return np.asarray(np.memmap(self._directory / name, np.int64, "c", shape=tuple(shape)))
+
+
+def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
+    """Rows in pieces that fit into a message."""
+    most = max(CHUNK // (8 * rows.shape[1]), 1)
+    for start in range(0, len(rows), most):
+        yield rows[start : start + most]

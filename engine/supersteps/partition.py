@@ -1,0 +1,61 @@
+"""By how many of its first words each arrangement is divided among shards.
+
+Rows that meet must be in one shard: those with equal keys, on both sides of a join and in a group. An
+arrangement is divided by the fewest words that any of its readers looks for, and so are those
+that it is joined with. One that nobody looks anything up in is divided by all of its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
+from engine.operators.join import Join
+from engine.operators.operator import Operator
+from engine.operators.reduce import GroupOperator
+
+
+def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, int]) -> dict[Arrangement, int]:
+    """The number of words for each arrangement among all `operators`; `keys` has more readers' keys."""
+    groups: dict[Arrangement, _Group] = {}
+    for operator in operators:
+        if isinstance(operator, Arrangement):
+            groups.setdefault(operator, _Group()).words.append(operator.width)
+        elif isinstance(operator, GroupOperator):
+            groups.setdefault(_arrangement(operator.source), _Group()).words.append(operator.key)
+        elif isinstance(operator, Join):
+            left, right = (groups.setdefault(_arrangement(side), _Group()) for side in operator.inputs)
+            left.union(right).words.append(operator.key)
+    for arrangement, key in keys.items():
+        groups.setdefault(arrangement, _Group()).words.append(key)
+    fewest: dict[_Group, int] = {}
+    for group in groups.values():
+        fewest[group.root] = min(*group.words, fewest.get(group.root, group.words[0]), group.words[0])
+    return {arrangement: fewest[group.root] for arrangement, group in groups.items()}
+
+
+def _arrangement(operator: Operator) -> Arrangement:
+    return operator.arrangement if isinstance(operator, EnteredArrangement) else operator  # type: ignore
+
+
+class _Group:
+    """A set of arrangements, as in a forest of disjoint sets."""
+
+    def __init__(self) -> None:
+        self.words: list[int] = []
+        self._parent: _Group | None = None
+
+    @property
+    def root(self) -> _Group:
+        group = self
+        while group._parent is not None:
+            group = group._parent
+        return group
+
+    def union(self, other: _Group) -> _Group:
+        """The root of both sets, now one."""
+        mine, others = self.root, other.root
+        if mine is not others:
+            others._parent = mine
+        return mine

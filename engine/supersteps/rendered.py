@@ -1,0 +1,66 @@
+"""A specification's dataflow, as one task has it: operators by number, and their state mapped from files."""
+
+from __future__ import annotations
+
+from engine.dataflow import Dataflow
+from engine.dictionary import Dictionary
+from engine.fingerprint import fingerprint
+from engine.operators.arrangement import Arrangement
+from engine.operators.linear import Input
+from engine.operators.loop import Loop
+from engine.operators.operator import Operator
+from engine.relations import put_source, put_source_history, put_view
+from engine.rendering import Renderer
+from engine.rewriting import opened
+from engine.states import every_operator
+from engine.store.directory import StateDirectory
+from engine.supersteps.partition import partition_words
+from engine.supersteps.program import Program, compile
+from engine.supersteps.spec import Spec
+
+
+class Rendered:
+    """`operators` are all, also those inside of loops, in an order that is the same in every task.
+
+    `words` says by how many words arrangements are divided; `loops` which loop is the innermost around an
+    operator; `inputs` are those of sources that change.
+    """
+
+    def __init__(self, spec: Spec, dictionary: Dictionary) -> None:
+        dataflow = Dataflow()
+        renderer = Renderer(dataflow, dictionary, spec.max_rounds, spec.rebuild)
+        self.dataflow = dataflow
+        self.inputs: dict[str, Input] = {}
+        keys: dict[Arrangement, int] = {}
+        for table in spec.tables:
+            self.inputs[table.node.name] = put_source(dataflow, table.node)
+            if not spec.fresh:
+                history = put_source_history(dataflow, table.node, table.key)
+                if table.key is not None:
+                    keys[history] = len(table.key)
+        for name, plan in spec.views:
+            put_view(dataflow, renderer, name, plan)
+        paths = list(every_operator(dataflow.operators.items()))
+        self.paths = {operator: path for path, operator in paths}
+        self.operators: list[Operator] = [operator for _, operator in paths]
+        self.numbers = {operator: number for number, operator in enumerate(self.operators)}
+        self.words = partition_words(self.operators, keys)
+        self.loops: dict[Operator, Loop] = {}
+        for operator in self.operators:
+            if isinstance(operator, Loop):
+                operator.begin()
+                self.loops |= dict.fromkeys(operator.body, operator)
+        constants = [op for op in self.operators if isinstance(op, Input) and op.pending is not None]
+        self.changed = list(self.inputs.values()) + (constants if spec.fresh else [])
+        self.constants = constants
+
+    def program(self) -> Program:
+        return compile(self.dataflow.operators.values(), self.changed)
+
+    def map_state(self, spec: Spec, directory: StateDirectory) -> None:
+        """Let arrangements have what the specification says that they have."""
+        for operator in self.operators:
+            if isinstance(operator, Arrangement):
+                files = spec.state.get(fingerprint(*self.paths[operator]), ())
+                operator.trace.map([opened(directory, operator.trace, file) for file in files])
+                operator.reset()

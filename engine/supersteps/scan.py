@@ -1,0 +1,86 @@
+"""Scans: tasks that read rows and do with them what needs no exchange, each on its own.
+
+A scan's messages join those of the shards' first superstep. Rows come as record batches of the table's
+columns and one more, which says what is wrong with a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.codec.arrow import encode_arrow
+from engine.errors import InvalidValue
+from engine.supersteps.keeping import Keeper
+from engine.supersteps.messages import Message
+from engine.supersteps.program import Run
+from engine.supersteps.worker import Worker
+
+BAD_ROW = -3
+"""In place of a failed operator's number: a row cannot be taken. The message says what is wrong with it."""
+EXAMPLES = 10
+"""Bad rows that are told of."""
+
+
+def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
+    """The messages of scan task `number`, which reads `batches` of a table's rows."""
+    spec = worker.spec
+    dictionary = worker.dictionary(())
+    shard = worker.stateless_shard(number % spec.shards, dictionary)
+    schema = next(t.node.schema for t in spec.tables if t.node.name == table)
+    first = shard.program.instructions[0]
+    if not isinstance(first, Run):
+        raise RuntimeError("a program begins with a run")
+    rows = Rows(spec.scanned[table])
+    keeper = Keeper(shard, worker.scratch)
+    for batch in batches:
+        good = rows.good(batch)
+        if rows.error is not None:
+            shard.error = (BAD_ROW, rows.error, "")
+            break
+        try:
+            words = encode_arrow(good, schema, dictionary)
+        except InvalidValue as error:
+            shard.error = (BAD_ROW, error.message, error.hint)
+            break
+        times = np.empty((2, good.num_rows), np.int64)
+        times[0], times[1] = spec.epoch, 1
+        shard.rendered.inputs[table].pending = np.ascontiguousarray(np.concatenate((words, times)))
+        yield from shard.run(first)
+        yield from keeper.outs()
+    shard.scanned = rows.counted()
+    yield from worker.new_texts(dictionary)
+    yield from keeper.notes()
+
+
+class Rows:
+    """What a task has read so far. `error` says what is wrong with a row, if such a row fails the scan."""
+
+    def __init__(self, skip_bad: bool) -> None:
+        self.error: str | None = None
+        self._skip_bad = skip_bad
+        self._taken = 0
+        self._skipped = 0
+        self._examples: list[str] = []
+
+    def good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The good rows of a batch, without the column that says so."""
+        wrong = batch.column(batch.num_columns - 1)
+        good = batch.select(range(batch.num_columns - 1))
+        bad = len(wrong) - wrong.null_count
+        if bad:
+            messages = wrong.drop_null()[:EXAMPLES].to_pylist()
+            if not self._skip_bad:
+                self.error = messages[0]
+            self._examples = (self._examples + messages)[:EXAMPLES]
+            good = good.filter(pc.is_null(wrong))
+        self._skipped += bad
+        self._taken += good.num_rows
+        return good
+
+    def counted(self) -> tuple[int, int, tuple[str, ...]]:
+        """Rows taken, rows left out, and what was wrong with some of them."""
+        return self._taken, self._skipped, tuple(self._examples)

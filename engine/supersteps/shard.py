@@ -1,0 +1,329 @@
+"""A shard in a superstep: it goes on with the program from one exchange to the next.
+
+What it keeps comes as messages from itself, the rows of its part of every arrangement from all
+shards. Nothing that is there when a superstep ends is needed by the next one but what it sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from engine.errors import EngineError, LimitExceeded
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
+from engine.operators.loop import Loop
+from engine.operators.operator import Operator, Stateful, Step
+from engine.store.shards import split
+from engine.supersteps.flags import Agreement, Flags, Place
+from engine.supersteps.messages import Kind, Message, chunks
+from engine.supersteps.program import (
+    Begin,
+    Check,
+    Decide,
+    End,
+    Exchange,
+    FeedBack,
+    Instruction,
+    Round,
+    Run,
+    Whole,
+)
+from engine.supersteps.rendered import Rendered
+from engine.times import TOTAL
+
+_NO_ROUNDS = np.empty(0, np.int64)
+DECLINED = -1
+"""In place of a failed operator's number: nothing is wrong, but the epoch is not one for supersteps."""
+
+
+class Outermost:
+    """The scope of the steps of the outermost operators: nothing is scheduled there."""
+
+    def schedule(self, rounds: tuple[int, ...]) -> None: ...
+
+
+class Shard:
+    """`place` is where it goes on from, `said` what all shards have said, None in the first superstep."""
+
+    def __init__(
+        self, rendered: Rendered, number: int, shards: int, solo: int, rounds: int, said: Agreement | None
+    ) -> None:
+        self.rendered = rendered
+        self.number = number
+        self.place = Place() if said is None else said.place
+        self.error = None if said is None else said.error
+        self.offers: list[tuple[Operator, str, np.ndarray]] = []
+        self.scanned: tuple[int, int, tuple[str, ...]] = (0, 0, ())
+        self.program = rendered.program()
+        self._said = said
+        self._shards = shards
+        self._solo = solo
+        self._rounds = rounds
+        self._changed: list[Stateful] = []
+        self._sent: list[Message] = []
+        self._active = False
+        self._entering = 0
+
+    @property
+    def has_ended(self) -> bool:
+        return isinstance(self._instruction, End)
+
+    @property
+    def _instruction(self) -> Instruction:
+        return self.program.instructions[self.place.instruction]
+
+    def advance(self) -> list[Message]:
+        """Go on to the next exchange or the end; the messages to other shards and to this one's next self."""
+        while not self.has_ended:
+            instruction = self._instruction
+            if isinstance(instruction, Exchange):
+                self._go(self.place.instruction + 1)
+                break
+            self._follow(instruction)
+        return self._sent
+
+    def flags(self) -> Flags:
+        """What the shard says when it comes to an exchange."""
+        following: int | None = None
+        if self.place.rounds:
+            waiting = self._waiting()
+            current = self.place.rounds[-1]
+            self._active = self._active or current in waiting
+            following = min((number for number in waiting if number > current), default=None)
+        return Flags(self.number, self.place, self._active, following, self._entering, self.error)
+
+    def take(self, arrangement: Arrangement, parts: list[np.ndarray]) -> None:
+        """Let the parts that all shards have sent be the arrangement's new batch. Nobody reads it before
+        its level has come, so that it may be there early."""
+        arrangement.take(arrangement.trace.merge_all(parts, 0), self.step_of(None))
+
+    def enter(self) -> None:
+        """Let what has entered the open loops be seen, as it was before the exchange."""
+        for loop in self._open_loops():
+            step = self.step_of(loop)
+            for entry in loop.entries:
+                if isinstance(entry, EnteredArrangement):
+                    entry.step(step)
+
+    def run(self, run: Run) -> list[Message]:
+        """Run a level alone; the messages to other shards."""
+        self._run(run)
+        sent, self._sent = self._sent, []
+        return sent
+
+    def count(self, rows: int, skipped: int, examples: tuple[str, ...]) -> None:
+        """Note what scans have read."""
+        self.scanned = (
+            self.scanned[0] + rows, self.scanned[1] + skipped, (*self.scanned[2], *examples)
+        )  # fmt: skip
+
+    # The program
+
+    def _follow(self, instruction: Instruction) -> None:
+        here = self.place.instruction
+        match instruction:
+            case Run():
+                self._run(instruction)
+                self._go(here + 1)
+            case Whole(loop=loop):
+                self._step(loop, self._outer_step(), whole=True)
+                self._go(here + 1)
+            case Begin(loop=loop, offers=offers):
+                loop.begin()
+                self.place = Place(here + 1, (*self.place.rounds, 0), (*self.place.done, 0))
+                if offers:
+                    self._offer(loop)
+            case Decide(loop=loop, end=end):
+                self._decide(loop, end)
+            case Round(loop=loop):
+                self._begin_round(loop)
+                self._go(here + 1)
+            case Check(loop=loop, start=start, end=end):
+                self._check(loop, start, end)
+            case FeedBack(loop=loop, start=start):
+                self._feed_back(loop)
+                self._go(start, self.place.rounds[-1] + 1)
+
+    def _go(self, instruction: int, current: int | None = None) -> None:
+        """To an instruction, and in the innermost loop to round `current` if it is given."""
+        place = self.place
+        rounds = place.rounds if current is None else (*place.rounds[:-1], current)
+        self.place = Place(instruction, rounds, place.done)
+
+    def _leave(self, end: int) -> None:
+        self.place = Place(end, self.place.rounds[:-1], self.place.done[:-1])
+
+    def _run(self, run: Run) -> None:
+        step = self.step_of(run.loop)
+        for operator in run.operators:
+            if not isinstance(operator, Arrangement):
+                self._step(operator, step)
+                self._active |= bool(operator.out) or _enters(operator)
+        for arrangement in run.sends:
+            self._send(arrangement, step)
+
+    def _send(self, arrangement: Arrangement, step: Step) -> None:
+        delta = arrangement.inputs[0].delta()
+        if delta is None or self.error is not None:
+            return
+        batch = arrangement.arrange(delta, step)
+        if len(batch):
+            self._active = True
+        rows = arrangement.export_rows(batch)
+        number = self.rendered.numbers[arrangement]
+        parts = split(rows, self.rendered.words[arrangement], self._shards)
+        for to, part in enumerate(parts):
+            if len(part):
+                self._sent += [Message(to, Kind.ROWS, number, piece) for piece in chunks(part)]
+
+    def _step(self, operator: Operator, step: Step, whole: bool = False) -> None:
+        """One step of an operator; of a loop all of its rounds."""
+        if self.error is not None:
+            return
+        try:
+            if isinstance(operator, Loop):
+                Loop.step(operator, step)
+            else:
+                operator.step(step)
+        except Exception as error:
+            self._fail(operator, error)
+
+    def _fail(self, operator: Operator, error: Exception) -> None:
+        number = self.rendered.numbers[operator]
+        if isinstance(error, LimitExceeded):
+            # Changes of several shards may cancel: only who has all of them knows.
+            self.error = (DECLINED, error.message, "")
+        elif isinstance(error, EngineError):
+            self.error = (number, error.message, getattr(error, "hint", "") or "")
+        elif isinstance(error, MemoryError):
+            self.error = (number, "the view does not fit into memory", "")
+        else:
+            self.error = (number, f"the view's {type(operator).__name__} failed: {error!r}", "")
+
+    # Loops
+
+    def _outer_step(self) -> Step:
+        """The step of the scope in which the innermost open loop's body runs now."""
+        instruction = self._instruction
+        loop = self.rendered.loops.get(instruction.loop) if isinstance(instruction, Whole) else None
+        return self.step_of(loop)
+
+    def step_of(self, loop: Loop | None) -> Step:
+        """The step of a body, or of the outermost scope."""
+        if loop is None:
+            return Step((), _NO_ROUNDS, Outermost(), self._changed, TOTAL.masks)
+        rounds = self.place.rounds[: self._open_loops().index(loop) + 1]
+        return Step(rounds, np.array(rounds, np.int64), loop, self._changed, TOTAL.masks)
+
+    def _begin_round(self, loop: Loop) -> None:
+        done = self.place.done
+        self.place = Place(self.place.instruction, self.place.rounds, (*done[:-1], done[-1] + 1))
+        self._active = False
+        for operator in loop.body:
+            for part in operator.parts():
+                part.clear()
+                if isinstance(part, Arrangement) and part.batch is not None:
+                    part.settle(indexed=False)
+
+    def _check(self, loop: Loop, start: int, end: int) -> None:
+        said = self._agreement()
+        done = self.place.done[-1]
+        if said.active:
+            if loop.most is not None and done > loop.most:
+                self._fail(loop, loop.still_changes(loop.most))
+            if done > self._rounds:
+                self.error = (DECLINED, f"a recursion takes more than {self._rounds} rounds", "")
+            self._go(self.place.instruction + 1)
+        elif said.next is not None:
+            self._go(start, said.next)
+        else:
+            self._leave(end)
+
+    def _feed_back(self, loop: Loop) -> None:
+        if self.error is not None:
+            return
+        try:
+            loop.feed_back(self.step_of(loop))
+        except EngineError as error:
+            self._fail(loop, error)
+
+    def _waiting(self) -> set[int]:
+        """The rounds of the innermost open loop in which something waits."""
+        loop = self._open_loops()[-1]
+        prefix = self.place.rounds[:-1]
+        depth = len(prefix)
+        return {
+            rounds[depth]
+            for part in (part for operator in loop.body for part in operator.parts())
+            if part.deferred is not None
+            for rounds in part.deferred.rounds
+            if rounds[:depth] == prefix
+        }
+
+    def _open_loops(self) -> list[Loop]:
+        """The loops in whose bodies the shard is, outermost first."""
+        depth = 0
+        found: list[Loop] = []
+        for instruction in self.program.instructions[: self.place.instruction]:
+            if isinstance(instruction, Begin):
+                found[depth:] = [instruction.loop]
+                depth += 1
+            elif isinstance(instruction, FeedBack):
+                depth -= 1
+        return found[: len(self.place.rounds)]
+
+    # A loop into which little enters
+
+    def _offer(self, loop: Loop) -> None:
+        entering = [(source, what, rows) for source in loop.inputs for what, rows in _entering(source)]
+        self._entering = sum(rows.shape[what == "out"] for _, what, rows in entering)
+        if self._entering > self._solo:
+            return
+        for source, what, rows in entering:
+            number = self.rendered.numbers[source]
+            if isinstance(source, Arrangement):
+                rows = source.export_rows(rows)
+            self._sent.append(Message(0, Kind.OFFER, (number, what), rows))
+
+    def _decide(self, loop: Loop, end: int) -> None:
+        entering = self._agreement().entering
+        if entering > self._solo:
+            self._go(self.place.instruction + 1)
+            return
+        if entering and self.number == 0:
+            self._run_alone(loop)
+        self._leave(end)
+
+    def _run_alone(self, loop: Loop) -> None:
+        """All of the loop, with what enters it in any shard."""
+        own = {source: (source.out, getattr(source, "batch", None)) for source in loop.inputs}
+        for source in loop.inputs:
+            source.out = [rows for of, what, rows in self.offers if of is source and what == "out"]
+            if isinstance(source, Arrangement):
+                batches = [rows for of, what, rows in self.offers if of is source and what == "batch"]
+                source.show(source.trace.merge_all(batches, 0) if batches else None)
+        self._step(loop, self.step_of(None))
+        for source, (out, batch) in own.items():
+            source.out = out
+            if isinstance(source, Arrangement):
+                source.show(batch)
+
+    def _agreement(self) -> Agreement:
+        if self._said is None:
+            raise RuntimeError("nobody has said anything yet")
+        return self._said
+
+
+def _entering(source: Operator) -> Iterator[tuple[str, np.ndarray]]:
+    """What an operator outside of a loop brings in."""
+    for delta in source.out:
+        yield "out", delta
+    batch = getattr(source, "batch", None)
+    if batch is not None:
+        yield "batch", batch
+
+
+def _enters(operator: Operator) -> bool:
+    return isinstance(operator, EnteredArrangement) and operator.batch is not None

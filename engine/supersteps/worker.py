@@ -1,0 +1,178 @@
+"""A worker: what a process does for the supersteps of one epoch.
+
+`superstep` is a function of a shard's messages: it may be run again, and by several workers at
+once, and what it writes has names that nobody else uses. A batch is merged in an order that follows
+from what it holds, so that the order in which messages arrive does not matter.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, astuple
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+
+from engine.execution import Stored
+from engine.operators.arrangement import Arrangement
+from engine.operators.history import History
+from engine.store.directory import StateDirectory
+from engine.store.files import TextFile
+from engine.supersteps.flags import Agreement, Flags
+from engine.supersteps.keeping import Keeper
+from engine.supersteps.keys import check_new_keys
+from engine.supersteps.messages import Kind, Message, Scratch
+from engine.supersteps.rendered import Rendered
+from engine.supersteps.shard import Shard
+from engine.supersteps.spec import Spec
+from engine.supersteps.texts import KnownTexts, TaskDictionary
+
+SPEC = "spec"
+_KNOWN: dict[Path, KnownTexts] = {}
+
+
+class Worker:
+    """`directory` has the state, `scratch` what lives as long as the epoch."""
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+        self.directory = StateDirectory(spec.directory)
+        self.scratch = Scratch(spec.scratch)
+        self._known = _KNOWN.setdefault(spec.directory, KnownTexts())
+
+    def dictionary(self, files: Iterable[TextFile]) -> TaskDictionary:
+        """A new task's dictionary, which can read the texts of the state and of `files`."""
+        spec = self.spec
+        return TaskDictionary(self._known, self.directory, (*spec.texts, *files), spec.exceptions)
+
+    def new_texts(self, dictionary: TaskDictionary) -> list[Message]:
+        """Tell all shards of the texts that a task has met."""
+        new = dictionary.new()
+        if new is None:
+            return []
+        file = astuple(self.directory.write_texts(*new))
+        return [Message(shard, Kind.TEXTS, file) for shard in range(self.spec.shards)]
+
+    def superstep(self, number: int, messages: Iterable[Message]) -> Iterator[Message]:
+        """What shard `number` sends when it has got `messages`, all that were sent to it."""
+        by_kind: dict[Kind, list[Message]] = {kind: [] for kind in Kind}
+        for message in messages:
+            by_kind[message.kind].append(message)
+        if by_kind[Kind.REPORT]:
+            yield from by_kind[Kind.REPORT]
+            return
+        said = [Flags.of(message.about) for message in by_kind[Kind.FLAGS]]  # type: ignore[arg-type]
+        agreement = Agreement.of(said) if said else None
+        if agreement is not None and agreement.error is not None:
+            yield Message(number, Kind.REPORT, {"shard": number, "error": agreement.error})
+            return
+        texts = by_kind[Kind.TEXTS]
+        dictionary = self.dictionary(TextFile(*message.about) for message in texts)  # type: ignore[misc]
+        shard = self.shard(number, dictionary, agreement)
+        keeper = Keeper(shard, self.scratch)
+        self._deliver(shard, keeper, by_kind)
+        shard.enter()
+        if agreement is None:
+            self._read_changes(shard)
+        yield from shard.advance()
+        fresh = self.new_texts(dictionary)
+        if shard.has_ended:
+            mine = [m.about for m in (*texts, *fresh[number : number + 1])]
+            yield self._report(shard, mine)
+            return
+        yield from (Message(number, Kind.TEXTS, message.about) for message in texts)
+        yield from fresh
+        yield from keeper.save()
+        flags = shard.flags().document()
+        yield from (Message(to, Kind.FLAGS, flags) for to in range(self.spec.shards))
+
+    def shard(self, number: int, dictionary: TaskDictionary, said: Agreement | None) -> Shard:
+        """Shard `number` with its state, before its messages are delivered."""
+        shard = self.stateless_shard(number, dictionary, said)
+        shard.rendered.map_state(self.spec, self.directory)
+        return shard
+
+    def stateless_shard(
+        self, number: int, dictionary: TaskDictionary, said: Agreement | None = None
+    ) -> Shard:
+        """A shard without state, for what needs none."""
+        spec = self.spec
+        rendered = Rendered(spec, dictionary)
+        dictionary.begin()
+        for constant in rendered.constants:
+            if not spec.fresh or number != 0 or said is not None:
+                constant.pending = None
+        return Shard(rendered, number, spec.shards, spec.limits.solo, spec.limits.rounds, said)
+
+    def _deliver(self, shard: Shard, keeper: Keeper, by_kind: dict[Kind, list[Message]]) -> None:
+        operators = shard.rendered.operators
+        for message in by_kind[Kind.KEPT]:
+            keeper.restore(message)
+        keeper.finish()
+        parts: dict[Arrangement, list[np.ndarray]] = {}
+        for message in by_kind[Kind.ROWS]:
+            arrangement: Arrangement = operators[message.about]  # type: ignore[assignment]
+            parts.setdefault(arrangement, []).append(arrangement.import_rows(message.rows))
+        for arrangement, batches in parts.items():
+            shard.take(arrangement, batches)
+        for message in by_kind[Kind.OFFER]:
+            place, what = message.about  # type: ignore[misc]
+            source, rows = operators[place], message.rows
+            if isinstance(source, Arrangement):
+                rows = source.import_rows(rows)
+            shard.offers.append((source, what, rows))
+
+    def _read_changes(self, shard: Shard) -> None:
+        """Give the inputs this shard's part of the changes that are in files."""
+        for name, stored in self.spec.stored.items():
+            shard.rendered.inputs[name].pending = self.part(stored, shard.number, self.spec.shards)
+
+    def part(self, stored: Stored, number: int, parts: int) -> np.ndarray:
+        """One of so many parts of the changes, as a delta."""
+        rows = [np.empty((0, len(stored.columns)), np.int64)]
+        for file in stored.files:
+            first, last = file.rows * number // parts, file.rows * (number + 1) // parts
+            rows.append(self.directory.open(file).rows[first:last, list(stored.columns)])
+        delta = np.ascontiguousarray(np.concatenate(rows).T)
+        np.maximum(delta[-2], stored.since, out=delta[-2])
+        return delta
+
+    def _report(self, shard: Shard, texts: list[object]) -> Message:
+        """Write what the shard has new, and name it."""
+        error = shard.error or check_new_keys(self.spec, shard)
+        if error is not None:
+            return Message(shard.number, Kind.REPORT, {"shard": shard.number, "error": error})
+        files: list[tuple[int, tuple[str, ...], dict]] = []
+        for number, operator in enumerate(shard.rendered.operators):
+            if isinstance(operator, Arrangement):
+                rows = self._new_rows(operator)
+                if len(rows):
+                    file = self.directory.write(rows, operator.trace.key, shard.number, self.spec.shards)
+                    files.append((number, (), asdict(file)))
+            log = getattr(operator, "failures", None)
+            if log is not None and log.staged:
+                file = self.directory.write(log.batch(), 0, shard.number, self.spec.shards)
+                files.append((number, ("failures",), asdict(file)))
+        return Message(
+            shard.number,
+            Kind.REPORT,
+            {"shard": shard.number, "error": None, "files": files, "texts": texts, "scanned": shard.scanned},
+        )
+
+    def _new_rows(self, arrangement: Arrangement) -> np.ndarray:
+        if arrangement.batch is not None:
+            arrangement.settle(indexed=False)
+        batches = arrangement.staged_batches
+        if not batches:
+            return np.empty((0, 0), np.int64)
+        since = 0 if isinstance(arrangement, History) else self.spec.since
+        merged = arrangement.trace.merge_all(batches, since)
+        return arrangement.export_rows(merged)
+
+
+@lru_cache(maxsize=2)
+def worker_of(path: Path) -> Worker:
+    """The worker for the specification in a file; a process has one for each epoch."""
+    return Worker(pickle.loads(path.read_bytes()))
