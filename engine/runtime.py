@@ -145,22 +145,30 @@ class Engine:
 
     # Views
 
-    def create_view(
-        self,
-        name: str,
-        plan: Node,
-        state: SavedState | None = None,
-        executor: Executor | None = None,
-    ) -> None:
+    def create_view(self, name: str, plan: Node, executor: Executor | None = None) -> None:
         """Maintain `plan` as `name`: at once, for all epochs that its sources keep.
 
         It is computed here, or by `executor` unless that declines.
-        With a `state` that `resume` has been called with, and that this very view was part of, nothing is
-        computed where all that its operators keep is saved.
 
         Raises EngineError, and leaves nothing, where the plan does not fit the sources or
         cannot be computed.
         """
+        self._check_plan(name, plan)
+        self._put_view(name, plan, self._hydrated(name, plan, executor))
+
+    def restore_view(self, name: str, plan: Node, state: SavedState) -> bool:
+        """Maintain `plan` as `name`, with what its operators kept, and without computing anything.
+
+        `state` is what `resume` was called with, and this very view was part of it. False where something
+        is not saved, StoreError where a file is damaged; then nothing has changed.
+        """
+        self._check_plan(name, plan)
+        history = self._mapped(name, plan, state)
+        if history is not None:
+            self._put_view(name, plan, history)
+        return history is not None
+
+    def _check_plan(self, name: str, plan: Node) -> None:
         self._check_new(name)
         for source in _sources_of(plan):
             known = self._sources.get(source.name)
@@ -170,9 +178,9 @@ class Engine:
                 raise PlanError(
                     f"the plan takes {source.name} for {source.schema}, it is {known.node.schema}"
                 )
-        history = None if state is None else self._mapped(name, plan, state)
-        if history is None:
-            history = self._hydrated(name, plan, executor)
+
+    def _put_view(self, name: str, plan: Node, history: History) -> None:
+        """The view's operators are there."""
         failures = tuple(
             part.failures
             for operator in self._in_order(reachable([history]))
@@ -200,6 +208,7 @@ class Engine:
         return history
 
     def _hydrated(self, name: str, plan: Node, executor: Executor | None) -> History:
+        """Compute the operators of `plan`."""
         try:
             return self._hydrate(name, plan, 0, executor)
         except EngineError:
@@ -284,12 +293,13 @@ class Engine:
 
     # History
 
-    def forget(self, name: str, before: int | Frontier) -> None:
+    def forget(self, name: str, before: int | Frontier, *, at_once: bool = True) -> None:
         """No longer tell the epochs before `before` of a relation apart: they cannot be read any more.
 
-        Costs the relation's size, which it may make much smaller. What is read at epochs from
-        `before` on does not change. EpochError where `before` is not yet complete. A frontier
-        does the same for times of several coordinates.
+        Costs the relation's size, which it may make much smaller; or nothing, if not `at_once`: then its rows
+        become fewer as they are merged, and written to files. What is read at epochs from `before` on does
+        not change. EpochError where `before` is not yet complete. A frontier does the same, at once, for
+        times of several coordinates.
         """
         if self._staged is not None:
             raise EpochError("a stage is neither published nor aborted")
@@ -305,8 +315,9 @@ class Engine:
             raise EpochError(f"epoch {epoch} of {name} is not complete, and cannot be all that is kept")
         if history is not None and epoch > history.trace.since:
             history.trace.since = epoch
-            history.trace.finish()
-            history.reset()
+            if at_once:
+                history.trace.finish()
+                history.reset()
             self._set_relation(name, self._refreshed(name, relation))
 
     def _forget_times(

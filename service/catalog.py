@@ -1,4 +1,4 @@
-"""The catalog database: definitions, the log of epochs, idempotency keys, checkpoint segments.
+"""The catalog database: definitions, the log of epochs, idempotency keys, the manifest of the state.
 
 One SQL database, through SQLAlchemy Core: SQLite in the data directory, or PostgreSQL.
 SQLite runs in WAL mode and syncs on every commit, so that a commit that returned
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import groupby
 
 import orjson
@@ -27,39 +27,40 @@ from alembic.config import Config
 
 import migrations
 from engine.schema import Column, Kind, Schema, Type
+from service import manifests
 from service.changes import Applied, Idempotency
+from service.database import Number, metadata
+from service.errors import ServiceError
+from service.manifests import Saved
 
 PART = 64 << 20
 """Bytes of one part of a payload at most."""
 
-metadata = sa.MetaData()
-_Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-
 relations = sa.Table(
     "relations",
     metadata,
-    sa.Column("id", _Number, primary_key=True, autoincrement=True),
+    sa.Column("id", Number, primary_key=True, autoincrement=True),
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sa.Column("columns", sa.Text),
     sa.Column("primary_key", sa.Text),
     sa.Column("sql", sa.Text, nullable=False),
     sa.Column("dialect", sa.Text, nullable=False),
-    sa.Column("created", _Number, nullable=False),
+    sa.Column("created", Number, nullable=False),
     sqlite_autoincrement=True,
 )
 commits = sa.Table(
     "commits",
     metadata,
-    sa.Column("last", _Number, primary_key=True, autoincrement=False),
-    sa.Column("first", _Number, nullable=False),
+    sa.Column("last", Number, primary_key=True, autoincrement=False),
+    sa.Column("first", Number, nullable=False),
     sa.Column("committed_at", sa.BigInteger, nullable=False, index=True),
 )
 log = sa.Table(
     "log",
     metadata,
-    sa.Column("last", _Number, primary_key=True, autoincrement=False),
+    sa.Column("last", Number, primary_key=True, autoincrement=False),
     sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
-    sa.Column("first", _Number, nullable=False),
+    sa.Column("first", Number, nullable=False),
     sa.Column("committed_at", sa.BigInteger, nullable=False),
     sa.Column("payload", sa.LargeBinary, nullable=False),
 )
@@ -68,20 +69,10 @@ idempotency_keys = sa.Table(
     metadata,
     sa.Column("key", sa.Text, primary_key=True),
     sa.Column("digest", sa.LargeBinary, nullable=False),
-    sa.Column("epoch", _Number, nullable=False),
-    sa.Column("changes", _Number, nullable=False),
+    sa.Column("epoch", Number, nullable=False),
+    sa.Column("changes", Number, nullable=False),
     sa.Column("used_at", sa.BigInteger, nullable=False, index=True),
 )
-segments = sa.Table(
-    "segments",
-    metadata,
-    sa.Column("last", _Number, primary_key=True, autoincrement=False),
-    sa.Column("first", _Number, nullable=False),
-    sa.Column("file", sa.Text, nullable=False),
-    sa.Column("size", sa.BigInteger, nullable=False),
-    sa.Column("since", _Number, nullable=False, server_default="0"),
-)
-
 
 Receipt = Callable[[sa.Connection, Applied], None]
 """What the author of changes has written down in the transaction that makes them durable: both, or neither.
@@ -109,20 +100,6 @@ class Commit:
     first: int
     last: int
     at: int
-
-
-@dataclass(frozen=True)
-class Segment:
-    """A checkpoint file with the differences of epochs `first` to `last`; `size` in bytes.
-
-    Epochs before `since` are not told apart: what they did counts as `since`'s.
-    """
-
-    first: int
-    last: int
-    file: str
-    size: int
-    since: int = 0
 
 
 class Definer:
@@ -203,10 +180,7 @@ class Catalog:
             return
         with self._connection.begin():
             self._connection.execute(_INSERT_LOG, rows)
-            if keys:
-                self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
-            for receipt, applied in receipts:
-                receipt(self._connection, applied)
+            self._write_answers(commit, keys, receipts)
 
     def newest(self) -> Commit | None:
         """The last commit that the log has or had."""
@@ -248,34 +222,56 @@ class Catalog:
             rows = self._connection.execute(query).all()
         return {row.key: (row.digest, Applied(row.epoch, row.changes)) for row in rows}
 
-    # Checkpoints
+    # The state
 
-    def segments(self) -> list[Segment]:
-        """The checkpoint's files, by epoch."""
-        columns = segments.c
-        query = sa.select(columns.first, columns.last, columns.file, columns.size, columns.since)
+    def saved(self) -> Saved | None:
+        """The manifest of the state, if there is one."""
         with self._connection.begin():
-            rows = self._connection.execute(query.order_by(segments.c.last)).all()
-        return [Segment(*row) for row in rows]
+            return manifests.read(self._connection)
 
-    def checkpoint(self, segment: Segment, keys_before: int) -> None:
-        """Puts a segment in the place of those that it covers and of the log up to it.
+    def publish(
+        self,
+        saved: Saved,
+        keys_before: int,
+        since: int = 0,
+        commit: Commit | None = None,
+        keys: Sequence[tuple[Idempotency, Applied]] = (),
+        receipts: Sequence[tuple[Receipt, Applied]] = (),
+    ) -> bool:
+        """Puts a manifest in the place of the last one and of the log up to it.
 
-        The times of epochs that can no longer be read go with it.
-        Idempotency keys that were used before `keys_before` (microseconds) go too.
+        False, and nothing has changed, where there is a later one. The times of epochs before `since`,
+        which can no longer be read, go, and idempotency keys that were used before `keys_before`
+        (microseconds). A `commit` is one that no payload says: the manifest has it. `keys` and
+        `receipts` are those of its requests.
         """
-        replaced = (segments.c.first >= segment.first) & (segments.c.last <= segment.last)
         with self._connection.begin():
-            self._connection.execute(sa.delete(segments).where(replaced))
-            self._connection.execute(sa.insert(segments).values(**asdict(segment)))
-            covered = (log.c.last <= segment.last, log.c.part == 0)
-            kept = sa.select(log.c.last, log.c.first, log.c.committed_at).where(*covered)
-            self._connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], kept))
-            self._connection.execute(sa.delete(log).where(log.c.last <= segment.last))
-            self._connection.execute(sa.delete(commits).where(commits.c.last < segment.since))
-            self._connection.execute(
-                sa.delete(idempotency_keys).where(idempotency_keys.c.used_at < keys_before)
-            )
+            if not manifests.replace(self._connection, saved):
+                return False
+            covered = log.c.last < saved.manifest.upper
+            times = sa.select(log.c.last, log.c.first, log.c.committed_at).where(covered, log.c.part == 0)
+            self._connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], times))
+            self._connection.execute(sa.delete(log).where(covered))
+            self._connection.execute(sa.delete(commits).where(commits.c.last < since))
+            old = idempotency_keys.c.used_at < keys_before
+            self._connection.execute(sa.delete(idempotency_keys).where(old))
+            if commit is not None:
+                times_of = {"last": commit.last, "first": commit.first, "committed_at": commit.at}
+                self._connection.execute(sa.insert(commits), times_of)
+                self._write_answers(commit, keys, receipts)
+        return True
+
+    def _write_answers(
+        self,
+        commit: Commit,
+        keys: Sequence[tuple[Idempotency, Applied]],
+        receipts: Sequence[tuple[Receipt, Applied]],
+    ) -> None:
+        """Keeps what the requests of a commit have been answered. Inside its transaction."""
+        if keys:
+            self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
+        for receipt, applied in receipts:
+            receipt(self._connection, applied)
 
 
 _INSERT_LOG = sa.insert(log)
@@ -289,7 +285,19 @@ def migrate(connection: sa.Connection) -> None:
     config.set_main_option("script_location", place.replace("%", "%%"))
     config.attributes["connection"] = connection
     with connection.begin():
+        _refuse_segments(connection)
         command.upgrade(config, "head")
+
+
+def _refuse_segments(connection: sa.Connection) -> None:
+    """ServiceError where an earlier release has left checkpoints of another kind."""
+    if not sa.inspect(connection).has_table("segments"):
+        return
+    if connection.execute(sa.text("SELECT count(*) FROM segments")).scalar():
+        raise ServiceError(
+            "the database has checkpoints of an earlier release, which this one does not read",
+            "read the tables with that release, and insert their rows into a new data directory",
+        )
 
 
 def _prepare_sqlite(connection: object, record: object) -> None:

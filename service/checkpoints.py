@@ -1,12 +1,12 @@
 """Checkpoints while the service runs: when one is due, who writes it, and what it replaces.
 
-A thread of its own writes a segment from an immutable snapshot while the writer goes
-on; the writer's thread then records it and drops the log that it covers. One is written
-at a time. A checkpoint that fails leaves the log as it is: nothing is lost by it, and
-the next one is tried when as much has been written again.
+The writer's thread captures the engine's state; a thread of its own writes to files what is in
+memory alone (`engine.spill`), while the writer goes on; then the writer's thread publishes the manifest,
+which takes the place of the log up to the moment of the capture, and lets the files stand for
+what is in memory. One checkpoint is written at a time. One that fails leaves the log as it
+is: nothing is lost by it, and the next one is tried when as much has been written again.
 
-One that rewrites everything is the occasion to forget history that is older than the
-setting wants: it costs what the relations hold, which is about to be paid anyway.
+Before a capture, history that is older than the setting wants is forgotten.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from engine.runtime import Snapshot
-from service.catalog import Segment
-from service.definitions import Definition
-from service.segments import first_to_write, history_from
+from engine.spill import Capture, Spill
+from service.errors import Unavailable
+from service.manifests import Saved
 from service.state import State
 
 _log = logging.getLogger("freshet.checkpoints")
@@ -31,11 +31,14 @@ Call = Callable[[Callable[[], Any]], Any]
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What a checkpoint will hold: all of one moment on the writer's thread."""
+    """What a checkpoint will hold: all of one moment on the writer's thread.
 
-    snapshot: Snapshot
-    tables: Sequence[Definition]
-    first: int
+    No table can be read at epochs before `since`.
+    """
+
+    capture: Capture
+    newest_relation: int
+    since: int
     log_bytes: int
     log_commits: int
 
@@ -68,9 +71,8 @@ class Checkpoints:
             self._thread.join()
 
     def finish(self) -> None:
-        """Writes what the log holds. Once the writer has stopped."""
-        if self._state.epochs.log_commits:
-            self._write(self._plan(), lambda job: job())
+        """Writes what there is, new views too. Once the writer has stopped."""
+        self._write(self._plan(), lambda job: job())
 
     def _is_due(self) -> bool:
         epochs, settings = self._state.epochs, self._state.settings
@@ -82,41 +84,41 @@ class Checkpoints:
 
     def _plan(self) -> _Plan:
         state = self._state
-        first = first_to_write(state.segments, state.epochs.log_bytes)
-        if first == 1 and state.settings.history_seconds:
+        if state.settings.history_seconds:
             forget(state, _now() - state.settings.history_seconds * 1_000_000)
-        snapshot = state.engine.snapshot
-        tables = [d for d in state.definitions.all.values() if not d.is_view]
-        first = history_from(snapshot, tables, first)
-        return _Plan(snapshot, tables, first, state.epochs.log_bytes, state.epochs.log_commits)
+        engine, epochs = state.engine, state.epochs
+        tables = [name for name, definition in state.definitions.all.items() if not definition.is_view]
+        since = min((engine.snapshot.since(table) for table in tables), default=0)
+        newest = state.definitions.newest
+        return _Plan(engine.capture(), newest, since, epochs.log_bytes, epochs.log_commits)
 
     def _write(self, plan: _Plan, call: Call) -> None:
         state = self._state
         started = time.perf_counter()
         try:
-            segment = state.files.write(plan.snapshot, plan.tables, state.engine.dictionary, plan.first)
-            call(lambda: self._record(segment, plan))
+            spill = plan.capture.write(state.directory, state.settings.shards)
+            call(lambda: self._record(spill, plan))
         except Exception:
             _log.exception("a checkpoint failed; the log is kept")
             state.metrics.checkpoints.add(1, (("outcome", "failed"),))
             self._failed = (plan.log_bytes, plan.log_commits)
+            with suppress(Unavailable):  # a writer that has stopped
+                call(lambda: state.engine.release(plan.capture))
             return
         state.metrics.checkpoints.add(1, (("outcome", "done"),))
-        _log.info(
-            "checkpoint of epochs %d to %d: %d bytes in %.1f s",
-            segment.first,
-            segment.last,
-            segment.size,
-            time.perf_counter() - started,
-        )
+        seconds, size = time.perf_counter() - started, spill.manifest.size
+        _log.info("checkpoint of epoch %d: %d bytes in %.1f s", plan.capture.upper - 1, size, seconds)
 
-    def _record(self, segment: Segment, plan: _Plan) -> None:
-        """Makes the segment part of the checkpoint. On the writer's thread."""
+    def _record(self, spill: Spill, plan: _Plan) -> None:
+        """Publishes the manifest, and sweeps what no longer belongs to anything. On the writer's thread."""
         state = self._state
         oldest = _now() - state.settings.idempotency_hours * 3_600_000_000
-        state.catalog.checkpoint(segment, oldest)
-        state.segments = [s for s in state.segments if s.last < segment.first] + [segment]
-        state.files.sweep(state.segments)
+        saved = Saved(spill.manifest, plan.newest_relation)
+        if not state.catalog.publish(saved, oldest, plan.since):
+            state.engine.release(plan.capture)  # an epoch has been published with files of its own
+            return
+        state.engine.install(spill)
+        state.directory.sweep(state.engine.files() | set(spill.manifest.names()))
         state.epochs.log_bytes -= plan.log_bytes
         state.epochs.log_commits -= plan.log_commits
         self._failed = (0, 0)
@@ -127,7 +129,7 @@ def forget(state: State, at: int) -> None:
     horizon = state.catalog.epoch_at(at)
     for definition in state.definitions.all.values():
         if definition.failure is None:
-            state.engine.forget(definition.name, horizon)
+            state.engine.forget(definition.name, horizon, at_once=False)
 
 
 def _now() -> int:

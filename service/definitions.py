@@ -11,21 +11,25 @@ with the reason in `failure`; dropping it works as ever.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
 
-from engine.errors import EngineError, NameInUse
-from engine.plan import Source
+from engine.errors import EngineError, NameInUse, StoreError
+from engine.plan import Node, Source
 from engine.runtime import Engine
 from engine.schema import Schema
+from engine.spill import SavedState
 from planner import PlannedQuery, PlannerError, plan_query
 from planner.catalog import Relation
 from service.catalog import Catalog, Record
 from service.errors import Conflict, Invalid, NotFound
 from service.names import check_columns, check_name
+
+_log = logging.getLogger("freshet.definitions")
 
 
 @dataclass(frozen=True)
@@ -135,22 +139,55 @@ class Definitions:
         self._replace({n: d for n, d in self.all.items() if n != name})
         return definition
 
-    def restore_tables(self) -> None:
-        """Takes the tables of the catalog into a new engine."""
+    @property
+    def newest(self) -> int:
+        """The greatest id of all."""
+        return max((definition.id for definition in self.all.values()), default=0)
+
+    def restore_tables(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> None:
+        """Takes the tables of the catalog into a new engine, with the rows that `state` has of them.
+
+        `is_saved` says of an id whether that definition was there when the state was saved.
+        """
         for record in self._catalog.records():
             if record.schema is not None:
-                self._engine.create_source(record.name, record.schema, record.key)
+                saved = state if is_saved(record.id) else None
+                self._engine.create_source(record.name, record.schema, record.key, state=saved)
                 source = Source(record.name, record.schema)
                 relation = Relation(record.name, record.schema, source, record.key)
                 self._put(Definition(record.id, relation, record.created))
 
-    def restore_views(self) -> None:
-        """Takes the views of the catalog into an engine that has its tables' history."""
+    def restore_views(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
+        """Plans the views of the catalog, and takes those into the engine that are saved; the others."""
+        rest: list[Definition] = []
         for record in self._catalog.records():
             if record.schema is None:
-                self._put(self._restore_view(record))
+                definition = self._planned(record)
+                self._put(definition)
+                if definition.planned is None:
+                    continue
+                plan = definition.planned.plan
+                if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
+                    rest.append(definition)
+        return rest
 
-    def _restore_view(self, record: Record) -> Definition:
+    def hydrate(self, definition: Definition) -> None:
+        """Computes a view of the catalog over its tables' history."""
+        try:
+            self._engine.create_view(definition.name, definition.relation.plan)
+        except EngineError as error:
+            self._put(replace(definition, failure=error.message))
+
+    def _map(self, name: str, plan: Node, state: SavedState) -> bool:
+        """Whether the view could be had from its files. A view can be computed where one is damaged."""
+        try:
+            return self._engine.restore_view(name, plan, state)
+        except StoreError as error:
+            _log.error("view %s is computed anew: %s", name, error.message)
+            return False
+
+    def _planned(self, record: Record) -> Definition:
+        """A view of the catalog, with the reason if it can no longer be planned."""
         try:
             planned = plan_query(record.sql, self.relations, record.dialect)
         except PlannerError as error:
@@ -159,12 +196,7 @@ class Definitions:
                 record.id, nothing, record.created, record.sql, record.dialect, None, error.message
             )
         relation = Relation(record.name, planned.schema, planned.plan, None, True)
-        definition = Definition(record.id, relation, record.created, record.sql, record.dialect, planned)
-        try:
-            self._engine.create_view(record.name, planned.plan)
-        except EngineError as error:
-            return replace(definition, failure=error.message)
-        return definition
+        return Definition(record.id, relation, record.created, record.sql, record.dialect, planned)
 
     @contextmanager
     def _undone_by(self, undo: Callable[[str], None], name: str) -> Iterator[None]:

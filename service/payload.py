@@ -1,4 +1,4 @@
-"""The bytes that the log and the checkpoints hold: differences of tables, with the texts they need.
+"""The bytes that the log holds: differences of tables, with the texts they need.
 
 A payload stands for itself: it carries every text that its words refer to, so that it
 can be read into an empty dictionary. Layout, little-endian:
@@ -35,7 +35,7 @@ _codec = pa.Codec("zstd", compression_level=1)
 
 
 class DamagedPayload(Exception):
-    """Bytes of the log or of a checkpoint that are not what was written."""
+    """Bytes of the log that are not what was written."""
 
 
 def encode(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:

@@ -25,7 +25,19 @@ class Settings:
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
         default=Path("data"),
-        metadata=_as("FRESHET_DATA", "directory of the database, the checkpoints and the lock"),
+        metadata=_as("FRESHET_DATA", "directory of the database, the state's files and the lock"),
+    )
+    state_directory: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_STATE",
+            "directory of the state's files, for this service alone, on storage that Spark's workers share; "
+            "empty: state in the data directory",
+        ),
+    )
+    shards: int = field(
+        default=4,
+        metadata=_as("FRESHET_SHARDS", "shards into which the rows of the state's files are divided"),
     )
     load_roots: str = field(
         default="",
@@ -76,7 +88,7 @@ class Settings:
         metadata=_as(
             "FRESHET_HISTORY_SECONDS",
             "seconds for which past epochs can be read at least; 0: for ever. "
-            "They are forgotten when a checkpoint rewrites everything",
+            "They are forgotten by the next checkpoint",
         ),
     )
     max_rounds: int = field(
@@ -128,6 +140,11 @@ class Settings:
     def roots(self) -> tuple[Path, ...]:
         """The directories under which clients may name files."""
         return tuple(Path(root) for root in self.load_roots.split(":") if root) or (self.data,)
+
+    @property
+    def state(self) -> Path:
+        """The directory of the state's files."""
+        return Path(self.state_directory) if self.state_directory else self.data / "state"
 
     @property
     def url(self) -> str:

@@ -1,9 +1,9 @@
 """What a running service consists of, and how it comes back from its data directory.
 
-Recovery: take the lock of the directory, bring the catalog up to date, give a new
-engine the tables, feed it the checkpoint and the log after it in one pass, then hydrate
-the views in the order of their creation. Any chopping of history gives the same answer,
-so one pass gives what the many passes of the past gave.
+Recovery: take the lock of the directory, bring the catalog up to date, begin a new engine with the
+state that the manifest names, whose tables and views are there at once, and feed it the log
+after it in one pass. Any chopping of history gives the same answer, so one pass gives what the many
+passes of the past gave. Views that are not saved are then hydrated in the order of their creation.
 """
 
 from __future__ import annotations
@@ -11,20 +11,21 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
-from collections.abc import Iterable
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.runtime import Engine, Options
-from service.catalog import Catalog, Segment
-from service.definitions import Definitions
+from engine.spill import SavedState
+from engine.store.directory import StateDirectory
+from service.catalog import Catalog
+from service.definitions import Definition, Definitions
 from service.epochs import Epochs
 from service.errors import ServiceError
 from service.metrics import Metrics
 from service.payload import decode
-from service.segments import SegmentFiles
 from service.settings import Settings
 
 _log = logging.getLogger("freshet.state")
@@ -32,7 +33,7 @@ _log = logging.getLogger("freshet.state")
 
 @dataclass(eq=False)
 class State:
-    """All but `segments` is bound once. Changing any of it is the writer thread's."""
+    """Changing any of it is the writer thread's."""
 
     settings: Settings
     metrics: Metrics
@@ -40,8 +41,7 @@ class State:
     catalog: Catalog
     definitions: Definitions
     epochs: Epochs
-    files: SegmentFiles
-    segments: list[Segment]
+    directory: StateDirectory
     lock: int
 
     def close(self) -> None:
@@ -53,7 +53,8 @@ class State:
 def recover(settings: Settings, metrics: Metrics) -> State:
     """The state that the data directory holds; an empty one for a new directory.
 
-    ServiceError if another process has the directory; DamagedPayload if what it holds is damaged.
+    ServiceError if another process has the directory; DamagedPayload or StoreError if what it holds is
+    damaged.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
     with ExitStack() as undo:
@@ -67,51 +68,60 @@ def recover(settings: Settings, metrics: Metrics) -> State:
 
 
 def _recover(settings: Settings, metrics: Metrics, catalog: Catalog, lock: int) -> State:
+    started = time.perf_counter()
     engine = Engine(Options(max_rounds=settings.max_rounds))
     definitions = Definitions(engine, catalog)
-    definitions.restore_tables()
-    files = SegmentFiles(settings.data / "checkpoints")
-    segments = catalog.segments()
-    files.sweep(segments)
+    directory = StateDirectory(settings.state)
     epochs = Epochs(engine, catalog, definitions, metrics)
-    state = State(settings, metrics, engine, catalog, definitions, epochs, files, segments, lock)
+    state = State(settings, metrics, engine, catalog, definitions, epochs, directory, lock)
+    rest = _restore(state)
     _replay(state)
-    definitions.restore_views()
+    for definition in rest:
+        definitions.hydrate(definition)
     for definition in definitions.all.values():
-        if definition.failure is not None:
-            _log.error("view %s is quarantined: %s", definition.name, definition.failure)
+        failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
+        if failure:
+            _log.error("view %s is quarantined: %s", definition.name, failure)
+    seconds = time.perf_counter() - started
+    epoch, views = engine.snapshot.upper - 1, len(rest)
+    _log.info("recovered epoch %d in %.1f s, of which %d views were computed", epoch, seconds, views)
     return state
 
 
+def _restore(state: State) -> list[Definition]:
+    """Begins with the state that is saved; the views that are not."""
+    found = state.catalog.saved()
+    saved: SavedState | None = None
+    if found is not None:
+        saved = SavedState(found.manifest, state.directory)
+        state.engine.resume(saved)
+
+    def is_saved(id: int) -> bool:
+        return found is not None and found.has(id)
+
+    state.definitions.restore_tables(saved, is_saved)
+    rest = state.definitions.restore_views(saved, is_saved)
+    state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
+    return rest
+
+
 def _replay(state: State) -> None:
-    """Feeds the engine the checkpoint and the log after it."""
+    """Feeds the engine the log."""
     newest = state.catalog.newest()
     if newest is None:
         return
-    dictionary = state.engine.dictionary
     names = {d.id: d.name for d in state.definitions.all.values()}
     parts: dict[str, list[np.ndarray]] = {}
-
-    def collect(deltas: Iterable[tuple[int, np.ndarray]]) -> None:
-        for id, delta in deltas:
-            if id in names:
-                parts.setdefault(names[id], []).append(delta)
-
-    for segment in state.segments:
-        collect(state.files.read(segment, dictionary))
     log_bytes = log_commits = 0
     for payload in state.catalog.payloads():
-        collect(decode(payload, dictionary))
+        for id, delta in decode(payload, state.engine.dictionary):
+            if id in names:
+                parts.setdefault(names[id], []).append(delta)
         log_bytes += len(payload)
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
     state.engine.stage(deltas, newest.last + 1).publish()
-    since = max((segment.since for segment in state.segments), default=0)
-    for name in names.values():
-        state.engine.forget(name, since)
     state.epochs.resume(newest, log_bytes, log_commits)
-    rows = sum(delta.shape[1] for delta in deltas.values())
-    _log.info("recovered epoch %d: %d differences of %d tables", newest.last, rows, len(names))
 
 
 def _lock(settings: Settings) -> int:

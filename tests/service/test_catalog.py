@@ -11,9 +11,13 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from engine.schema import BIGINT, TEXT, Column, Schema, numeric
+from engine.store.files import BatchFile, TextFile
+from engine.store.manifest import Manifest
 from service import catalog as module
-from service.catalog import Catalog, Commit, Record, Segment, metadata
+from service.catalog import Catalog, Commit, Record, metadata
 from service.changes import Applied, Idempotency
+from service.errors import ServiceError
+from service.manifests import Saved
 from service.pipeline.tables import sinks, sources
 
 SCHEMA = Schema((Column("id", BIGINT, False), Column("price", numeric(10, 2)), Column("name", TEXT)))
@@ -96,19 +100,95 @@ def test_keys_are_kept_with_their_commit(catalog: Catalog) -> None:
     assert catalog.newest() == Commit(1, 1, 100)
 
 
-def test_checkpoint_replaces_segments_log_and_old_keys(catalog: Catalog) -> None:
+def manifest(upper: int, **files: str) -> Manifest:
+    """A manifest with a file or more for each arrangement; the names' letters are the files'."""
+    arrangements = {
+        fingerprint: tuple(BatchFile(name, 3, 4, -1, 96, 2**32 - 1, 1, 2) for name in names)
+        for fingerprint, names in files.items()
+    }
+    texts = tuple(TextFile(name, 2, 2**33, 5) for name in f"zy{upper}")
+    return Manifest(upper, arrangements, dict.fromkeys(arrangements, upper - 1), texts)
+
+
+def test_a_manifest_takes_the_place_of_the_last_one(catalog: Catalog, url: str) -> None:
+    assert catalog.saved() is None
+    for upper, files in ((2, {"f": "ab", "g": ""}), (3, {"f": "bc", "h": "d"}), (3, {}), (4, {"f": "b"})):
+        saved = Saved(manifest(upper, **files), upper + 7)
+        assert catalog.publish(saved, 0)
+        again = Catalog(url)
+        found = again.saved()
+        again.close()
+        assert found is not None
+        assert found.newest_relation == upper + 7
+        assert found.manifest.texts == saved.manifest.texts
+        assert found.manifest.since == saved.manifest.since
+        for fingerprint, batches in saved.manifest.arrangements.items():
+            assert set(found.manifest.arrangements[fingerprint]) == set(batches)
+        assert found.manifest.arrangements.keys() == saved.manifest.arrangements.keys()
+
+
+def test_an_earlier_manifest_is_not_published(catalog: Catalog) -> None:
+    catalog.append(Commit(1, 1, 100), b"1")
+    assert catalog.publish(Saved(manifest(5, f="a"), 1), 0)
+    catalog.append(Commit(5, 5, 500), b"5")
+    assert not catalog.publish(Saved(manifest(4, f="b"), 1), 999)
+    saved = catalog.saved()
+    assert saved is not None
+    assert saved.manifest.upper == 5
+    assert list(catalog.payloads()) == [b"5"]
+
+
+def test_a_manifest_replaces_the_log_and_old_keys_and_times(catalog: Catalog) -> None:
     for epoch in (1, 2, 3, 4):
         key = (Idempotency(f"k{epoch}", b""), Applied(epoch, 1))
         catalog.append(Commit(epoch, epoch, epoch * 100), b"%d" % epoch, [key])
-    catalog.checkpoint(Segment(1, 1, "a", 10), 0)
-    catalog.checkpoint(Segment(2, 2, "b", 10), 0)
-    assert catalog.segments() == [Segment(1, 1, "a", 10), Segment(2, 2, "b", 10)]
-    catalog.checkpoint(Segment(2, 3, "c", 20), 250)
-    assert catalog.segments() == [Segment(1, 1, "a", 10), Segment(2, 3, "c", 20)]
+    catalog.publish(Saved(manifest(4), 1), 250)
     assert list(catalog.payloads()) == [b"4"]
     assert catalog.newest() == Commit(4, 4, 400)
     assert set(catalog.answered(["k1", "k2", "k3", "k4"])) == {"k3", "k4"}
     assert [catalog.epoch_at(at) for at in (50, 150, 350, 450)] == [0, 1, 3, 4]
-    catalog.checkpoint(Segment(4, 4, "d", 5), 250)
+    catalog.publish(Saved(manifest(5), 1), 250, since=3)
     assert catalog.newest() == Commit(4, 4, 400)
     assert list(catalog.payloads()) == []
+    assert [catalog.epoch_at(at) for at in (150, 350, 450)] == [0, 3, 4]
+
+
+def test_an_epoch_without_a_payload_is_in_its_manifest(catalog: Catalog) -> None:
+    catalog.append(Commit(1, 1, 100), b"1")
+    idempotency, applied = Idempotency("k", b"digest"), Applied(2, 1_000_000)
+    noted: list[Applied] = []
+    catalog.publish(
+        *(Saved(manifest(3, f="a"), 1), 0, 0, Commit(2, 2, 200)),
+        keys=[(idempotency, applied)],
+        receipts=[(lambda connection, applied: noted.append(applied), applied)],
+    )
+    assert list(catalog.payloads()) == []
+    assert catalog.newest() == Commit(2, 2, 200)
+    assert [catalog.epoch_at(at) for at in (100, 200)] == [1, 2]
+    assert catalog.answered(["k"]) == {"k": (b"digest", applied)}
+    assert noted == [applied]
+
+
+def test_a_manifest_that_cannot_be_published_leaves_everything(catalog: Catalog) -> None:
+    catalog.append(Commit(1, 1, 100), b"1")
+
+    def fail(connection: sa.Connection, applied: Applied) -> None:
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        catalog.publish(
+            *(Saved(manifest(3, f="a"), 1), 0, 0, Commit(2, 2, 200)), receipts=[(fail, Applied(2, 1))]
+        )
+    assert catalog.saved() is None
+    assert list(catalog.payloads()) == [b"1"]
+    assert catalog.newest() == Commit(1, 1, 100)
+
+
+def test_checkpoints_of_an_earlier_release_are_refused(url: str) -> None:
+    database = sa.create_engine(url)
+    with database.begin() as connection:
+        connection.execute(sa.text("CREATE TABLE segments (last INTEGER)"))
+        connection.execute(sa.text("INSERT INTO segments VALUES (1)"))
+    database.dispose()
+    with pytest.raises(ServiceError, match="checkpoints of an earlier release"):
+        Catalog(url)

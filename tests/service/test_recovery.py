@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import sqlalchemy as sa
 
+from engine.fingerprint import fingerprint
+from engine.plan import Node
+from engine.runtime import Engine
+from engine.spill import Capture
+from engine.store.directory import StateDirectory
+from engine.store.manifest import Manifest
+from service.catalog import Catalog
 from service.settings import Settings
 from tests.service.client import Client, code
 
@@ -63,9 +73,17 @@ def test_everything_comes_back(settings: Settings, options: dict) -> None:
             assert everything(client) == before
             fill(client, round, 5)
             before = everything(client)
-    files = list((settings.data / "checkpoints").iterdir())
-    assert len(files) < 8
-    assert not any(file.name.endswith(".writing") for file in files)
+    manifest = saved(settings)
+    assert manifest is not None
+    assert set(manifest.names()) == {path.name for path in settings.state.iterdir()}
+
+
+def saved(settings: Settings) -> Manifest | None:
+    """The manifest that the catalog has."""
+    catalog = Catalog(settings.url)
+    found = catalog.saved()
+    catalog.close()
+    return None if found is None else found.manifest
 
 
 def test_the_log_alone_is_enough(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,7 +92,7 @@ def test_the_log_alone_is_enough(settings: Settings, monkeypatch: pytest.MonkeyP
         define(client)
         fill(client, 1, 10)
         before = everything(client)
-    assert list((settings.data / "checkpoints").iterdir()) == []
+    assert list(settings.state.iterdir()) == []
     with Client(settings) as client:
         assert everything(client) == before
 
@@ -176,14 +194,36 @@ def test_one_process_a_directory(settings: Settings) -> None:
 
 
 @pytest.mark.parametrize("damage", ["missing", "shorter", "changed"])
-def test_a_damaged_checkpoint_is_not_passed_over(settings: Settings, damage: str) -> None:
+@pytest.mark.parametrize("what", ["a table's rows", "the texts"])
+def test_a_damaged_file_is_not_passed_over(settings: Settings, damage: str, what: str) -> None:
     with Client(settings) as client:
         define(client)
         fill(client, 1, 3)
-    [file] = (settings.data / "checkpoints").iterdir()
+    manifest = saved(settings)
+    (rows,) = manifest.arrangements[fingerprint(("history", "t"))]
+    file = settings.state / (rows if what == "a table's rows" else manifest.texts[0]).name
     hurt(file, damage)
     with pytest.raises(Exception, match=file.name):
         Client(settings).__enter__()
+
+
+@pytest.mark.parametrize("damage", ["missing", "shorter", "changed"])
+def test_a_view_whose_file_is_damaged_is_computed_anew(
+    settings: Settings, damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 3)
+        before = everything(client)
+    manifest = saved(settings)
+    tables = {fingerprint(("history", name)) for name in ("t", "bag")}
+    (file, *_) = (files[0] for of, files in manifest.arrangements.items() if files and of not in tables)
+    hurt(settings.state / file.name, damage)
+    with Client(settings) as client:
+        assert everything(client) == before
+    assert file.name in caplog.text
+    with Client(settings) as client:
+        assert everything(client) == before
 
 
 def hurt(file: Path, damage: str) -> None:
@@ -195,6 +235,161 @@ def hurt(file: Path, damage: str) -> None:
     else:
         content[len(content) // 2] ^= 1
         file.write_bytes(content)
+
+
+# What is mapped, and what is computed
+
+
+@pytest.fixture
+def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The views that are computed from their tables."""
+    names: list[str] = []
+    create = Engine.create_view
+
+    def note(engine: Engine, name: str, plan: Node, executor: object = None) -> None:
+        names.append(name)
+        create(engine, name, plan, executor)
+
+    monkeypatch.setattr(Engine, "create_view", note)
+    return names
+
+
+def test_a_start_computes_no_view(settings: Settings, computed: list[str]) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 5)
+    computed.clear()
+    with Client(settings) as client:
+        assert computed == []
+        client.view("more", "SELECT a + 1 AS b FROM bag")
+        assert computed == ["more"]
+    with Client(settings):
+        assert computed == ["more"]
+
+
+@pytest.fixture
+def crash(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """After it is called, the service ends without a checkpoint."""
+    yield lambda: monkeypatch.setattr("service.checkpoints.Checkpoints.finish", lambda self: None)
+
+
+def test_what_was_made_after_the_checkpoint_is_not_taken_for_its_namesake(
+    settings: Settings, crash: Callable[[], None], computed: list[str]
+) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 3)
+    with Client(settings) as client:
+        crash()
+        for view in ("top", "summary"):
+            client.delete(f"/v1/views/{view}")
+        client.delete("/v1/tables/t")
+        client.table("t", {"id": "BIGINT", "name": "TEXT"}, key=["id"])
+        client.view("summary", SUMMARY)
+        client.insert("t", {"id": 1, "name": "new"})
+        computed.clear()
+    with Client(settings) as client:
+        assert client.rows("t") == [(1, "new")]
+        assert client.rows("summary") == [("new", 1, 1)]
+        assert computed == ["summary"]
+
+
+def test_a_view_that_was_quarantined_and_replaced_is_healthy(
+    settings: Settings, crash: Callable[[], None]
+) -> None:
+    """It is computed over all of the log: as of the checkpoint it would have had no answer."""
+    with Client(settings) as client:
+        define(client)
+        client.insert("bag", {"a": 10})
+    with Client(settings) as client:
+        crash()
+        client.change("bag", {"delete": {"a": 10}})
+        client.view("grows", DIVERGES)
+        client.insert("bag", {"a": 3})
+    with Client(settings) as client:
+        assert client.get("/v1/views/grows").json()["state"] == "ready"
+        assert client.rows("grows") == []
+
+
+def test_the_log_may_quarantine_a_view_that_was_mapped(settings: Settings, crash: Callable[[], None]) -> None:
+    with Client(settings) as client:
+        define(client)
+        client.view("grows", DIVERGES)
+    with Client(settings) as client:
+        crash()
+        client.insert("bag", {"a": 10})
+        assert client.get("/v1/views/grows").json()["state"] == "quarantined"
+    with Client(settings) as client:
+        assert client.get("/v1/views/grows").json()["state"] == "quarantined"
+        assert client.rows("bag") == [(10,)]
+
+
+def test_files_of_nobody_are_swept_at_a_start(settings: Settings) -> None:
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 2)
+    directory = StateDirectory(settings.state)
+    orphan = directory.write(np.zeros((3, 4), np.int64))
+    with Client(settings):
+        names = {path.name for path in settings.state.iterdir()}
+        assert orphan.name not in names
+        assert names == set(saved(settings).names())
+
+
+def test_a_checkpoint_that_fails_keeps_the_log(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, crash: Callable[[], None]
+) -> None:
+    settings = replace(settings, checkpoint_commits=2)
+    with Client(settings) as client:
+        with monkeypatch.context() as patch:
+            patch.setattr(StateDirectory, "write", fail)
+            define(client)
+            fill(client, 1, 10)
+            client.runtime._checkpoints._thread.join()
+        before = everything(client)
+        failed = client.get("/metrics").text
+        assert 'freshet_checkpoints_total{outcome="failed"}' in failed
+        crash()
+    assert saved(settings) is None
+    with Client(settings) as client:
+        assert everything(client) == before
+        fill(client, 2, 10)
+
+
+def fail(*arguments: object) -> None:
+    raise OSError("the disk is full")
+
+
+def test_epochs_go_on_while_a_checkpoint_is_written(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, crash: Callable[[], None]
+) -> None:
+    """What they do is in the log after the manifest."""
+    settings = replace(settings, checkpoint_commits=3)
+    go_on, begun = threading.Event(), threading.Event()
+    write = Capture.write
+
+    def wait(*arguments):
+        begun.set()
+        assert go_on.wait(60)
+        return write(*arguments)
+
+    monkeypatch.setattr(Capture, "write", wait)
+    with Client(settings) as client:
+        define(client)
+        fill(client, 1, 2)
+        assert begun.wait(60)
+        fill(client, 2, 4)
+        client.delete("/v1/views/top")
+        client.view("top", "SELECT max(n) AS most FROM summary")
+        go_on.set()
+        client.runtime._checkpoints._thread.join()
+        before = everything(client)
+        crash()
+    manifest = saved(settings)
+    assert manifest is not None
+    assert manifest.upper < 13
+    with Client(settings) as client:
+        assert everything(client) == before
 
 
 # History that may be forgotten
