@@ -7,6 +7,7 @@ EngineError
 ├── NameInUse        a source or view has this name, or something still reads it
 ├── EpochError       an epoch is out of order, or its history is no longer kept
 ├── LimitExceeded    a recursion passed its limit of rounds
+├── ExecutionFailed  an advance could not be computed elsewhere
 ├── SparkUnavailable there is no Spark session, and why
 └── StoreError       a file of the state is missing or damaged
 
@@ -47,6 +48,10 @@ class EpochError(EngineError):
 
 class LimitExceeded(EngineError):
     code = "recursion_limit"
+
+
+class ExecutionFailed(EngineError):
+    code = "execution_failed"
 
 
 class SparkUnavailable(EngineError):

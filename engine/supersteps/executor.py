@@ -6,6 +6,7 @@ import pickle
 import shutil
 import uuid
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -31,6 +32,7 @@ from engine.supersteps.shard import DECLINED
 from engine.supersteps.spec import Limits, Spec
 
 SPEC = "spec"
+TAG = "freshet"
 _IN_PROCESS = (FlatMap, General, HashedArrangement, Inspect, MultiJoin)
 """What needs all of its inputs in one place, or functions that no other process has."""
 
@@ -39,10 +41,11 @@ _IN_PROCESS = (FlatMap, General, HashedArrangement, Inspect, MultiJoin)
 class Task:
     """What a transport has to do: `shards` shards run `program` as the specification in the file says.
 
-    `name` says what for; `scans` has the rows to read.
+    `name` says what for, and `tag` tells it apart; `scans` has the rows to read.
     """
 
     name: str
+    tag: str
     spec: Path
     shards: int
     program: Program
@@ -62,9 +65,16 @@ class SuperstepExecutor:
     ) -> None:
         self.directory = directory
         self.shards = shards
+        self.tag = TAG
         self._scratch = scratch
         self._transport = transport
         self._limits = limits
+
+    def tagged(self, tag: str) -> SuperstepExecutor:
+        """The same executor, whose jobs can be told from others, and ended, by `tag`."""
+        other = copy(self)
+        other.tag = tag
+        return other
 
     def run(self, job: Job) -> Outcome:
         scratch = self._scratch / uuid.uuid4().hex
@@ -82,7 +92,7 @@ class SuperstepExecutor:
             raise Declined(f"a {type(unfit).__name__} runs in the process")
         (scratch / SPEC).write_bytes(pickle.dumps(spec))
         program = rendered.program()
-        reports = self._transport.run(Task(job.name, scratch / SPEC, self.shards, program, job.scans))
+        reports = self._transport.run(Task(job.name, self.tag, scratch / SPEC, self.shards, program, job.scans))
         if sorted(report.to for report in reports) != list(range(self.shards)):
             raise RuntimeError(f"{len(reports)} of {self.shards} shards have reported")
         return _outcome([report.about for report in reports], rendered)

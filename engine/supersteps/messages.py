@@ -18,7 +18,10 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
-SCHEMA = pa.schema([("shard", pa.int32()), ("head", pa.large_binary()), ("body", pa.large_binary())])
+SCHEMA = pa.schema(
+    [("shard", pa.int32()), ("kind", pa.large_string()), ("head", pa.large_binary()), ("body", pa.large_binary())]
+)
+"""To whom, of what kind, what the array is, and its bytes."""
 INLINE = 1 << 18
 """Bytes from which an array that a shard keeps for itself goes into a file."""
 CHUNK = 1 << 25
@@ -26,9 +29,10 @@ CHUNK = 1 << 25
 
 
 class Kind(StrEnum):
-    """ROWS: a part of an arrangement's batch. KEPT: of a shard's own state. OFFER: what enters a loop.
+    """SEED: a shard begins. ROWS: a part of an arrangement's batch. KEPT: of a shard's own state. OFFER: what enters a loop.
     FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts. REPORT: a shard's results."""
 
+    SEED = "seed"
     ROWS = "rows"
     KEPT = "kept"
     OFFER = "offer"
@@ -56,40 +60,42 @@ class Message:
 
 def encode(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     """The messages as record batches of `SCHEMA`."""
-    shards: list[int] = []
-    heads: list[bytes] = []
-    bodies: list[pa.Buffer | None] = []
+    waiting: list[Message] = []
     size = 0
     for message in messages:
-        array = message.array
-        shape = None if array is None else array.shape
-        shards.append(message.to)
-        heads.append(orjson.dumps((message.kind, message.about, shape)))
-        bodies.append(None if array is None else np.ascontiguousarray(array).reshape(-1).data)
-        size += 0 if array is None else array.nbytes
+        waiting.append(message)
+        size += 0 if message.array is None else message.array.nbytes
         if size >= CHUNK:
-            yield _batch(shards, heads, bodies)
-            shards, heads, bodies, size = [], [], [], 0
-    if shards:
-        yield _batch(shards, heads, bodies)
+            yield _batch(waiting)
+            waiting, size = [], 0
+    if waiting:
+        yield _batch(waiting)
 
 
-def _batch(shards: list[int], heads: list[bytes], bodies: list) -> pa.RecordBatch:
-    columns = [pa.array(shards, pa.int32()), pa.array(heads, pa.large_binary()), _bodies(bodies)]
+def _batch(messages: list[Message]) -> pa.RecordBatch:
+    heads = [
+        orjson.dumps((message.about, None if message.array is None else message.array.shape))
+        for message in messages
+    ]
+    columns = [
+        pa.array([message.to for message in messages], pa.int32()),
+        pa.array([message.kind for message in messages], pa.large_string()),
+        pa.array(heads, pa.large_binary()),
+        _bodies([message.array for message in messages]),
+    ]
     return pa.record_batch(columns, schema=SCHEMA)
 
 
-def _bodies(bodies: list[memoryview | None]) -> pa.Array:
+def _bodies(arrays: list[np.ndarray | None]) -> pa.Array:
     """The arrays' bytes, one after the other, copied once."""
-    sizes = [0 if body is None else body.nbytes for body in bodies]
-    offsets = np.zeros(len(bodies) + 1, np.int64)
-    np.cumsum(sizes, out=offsets[1:])
+    offsets = np.zeros(len(arrays) + 1, np.int64)
+    np.cumsum([0 if array is None else array.nbytes for array in arrays], out=offsets[1:])
     data = np.empty(int(offsets[-1]), np.uint8)
-    for start, size, body in zip(offsets.tolist(), sizes, bodies, strict=False):
-        if body is not None and size:
-            data[start : start + size] = np.frombuffer(body, np.uint8)
+    for start, end, array in zip(offsets[:-1].tolist(), offsets[1:].tolist(), arrays, strict=True):
+        if array is not None:
+            data[start:end].view(np.int64).reshape(array.shape)[...] = array
     buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-    return pa.Array.from_buffers(pa.large_binary(), len(bodies), buffers)
+    return pa.Array.from_buffers(pa.large_binary(), len(arrays), buffers)
 
 
 def decode(batch: pa.RecordBatch) -> Iterator[Message]:
@@ -98,8 +104,9 @@ def decode(batch: pa.RecordBatch) -> Iterator[Message]:
     _, offsets, data = bodies.buffers()
     bounds = np.frombuffer(offsets, np.int64, len(bodies) + 1, 8 * bodies.offset).tolist()
     shards = batch.column("shard").to_pylist()
+    kinds = batch.column("kind").to_pylist()
     for row, head in enumerate(batch.column("head").to_pylist()):
-        kind, about, shape = orjson.loads(head)
+        about, shape = orjson.loads(head)
         array = None
         if shape is not None:
             array = np.empty(shape, np.int64)
@@ -107,7 +114,7 @@ def decode(batch: pa.RecordBatch) -> Iterator[Message]:
             if size:
                 flat = np.frombuffer(data, np.uint8, size, bounds[row])
                 array.reshape(-1).view(np.uint8)[:] = flat
-        yield Message(shards[row], Kind(kind), about, array)
+        yield Message(shards[row], Kind(kinds[row]), about, array)
 
 
 class Scratch:

@@ -1,0 +1,50 @@
+"""What Spark's tasks run: functions from record batches to record batches of messages.
+
+They hold nothing but the path of the epoch's specification, which a worker process reads once. PySpark
+itself is not needed for any of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from pathlib import Path
+
+import pyarrow as pa
+
+from engine.supersteps.messages import decode, encode
+from engine.supersteps.scan import scan
+from engine.supersteps.worker import worker_of
+
+Batches = Iterator[pa.RecordBatch]
+
+
+def superstep(spec: str) -> Callable[[Batches], Batches]:
+    """A shard's superstep over the messages of its partition, which is all that was sent to it."""
+
+    def run(batches: Batches) -> Batches:
+        messages = list(chain.from_iterable(map(decode, batches)))
+        if not messages:
+            return iter(())
+        (number,) = {message.to for message in messages}
+        return encode(worker_of(Path(spec)).superstep(number, messages))
+
+    return run
+
+
+def scanning(spec: str, table: str) -> Callable[[Batches], Batches]:
+    """A scan of one partition's rows. Their last column is the partition's number."""
+
+    def run(batches: Batches) -> Batches:
+        first = next(batches, None)
+        if first is None:
+            return iter(())
+        number = first.column(first.num_columns - 1)[0].as_py() if first.num_rows else 0
+        rows = (batch.select(range(batch.num_columns - 1)) for batch in _all(first, batches))
+        return encode(scan(worker_of(Path(spec)), table, number, rows))
+
+    return run
+
+
+def _all(first: pa.RecordBatch, rest: Iterable[pa.RecordBatch]) -> Batches:
+    yield from (batch for batch in chain((first,), rest) if batch.num_rows)

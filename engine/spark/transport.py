@@ -1,0 +1,89 @@
+"""Supersteps on Spark: a shard is a partition, an exchange a shuffle, and several supersteps are one job.
+
+Without loops the number of supersteps is known, and an epoch is one job. With them it depends on what
+happens: a job has some supersteps, of which those that come after the end do nothing, and where the
+end was not reached another job goes on from what it left.
+
+Only DataFrames are used, so that classic and Connect sessions are the same to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import chain
+from typing import TYPE_CHECKING
+
+from engine.errors import ExecutionFailed
+from engine.spark.session import Sessions, described
+from engine.spark.tasks import scanning, superstep
+from engine.supersteps.executor import Task
+from engine.supersteps.messages import Kind, Message, decode
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_SCHEMA = "shard int, kind string, head binary, body binary"
+_SEEDS = (
+    "cast(id as int) as shard",
+    f"'{Kind.SEED}' as kind",
+    "cast('[null,null]' as binary) as head",
+    "cast('' as binary) as body",
+)
+MORE = 8
+"""Supersteps of the second job of an epoch; each further one has twice as many, up to `MOST`."""
+MOST = 32
+
+
+class SparkTransport:
+    def __init__(self, sessions: Sessions) -> None:
+        self._sessions = sessions
+
+    def run(self, task: Task) -> Sequence[Message]:
+        session = self._sessions.get()
+        session.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
+        with described(session, task.name, task.tag):
+            return _Run(session, task).reports()
+
+
+class _Run:
+    """One epoch's jobs."""
+
+    def __init__(self, session: SparkSession, task: Task) -> None:
+        self._session = session
+        self._task = task
+        self._step = superstep(str(task.spec))
+        self._kept: list[DataFrame] = []
+
+    def reports(self) -> Sequence[Message]:
+        program = self._task.program
+        try:
+            frame = self._first()
+            supersteps, more = program.exchanges, MORE
+            while True:
+                for _ in range(supersteps):
+                    frame = self._next(frame)
+                if program.has_rounds:
+                    self._kept.append(frame.persist())
+                found = frame.where(f"kind = '{Kind.REPORT}'").toArrow()
+                if found.num_rows:
+                    return list(chain.from_iterable(map(decode, found.combine_chunks().to_batches())))
+                if not program.has_rounds:
+                    raise ExecutionFailed(f"{self._task.name} has not come to its end")
+                supersteps, more = more, min(2 * more, MOST)
+        finally:
+            for kept in self._kept:
+                kept.unpersist()
+
+    def _first(self) -> DataFrame:
+        """The first superstep, and the scans beside it."""
+        shards = self._task.shards
+        seeds = self._session.range(0, shards, 1, shards).selectExpr(*_SEEDS)
+        frames = [seeds.repartitionById(shards, "shard").mapInArrow(self._step, _SCHEMA)]
+        for table, scan in self._task.scans.items():
+            rows = scan.frame.selectExpr("*", "spark_partition_id() as _partition")
+            frames.append(rows.mapInArrow(scanning(str(self._task.spec), table), _SCHEMA))
+        return reduce(lambda left, right: left.unionAll(right), frames)
+
+    def _next(self, frame: DataFrame) -> DataFrame:
+        return frame.repartitionById(self._task.shards, "shard").mapInArrow(self._step, _SCHEMA)
