@@ -276,6 +276,11 @@ class Engine:
             rebuild=self._options.rebuild,
         )
 
+    def input_rows(self, plan: Node) -> int:
+        """How many differences of its sources the hydration of a plan begins with."""
+        histories = (self._sources[source.name].history for source in _sources_of(plan))
+        return sum(history.trace.rows for history in histories if history is not None)
+
     def drop_view(self, name: str) -> None:
         """Forget a view and the operators that no other view needs."""
         if name not in self._snapshot.relations or name in self._sources:
@@ -401,9 +406,10 @@ class Engine:
         job = replace(job, deltas=deltas, scans=scans, since=stage.frontier.since)
         try:
             outcome = executor.run(job)
-        except Declined:
+        except Declined as declined:
             if scans:
                 raise
+            stage.declined = declined.message
             return False
         except ViewsFailed as failure:
             operator = failed_operator(self._dataflow, failure)
@@ -596,6 +602,8 @@ class Stage:
         self.manifest: Manifest | None = None
         """The state when this is published, if all of it is in files: where it was computed elsewhere."""
         self.scanned = Scanned()
+        self.declined = ""
+        """Why it was computed here after all."""
         self._engine = engine
 
     def publish(self) -> None:

@@ -28,6 +28,7 @@ from planner.catalog import Relation
 from service.catalog import Catalog, Record
 from service.errors import Conflict, Invalid, NotFound
 from service.names import check_columns, check_name
+from service.placement import Placement
 
 _log = logging.getLogger("freshet.definitions")
 
@@ -66,8 +67,9 @@ class Definition:
 
 
 class Definitions:
-    def __init__(self, engine: Engine, catalog: Catalog) -> None:
+    def __init__(self, engine: Engine, catalog: Catalog, placement: Placement | None = None) -> None:
         self._engine = engine
+        self._placement = placement
         self._catalog = catalog
         self.all: Mapping[str, Definition] = MappingProxyType({})
         self.relations: Mapping[str, Relation] = MappingProxyType({})
@@ -109,7 +111,7 @@ class Definitions:
             self.drop(name, view=True)
         created = self._engine.snapshot.upper - 1
         try:
-            self._engine.create_view(name, planned.plan)
+            self._compute(name, planned.plan)
             with self._undone_by(self._engine.drop_view, name), self._catalog.changing() as changing:
                 id = changing.add(Record(0, name, None, None, sql, dialect, created))
         except Exception:
@@ -174,9 +176,15 @@ class Definitions:
     def hydrate(self, definition: Definition) -> None:
         """Computes a view of the catalog over its tables' history."""
         try:
-            self._engine.create_view(definition.name, definition.relation.plan)
+            self._compute(definition.name, definition.relation.plan)
         except EngineError as error:
             self._put(replace(definition, failure=error.message))
+
+    def _compute(self, name: str, plan: Node) -> None:
+        """Lets the engine have the view, computed where a view of so many rows is."""
+        placement = self._placement
+        executor = None if placement is None else placement.executor(self._engine.input_rows(plan))
+        self._engine.create_view(name, plan, executor=executor)
 
     def _map(self, name: str, plan: Node, state: SavedState) -> bool:
         """Whether the view could be had from its files. A view can be computed where one is damaged."""

@@ -23,13 +23,18 @@ from typing import TypeVar
 import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from engine.codec import decode_rows
+from engine.execution import BadRows, KeyTaken, Scan, Scanned
 from engine.runtime import Engine, Stage
+from engine.schema import Schema
 from service.catalog import Catalog, Commit, Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.definitions import Definition, Definitions
 from service.errors import Conflict, Invalid, ServiceError, Unavailable
+from service.manifests import Saved
 from service.metrics import Metrics
 from service.payload import encode
+from service.placement import Placement
 from service.resolve import Net, TableBatch, conflict_of
 from service.transaction import Transaction
 
@@ -56,9 +61,30 @@ class Request:
         return sum(len(changes) for _, changes in self.parts)
 
 
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Rows that Spark reads into a table as its author knew it, as one epoch; `tag` ends it.
+
+    The `receipt`, for what was read, is written in the transaction of the epoch's commit.
+    """
+
+    definition: Definition
+    scan: Scan
+    tag: str
+    receipt: Callable[[Scanned], Receipt] | None = None
+
+
 class Epochs:
-    def __init__(self, engine: Engine, catalog: Catalog, definitions: Definitions, metrics: Metrics) -> None:
+    def __init__(
+        self,
+        engine: Engine,
+        catalog: Catalog,
+        definitions: Definitions,
+        metrics: Metrics,
+        placement: Placement | None = None,
+    ) -> None:
         self._engine = engine
+        self._placement = placement
         self._catalog = catalog
         self._definitions = definitions
         self._metrics = metrics
@@ -89,6 +115,47 @@ class Epochs:
         }
         self._install(deltas, epoch, epoch, transaction.changes)
         return Applied(epoch, transaction.changes), result
+
+    def load(self, load: Load) -> tuple[Applied, Scanned]:
+        """Makes the rows of a scan one epoch. What has been read if all goes well, or nothing is changed.
+
+        Conflict where a key is there already, Invalid where a row is bad, Declined where Spark is not the one
+        to compute a view of the table.
+        """
+        if self._placement is None:
+            raise Unavailable("there is no Spark", code="spark_unavailable")
+        definition = load.definition
+        if self._definitions.all.get(definition.name) is not definition:
+            raise _replaced(definition)
+        self._settle_doubt()
+        started = time.perf_counter()
+        epoch = self._engine.snapshot.upper
+        try:
+            executor = self._placement.for_scan(load.tag)
+            stage = self._engine.stage({}, epoch + 1, executor, {definition.name: load.scan})
+        except KeyTaken as error:
+            raise self._key_exists(error, definition) from error
+        except BadRows as error:
+            raise Invalid(error.message, error.hint, code="bad_rows") from error
+        applied = Applied(epoch, stage.scanned.rows)
+        receipts = [] if load.receipt is None else [(load.receipt(stage.scanned), applied)]
+        self._finish(stage, {}, epoch, epoch, applied.changes, (), receipts, started)
+        return applied, stage.scanned
+
+    def _key_exists(self, error: KeyTaken, definition: Definition) -> Conflict:
+        """The error with the key's values, if they can be told: texts that were never kept cannot."""
+        key = definition.relation.key or ()
+        schema = Schema(tuple(definition.schema.columns[i] for i in key))
+        try:
+            (values,) = decode_rows(np.array([error.key], np.int64).T, schema, self._engine.dictionary)
+        except KeyError:
+            values = ("..." for _ in key)  # type: ignore[assignment]
+        named = ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))
+        return Conflict(
+            f"table {definition.name} has a row of key {named} already, or the load has two",
+            "nothing was loaded",
+            code=error.code,
+        )
 
     def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
         answered = self._catalog.answered(keys)
@@ -178,9 +245,7 @@ class Epochs:
         """Whether a table is no longer the one that the request was made for."""
         for definition, _ in request.parts:
             if self._definitions.all.get(definition.name) is not definition:
-                return Conflict(
-                    f"table {definition.name} was dropped or created anew meanwhile", code="table_changed"
-                )
+                return _replaced(definition)
         return None
 
     def _batch(self, table: str, parts: list[tuple[int, TableChanges]]) -> TableBatch:
@@ -201,18 +266,43 @@ class Epochs:
     ) -> None:
         """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
         self._settle_doubt()
-        times = [time.perf_counter()]
-        stage = self._engine.stage(deltas, last + 1)
-        times.append(time.perf_counter())
+        started = time.perf_counter()
+        stage = self._stage(deltas, last + 1)
+        self._finish(stage, deltas, first, last, changes, keys, receipts, started)
+
+    def _stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
+        placement = self._placement
+        if placement is None:
+            return self._engine.stage(deltas, upper)
+        rows = sum(delta.shape[1] for delta in deltas.values())
+        stage = self._engine.stage(deltas, upper, placement.executor(rows))
+        if stage.declined:
+            placement.declined(stage.declined)
+        return stage
+
+    def _finish(
+        self,
+        stage: Stage,
+        deltas: Mapping[str, np.ndarray],
+        first: int,
+        last: int,
+        changes: int,
+        keys: Sequence[tuple[Idempotency, Applied]],
+        receipts: Sequence[tuple[Receipt, Applied]],
+        started: float,
+    ) -> None:
+        """Logs and publishes what is staged: its changes, or the manifest where its state is all in files."""
+        times = [started, time.perf_counter()]
+        commit = Commit(first, last, self._now())
+        payload = b""
         try:
-            payload = encode(
-                {
-                    self._definitions.all[t].id: (self._definitions.all[t].schema, d)
-                    for t, d in deltas.items()
-                },
-                self._engine.dictionary,
-            )
-            self._append(Commit(first, last, self._now()), payload, keys, receipts)
+            if stage.manifest is None:
+                payload = self._payload(deltas)
+                self._confirmed(commit, lambda: self._catalog.append(commit, payload, keys, receipts))
+            else:
+                saved = Saved(stage.manifest, self._definitions.newest)
+                publish = self._catalog.publish
+                self._confirmed(commit, lambda: publish(saved, 0, 0, commit, keys, receipts))
         except BaseException:
             stage.abort()
             raise
@@ -229,8 +319,16 @@ class Epochs:
         metrics.epochs.add(last - first + 1)
         metrics.changes.add(changes)
         metrics.log_bytes.add(len(payload))
-        self.log_bytes += len(payload)
-        self.log_commits += 1
+        if stage.manifest is None:
+            self.log_bytes += len(payload)
+            self.log_commits += 1
+        else:
+            self.log_bytes = self.log_commits = 0
+
+    def _payload(self, deltas: Mapping[str, np.ndarray]) -> bytes:
+        definitions = self._definitions.all
+        parts = {definitions[t].id: (definitions[t].schema, delta) for t, delta in deltas.items()}
+        return encode(parts, self._engine.dictionary)
 
     def _publish(self, stage: Stage, last: int) -> None:
         try:
@@ -239,15 +337,10 @@ class Epochs:
             self._doubt = last
             raise
 
-    def _append(
-        self,
-        commit: Commit,
-        payload: bytes,
-        keys: Sequence[tuple[Idempotency, Applied]],
-        receipts: Sequence[tuple[Receipt, Applied]],
-    ) -> None:
+    def _confirmed(self, commit: Commit, write: Callable[[], object]) -> None:
+        """Writes the commit; should the database not confirm it, it is asked whether it has it."""
         try:
-            self._catalog.append(commit, payload, keys, receipts)
+            write()
         except IntegrityError as error:
             self._doubt = commit.last
             raise Unavailable(
@@ -292,6 +385,10 @@ class Epochs:
         self._newest_at = 0 if newest is None else newest.at
         self.log_bytes = log_bytes
         self.log_commits = log_commits
+
+
+def _replaced(definition: Definition) -> Conflict:
+    return Conflict(f"table {definition.name} was dropped or created anew meanwhile", code="table_changed")
 
 
 def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarray:

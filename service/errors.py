@@ -26,6 +26,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from engine.errors import (
     EngineError,
     EpochError,
+    ExecutionFailed,
     InvalidValue,
     LimitExceeded,
     NameInUse,
@@ -117,6 +118,7 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
     (EpochError, 410),
     (LimitExceeded, 422),
     (PlanError, 422),
+    (ExecutionFailed, 503),
     (SparkUnavailable, 503),
     (StoreError, 500),
     (EngineError, 422),

@@ -18,15 +18,18 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from engine.dictionary import Dictionary
+from engine.execution import Scanned
 from engine.runtime import Snapshot
 from engine.schema import Schema
+from engine.spark.session import Sessions
 from planner.catalog import Relation
 from service.catalog import Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.checkpoints import Checkpoints
 from service.definitions import Definition
-from service.epochs import Request
+from service.epochs import Load, Request
 from service.metrics import Metrics
+from service.placement import Placement
 from service.pulse import Pulse
 from service.settings import Settings
 from service.state import State, recover
@@ -53,9 +56,12 @@ class Runtime:
         self._writer = Writer(state.epochs, limits, self._after)
 
     @classmethod
-    def open(cls, settings: Settings, metrics: Metrics) -> Runtime:
-        """Recovers what the data directory holds and starts the writer. Blocks until all is readable."""
-        return cls(recover(settings, metrics))
+    def open(cls, settings: Settings, metrics: Metrics, sessions: Sessions | None = None) -> Runtime:
+        """Recovers what the data directory holds and starts the writer. Blocks until all is readable.
+
+        With `sessions`, which stay the caller's, what is large is computed on Spark.
+        """
+        return cls(recover(settings, metrics, sessions))
 
     def end_feeds(self) -> None:
         """Tells those who follow the pulse that the service is about to end."""
@@ -78,6 +84,11 @@ class Runtime:
     def is_running(self) -> bool:
         """Whether changes can be made."""
         return self._writer.is_running
+
+    @property
+    def placement(self) -> Placement | None:
+        """Where advances have been computed; None where all of them are here."""
+        return self._state.placement
 
     # Reading: any thread.
 
@@ -174,6 +185,10 @@ class Runtime:
     def _recorded(self, write: Callable[[Connection], T]) -> T:
         with self._state.catalog.changing() as changing:
             return write(changing.connection)
+
+    def load(self, load: Load) -> tuple[Applied, Scanned]:
+        """Rows that Spark reads, as one epoch, in the writer's turn: see `Epochs.load`. Blocks."""
+        return self._writer.call(lambda: self._state.epochs.load(load))
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` on the writer's thread; what it applies becomes one epoch, nothing does if it raises.

@@ -39,6 +39,34 @@ class Settings:
         default=4,
         metadata=_as("FRESHET_SHARDS", "shards into which the rows of the state's files are divided"),
     )
+    spark: str = field(
+        default="auto",
+        metadata=_as(
+            "FRESHET_SPARK",
+            "what Spark computes: auto (what is large), always (all that it can), "
+            "never (only what it has to read)",
+        ),
+    )
+    spark_rows: int = field(
+        default=5_000_000,
+        metadata=_as(
+            "FRESHET_SPARK_ROWS",
+            "rows that come in by one pass, or that a new view reads, from which on Spark computes it",
+        ),
+    )
+    spark_solo_rows: int = field(
+        default=100_000,
+        metadata=_as(
+            "FRESHET_SPARK_SOLO_ROWS",
+            "rows that may enter a recursion which one task of Spark then runs whole",
+        ),
+    )
+    spark_rounds: int = field(
+        default=1_000,
+        metadata=_as(
+            "FRESHET_SPARK_ROUNDS", "rounds of a recursion on Spark after which it is computed in the process"
+        ),
+    )
     load_roots: str = field(
         default="",
         metadata=_as(

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.runtime import Engine, Options
+from engine.spark.session import Sessions
 from engine.spill import SavedState
 from engine.store.directory import StateDirectory
 from service.catalog import Catalog
@@ -26,6 +27,7 @@ from service.epochs import Epochs
 from service.errors import ServiceError
 from service.metrics import Metrics
 from service.payload import decode
+from service.placement import Placement
 from service.settings import Settings
 
 _log = logging.getLogger("freshet.state")
@@ -42,6 +44,7 @@ class State:
     definitions: Definitions
     epochs: Epochs
     directory: StateDirectory
+    placement: Placement | None
     lock: int
 
     def close(self) -> None:
@@ -50,8 +53,10 @@ class State:
         os.close(self.lock)
 
 
-def recover(settings: Settings, metrics: Metrics) -> State:
+def recover(settings: Settings, metrics: Metrics, sessions: Sessions | None = None) -> State:
     """The state that the data directory holds; an empty one for a new directory.
+
+    With `sessions`, what is large is computed on Spark.
 
     ServiceError if another process has the directory; DamagedPayload or StoreError if what it holds is
     damaged.
@@ -62,18 +67,21 @@ def recover(settings: Settings, metrics: Metrics) -> State:
         undo.callback(os.close, lock)
         catalog = Catalog(settings.url)
         undo.callback(catalog.close)
-        state = _recover(settings, metrics, catalog, lock)
+        state = _recover(settings, metrics, catalog, lock, sessions)
         undo.pop_all()
     return state
 
 
-def _recover(settings: Settings, metrics: Metrics, catalog: Catalog, lock: int) -> State:
+def _recover(
+    settings: Settings, metrics: Metrics, catalog: Catalog, lock: int, sessions: Sessions | None
+) -> State:
     started = time.perf_counter()
     engine = Engine(Options(max_rounds=settings.max_rounds))
-    definitions = Definitions(engine, catalog)
     directory = StateDirectory(settings.state)
-    epochs = Epochs(engine, catalog, definitions, metrics)
-    state = State(settings, metrics, engine, catalog, definitions, epochs, directory, lock)
+    placement = None if sessions is None else Placement(settings, sessions, directory)
+    definitions = Definitions(engine, catalog, placement)
+    epochs = Epochs(engine, catalog, definitions, metrics, placement)
+    state = State(settings, metrics, engine, catalog, definitions, epochs, directory, placement, lock)
     rest = _restore(state)
     _replay(state)
     for definition in rest:

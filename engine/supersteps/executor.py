@@ -92,7 +92,9 @@ class SuperstepExecutor:
             raise Declined(f"a {type(unfit).__name__} runs in the process")
         (scratch / SPEC).write_bytes(pickle.dumps(spec))
         program = rendered.program()
-        reports = self._transport.run(Task(job.name, self.tag, scratch / SPEC, self.shards, program, job.scans))
+        reports = self._transport.run(
+            Task(job.name, self.tag, scratch / SPEC, self.shards, program, job.scans)
+        )
         if sorted(report.to for report in reports) != list(range(self.shards)):
             raise RuntimeError(f"{len(reports)} of {self.shards} shards have reported")
         return _outcome([report.about for report in reports], rendered)

@@ -19,7 +19,12 @@ import orjson
 import pyarrow as pa
 
 SCHEMA = pa.schema(
-    [("shard", pa.int32()), ("kind", pa.large_string()), ("head", pa.large_binary()), ("body", pa.large_binary())]
+    [
+        ("shard", pa.int32()),
+        ("kind", pa.large_string()),
+        ("head", pa.large_binary()),
+        ("body", pa.large_binary()),
+    ]
 )
 """To whom, of what kind, what the array is, and its bytes."""
 INLINE = 1 << 18
@@ -29,8 +34,9 @@ CHUNK = 1 << 25
 
 
 class Kind(StrEnum):
-    """SEED: a shard begins. ROWS: a part of an arrangement's batch. KEPT: of a shard's own state. OFFER: what enters a loop.
-    FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts. REPORT: a shard's results."""
+    """SEED: a shard begins. ROWS: a part of an arrangement's batch. KEPT: of a shard's own state.
+    OFFER: what enters a loop. FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts.
+    REPORT: a shard's results."""
 
     SEED = "seed"
     ROWS = "rows"
