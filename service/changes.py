@@ -8,7 +8,7 @@ judged by `service/resolve.py`, against the newest state, inside the writer.
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,6 +80,15 @@ class TableChanges:
                 "insert and delete whole rows, or create the table with a primary key",
                 code="no_primary_key",
             )
+        for column, null in self.nulls(key):
+            raise Invalid(
+                f"change {int(null.argmax())} has NULL in column {column} of table {table}, "
+                "which is NOT NULL",
+                code="null_not_allowed",
+            )
+
+    def nulls(self, key: tuple[int, ...] | None) -> Iterator[tuple[str, np.ndarray]]:
+        """The NOT NULL columns that have a NULL where it matters, and for each which changes, bool[n]."""
         for index, column in enumerate(self.schema.columns):
             if column.nullable:
                 continue
@@ -87,11 +96,7 @@ class TableChanges:
             if key is not None and index not in key:
                 null &= ~self.removes
             if null.any():
-                raise Invalid(
-                    f"change {int(null.argmax())} has NULL in column {column.name} of table {table}, "
-                    "which is NOT NULL",
-                    code="null_not_allowed",
-                )
+                yield column.name, null
 
 
 @dataclass(frozen=True)

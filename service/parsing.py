@@ -8,7 +8,7 @@ not judged here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 
 import numpy as np
@@ -55,7 +55,7 @@ def parse(
     if media_type in (NDJSON, "application/ndjson", "application/jsonl"):
         return of_objects(_lines(body), definition, dictionary)
     if media_type == DEBEZIUM:
-        return _of_envelopes(body, definition, dictionary, _unit(parameters))
+        return of_envelopes(_envelopes(body), definition, dictionary, _unit(parameters))
     reader = _TABULAR.get(media_type)
     if reader is None:
         raise UnsupportedFormat(
@@ -137,19 +137,24 @@ def of_objects(changes: object, definition: Definition, dictionary: Dictionary) 
     return changes_of(ops, rows, definition, dictionary)
 
 
-def _of_envelopes(
-    body: bytes, definition: Definition, dictionary: Dictionary, unit: str | None
-) -> TableChanges:
-    """The changes that Debezium's envelopes say: one, an array of them, or one a line."""
+def _envelopes(body: bytes) -> list[object]:
+    """Debezium's envelopes: one, an array of them, or one a line."""
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError:
-        document = _lines(body)
+        return _lines(body)
+    return document if isinstance(document, list) else [document]
+
+
+def of_envelopes(
+    documents: Sequence[object], definition: Definition, dictionary: Dictionary, unit: str | None
+) -> TableChanges:
+    """The changes that Debezium's envelopes say; `unit` is of moments that are numbers without a schema."""
     envelopes = Reader(definition, unit)
     read = [
         (op, row, place)
-        for place, each in enumerate(document if isinstance(document, list) else [document])
-        for op, row in envelopes.read(each, place)
+        for place, document in enumerate(documents)
+        for op, row in envelopes.read(document, place)
     ]
     ops, rows, places = zip(*read, strict=True) if read else ((), (), ())
     return changes_of(ops, rows, definition, dictionary, places)
@@ -164,7 +169,9 @@ def _of_table(table: pa.Table, definition: Definition, dictionary: Dictionary) -
     columns: list[pa.ChunkedArray | None] = [None] * len(definition.schema)
     for name, column in zip(table.column_names, table.columns, strict=True):
         if name == OPERATION:
-            ops = _operations(column)
+            ops, unknown = operations(column)
+            if unknown.any():
+                raise unknown_operation(column[int(unknown.argmax())].as_py())
             continue
         index = column_of(name, definition, "the body")
         if columns[index] is not None:
@@ -175,17 +182,20 @@ def _of_table(table: pa.Table, definition: Definition, dictionary: Dictionary) -
     return TableChanges(definition.schema, ops, encode_arrow(renamed, definition.loose, dictionary))
 
 
-def _operations(column: pa.ChunkedArray) -> np.ndarray:
-    """The operations that a column `_op` names; where it is NULL, an insert."""
+def operations(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """The operations int8[n] that a column `_op` names, NULL an insert, and where it names none, bool[n]."""
     try:
         names = column.cast(pa.string()).fill_null("insert")
     except pa.ArrowException:
         raise Invalid(f"column {OPERATION} is not text", code="invalid_change") from None
     places = pc.index_in(names, pa.array(list(_OPS)))
-    if places.null_count:
-        unknown = names.filter(places.is_null())[0].as_py()
-        raise Invalid(f"{OPERATION} {unknown!r} is no operation", _FORM, code="invalid_change")
-    return np.array(list(_OPS.values()), np.int8)[places.to_numpy()]
+    unknown = places.is_null().to_numpy(zero_copy_only=False)
+    return np.array(list(_OPS.values()), np.int8)[places.fill_null(0).to_numpy()], unknown
+
+
+def unknown_operation(name: str) -> Invalid:
+    """What the author of a column `_op` is told that names no operation."""
+    return Invalid(f"{OPERATION} {name!r} is no operation", _FORM, code="invalid_change")
 
 
 def _read_csv(body: bytes, limit: int) -> pa.Table:

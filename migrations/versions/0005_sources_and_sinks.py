@@ -19,7 +19,7 @@ def upgrade() -> None:
         sa.Column("relation", number, nullable=False),
         sa.Column("definition", sa.Text, nullable=False),
         sa.Column("last_batch", number, nullable=False),
-        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.Column("files", sa.Text, nullable=False),
         sa.Column("epoch", number, nullable=False),
         sa.Column("rows", number, nullable=False),
         sa.Column("skipped", number, nullable=False),

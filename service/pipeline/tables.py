@@ -16,13 +16,13 @@ sources = sa.Table(
     sa.Column("relation", _Number, nullable=False),
     sa.Column("definition", sa.Text, nullable=False),
     sa.Column("last_batch", _Number, nullable=False),
-    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.Column("files", sa.Text, nullable=False),
     sa.Column("epoch", _Number, nullable=False),
     sa.Column("rows", _Number, nullable=False),
     sa.Column("skipped", _Number, nullable=False),
     sa.Column("failure", sa.Text),
 )
-"""`definition` is JSON. `last_batch` was applied at `epoch`, -1 and 0 for none; `digest` is of its files."""
+"""`definition` and `files` are JSON. `last_batch`, of `files`, was applied at `epoch`; -1 and 0 for none."""
 
 sinks = sa.Table(
     "sinks",

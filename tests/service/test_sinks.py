@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import random
 import sqlite3
-import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,13 +13,7 @@ import pytest
 
 from service.settings import Settings
 from tests.service.client import Client, code
-
-
-def wait_until(condition: Callable[[], bool], seconds: float = 30) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
+from tests.service.waiting import wait_until
 
 
 def create(client: Client, name: str = "s", view: str = "v", **more: object) -> dict:
