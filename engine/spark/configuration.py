@@ -34,6 +34,18 @@ class SparkOptions:
         return not self.remote and self.master.startswith("local")
 
 
+def session_configuration(options: SparkOptions) -> dict[str, str]:
+    """What any session may set for itself, on a server that is not ours too."""
+    return {
+        # It would plan the stages of an epoch one by one, each when the last is done: one job a stage.
+        "spark.sql.adaptive.enabled": "false",
+        # A timestamp is UTC wherever it is read.
+        "spark.sql.session.timeZone": "UTC",
+        # Messages between shards are blobs, of which 2 GiB are soon together: offsets of 64 bits.
+        "spark.sql.execution.arrow.useLargeVarTypes": "true",
+    } | {key: value for key, value in options.conf.items() if key.startswith("spark.sql.")}
+
+
 def configuration(options: SparkOptions) -> dict[str, str]:
     """Spark's configuration for a classic session."""
     conf = {
@@ -48,12 +60,6 @@ def configuration(options: SparkOptions) -> dict[str, str]:
         "spark.python.unix.domain.socket.enabled": "true",
         # The kernels are loaded once, and workers are forked from there.
         "spark.python.daemon.module": "engine.spark.daemon",
-        # It would plan the stages of an epoch one by one, each when the last is done: one job a stage.
-        "spark.sql.adaptive.enabled": "false",
-        # A timestamp is UTC wherever it is read.
-        "spark.sql.session.timeZone": "UTC",
-        # Messages between shards are blobs, of which 2 GiB are soon together: offsets of 64 bits.
-        "spark.sql.execution.arrow.useLargeVarTypes": "true",
         # Tables of Spark's own are never made, but it makes the directory.
         "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
     }
@@ -65,7 +71,7 @@ def configuration(options: SparkOptions) -> dict[str, str]:
             # Executors of local-cluster find the engine where we have it.
             "spark.executorEnv.PYTHONPATH": str(PACKAGES),
         }
-    return conf | dict(options.conf)
+    return conf | session_configuration(options) | dict(options.conf)
 
 
 def python(options: SparkOptions) -> str:

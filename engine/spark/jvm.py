@@ -23,6 +23,7 @@ from pyspark.serializers import UTF8Deserializer, read_int
 from engine.errors import SparkUnavailable
 from engine.spark import java
 from engine.spark.configuration import PACKAGES, SparkOptions, configuration, properties
+from engine.spark.package import pack
 
 SECONDS_TO_END = 10
 """What a JVM that was told to end may take before it is killed."""
@@ -86,7 +87,7 @@ def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subpr
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
         environment["SPARK_WORKER_DIR"] = str(options.scratch / "work")
     # In a file that nobody else can read, not as arguments: there may be passwords among them.
-    conf.write_text(properties(configuration(options)))
+    conf.write_text(properties(_configuration(options)))
     with log.open("ab") as output:
         return subprocess.Popen(
             [
@@ -99,6 +100,14 @@ def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subpr
             env=environment,
             process_group=0,  # what a terminal sends us on Ctrl-C is ours to handle
         )
+
+
+def _configuration(options: SparkOptions) -> dict[str, str]:
+    """The session's configuration, with the engine among the archives for a cluster."""
+    conf = configuration(options)
+    if not options.is_local:
+        conf["spark.archives"] = ",".join(filter(None, [conf.get("spark.archives"), pack(options.scratch)]))
+    return conf
 
 
 def _connect(address: Path) -> JavaGateway:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import SparkUnavailable
 from engine.spark.configuration import SparkOptions
@@ -19,9 +19,19 @@ from engine.spark.configuration import SparkOptions
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from engine.spark.driver import Driver
-
 __all__ = ["Sessions", "SparkOptions", "cancel", "described"]
+
+
+class Driver(Protocol):
+    """An open session, classic or remote."""
+
+    session: SparkSession
+
+    def is_alive(self) -> bool:
+        """Whether the session can still be used, as far as can be seen without running anything."""
+
+    def close(self) -> None:
+        """Stops the session, or what is left of it."""
 
 
 class Sessions:
@@ -74,12 +84,22 @@ class Sessions:
         try:
             if dead is not None and dead.exception() is None:
                 dead.result().close()
-            self.options.scratch.mkdir(parents=True, exist_ok=True)
-            # The one place that imports PySpark: half a second and 40 MB, so not on anyone's way.
-            driver = importlib.import_module("engine.spark.driver")
-            opening.set_result(driver.open_driver(self.options, self._stopping))
+            opening.set_result(_open(self.options, self._stopping))
         except BaseException as error:
             opening.set_exception(error)
+
+
+def _open(options: SparkOptions, stopping: threading.Event) -> Driver:
+    """A new session. What is imported here imports PySpark: half a second and 40 MB, and nobody waits for it."""
+    options.scratch.mkdir(parents=True, exist_ok=True)
+    if not options.remote:
+        return importlib.import_module("engine.spark.classic").Classic(options, stopping)
+    try:
+        return importlib.import_module("engine.spark.remote").Remote(options)
+    except ImportError as error:
+        raise SparkUnavailable(
+            f"the client of Spark Connect cannot be imported: {error}", "pip install 'freshet[connect]'"
+        ) from error
 
 
 def _is_alive(opening: Future[Driver]) -> bool:

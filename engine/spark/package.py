@@ -1,0 +1,30 @@
+"""The engine as an archive, for workers of a cluster that do not share our disk.
+
+Unpacked as a folder `engine` where a task begins, which is the first place where a worker
+looks for packages, it goes before an engine that the worker's Python may have. It brings the
+kernels as they are compiled here: numba takes them if the source has the time that it had,
+which the archive keeps, and if the processor is of the same kind; if not, it compiles them.
+"""
+
+from __future__ import annotations
+
+import tarfile
+from pathlib import Path
+
+import engine
+from engine.kernels.merge import merge
+
+NAME = "engine.tar.gz"
+
+
+def pack(directory: Path) -> str:
+    """Writes the archive; its path, and after a `#` the folder that Spark is to unpack it to."""
+    package = Path(engine.__file__).parent
+    path = directory / NAME
+    with tarfile.open(path, "w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as archive:
+        for source in sorted(package.rglob("*.py")):
+            archive.add(source, source.relative_to(package))
+        # Beside the sources, wherever numba's settings have put it here.
+        for compiled in sorted(Path(str(merge.stats.cache_path)).glob("*.nb[ci]")):
+            archive.add(compiled, Path("kernels", "__pycache__", compiled.name))
+    return f"{path}#{package.name}"

@@ -1,0 +1,111 @@
+"""Sessions on clusters: how the engine reaches workers that do not share our disk, and what a lost one costs.
+
+They start many JVMs and take minutes, so they run where FRESHET_CLUSTER is set.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import engine
+from tests.spark.cluster import Cluster, cluster
+from tests.spark.programs import ROOT
+
+pytestmark = pytest.mark.skipif("FRESHET_CLUSTER" not in os.environ, reason="FRESHET_CLUSTER is not set")
+
+SMALL = {"spark.executor.memory": "700m"}
+Ask = Callable[[int], list[dict[str, Any]]]
+
+
+@contextmanager
+def asking(scratch: Path, **options: object) -> Iterator[Ask]:
+    """A session in a process of its own, and how many tasks to run on it; see `tests.spark.where`."""
+    program = subprocess.Popen(
+        [sys.executable, "-W", "error", "-m", "tests.spark.where", str(scratch), json.dumps(options)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+    def ask(tasks: int) -> list[dict[str, Any]]:
+        program.stdin.write(f"{tasks}\n")
+        program.stdin.flush()
+        return json.loads(program.stdout.readline())
+
+    with program:
+        yield ask
+        program.stdin.close()
+        assert program.wait(60) == 0
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with cluster(tmp_path_factory.mktemp("cluster")) as running:
+        yield running
+
+
+def places(answers: list[dict[str, Any]]) -> set[Path]:
+    return {Path(answer["engine"]) for answer in answers}
+
+
+def compiled_nothing(answers: list[dict[str, Any]]) -> bool:
+    return all(answer["compiled"] == 0 < answer["loaded"] for answer in answers)
+
+
+def test_executors_of_a_local_cluster_have_our_engine(tmp_path: Path) -> None:
+    with asking(tmp_path, master="local-cluster[2,1,700]", memory="1g", conf=SMALL) as ask:
+        answers = ask(8)
+    assert places(answers) == {Path(engine.__file__)}
+    assert compiled_nothing(answers)
+
+
+def test_executors_of_a_local_cluster_need_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("bash", "sh", "env", "dirname", "ps"):
+        found = shutil.which(name)
+        if found:
+            (programs / name).symlink_to(found)
+    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with asking(tmp_path, master="local-cluster[2,1,700]", memory="1g", conf=SMALL) as ask:
+        assert len(ask(4)) == 4
+
+
+def test_a_cluster_is_sent_the_engine_and_its_compiled_kernels(running: Cluster, tmp_path: Path) -> None:
+    conf = SMALL | {"spark.pyspark.python": sys.executable}
+    with asking(tmp_path, master=running.url, memory="1g", conf=conf) as ask:
+        answers = ask(8)
+        assert len({place.parent for place in places(answers)}) == 2
+        assert all(running.directory in place.parents for place in places(answers))
+        assert compiled_nothing(answers)
+
+        lost = running.workers[0]
+        kill = threading.Timer(1, lost.kill)
+        kill.start()
+        answers = ask(40)
+        kill.join()
+        assert sorted(answer["id"] for answer in answers) == list(range(40))
+
+        running.start_worker()
+        assert len(ask(8)) == 8
+
+
+def test_a_connect_server_is_sent_the_engine_too(running: Cluster, tmp_path: Path) -> None:
+    remote = running.start_connect(SMALL | {"spark.driver.memory": "1g"})
+    with asking(tmp_path, remote=remote) as ask:
+        answers = ask(8)
+    assert all(running.directory in place.parents for place in places(answers))
+    assert compiled_nothing(answers)
