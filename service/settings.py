@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
+from engine.spark.configuration import SparkOptions
+
 MIB = 1 << 20
 
 
@@ -65,6 +67,30 @@ class Settings:
         default=1_000,
         metadata=_as(
             "FRESHET_SPARK_ROUNDS", "rounds of a recursion on Spark after which it is computed in the process"
+        ),
+    )
+    spark_master: str = field(
+        default="local[*,4]",
+        metadata=_as(
+            "FRESHET_SPARK_MASTER",
+            "where Spark runs: in this machine's cores, with four attempts of a task, or a cluster's address",
+        ),
+    )
+    spark_remote: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_SPARK_REMOTE", "address of a Spark Connect server, sc://..., in place of a master"
+        ),
+    )
+    spark_memory: str = field(
+        default="2g",
+        metadata=_as("FRESHET_SPARK_MEMORY", "memory of the JVM that is Spark's driver, as Java writes it"),
+    )
+    spark_conf: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_SPARK_CONF",
+            "more of Spark's own configuration: key=value pairs, separated by semicolons",
         ),
     )
     load_roots: str = field(
@@ -153,6 +179,8 @@ class Settings:
             value = getattr(self, item.name)
             if isinstance(value, int) and value < (0 if item.name in _MAY_BE_ZERO else 1):
                 raise ValueError(f"{item.metadata['variable']} is {value}")
+        if not all("=" in pair for pair in _pairs(self.spark_conf)):
+            raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -175,6 +203,14 @@ class Settings:
         return Path(self.state_directory) if self.state_directory else self.data / "state"
 
     @property
+    def spark_options(self) -> SparkOptions:
+        """Which Spark, and how."""
+        conf = dict(pair.split("=", 1) for pair in _pairs(self.spark_conf))
+        return SparkOptions(
+            self.data.absolute() / "spark", self.spark_master, self.spark_remote, self.spark_memory, conf
+        )
+
+    @property
     def url(self) -> str:
         """The database's URL."""
         return self.database_url or f"sqlite:///{self.data / 'freshet.db'}"
@@ -194,6 +230,10 @@ SETTINGS: tuple[Setting, ...] = tuple(
     Setting(item.metadata["variable"], str(item.default), item.metadata["meaning"])
     for item in fields(Settings)
 )
+
+
+def _pairs(text: str) -> list[str]:
+    return [pair.strip() for pair in text.split(";") if pair.strip()]
 
 
 def _read(variable: str, kind: type, text: str) -> Any:

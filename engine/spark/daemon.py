@@ -15,8 +15,9 @@ import pyspark.worker
 from pyspark.daemon import manager
 
 import engine.runtime
+import engine.spark.tasks
 
-LOADED = (engine.runtime, pyarrow.compute, pyarrow.ipc, pyspark.worker)
+LOADED = (engine.runtime, engine.spark.tasks, pyarrow.compute, pyarrow.ipc, pyspark.worker)
 """What every worker needs."""
 
 if __name__ == "__main__":

@@ -90,7 +90,7 @@ class Sessions:
 
 
 def _open(options: SparkOptions, stopping: threading.Event) -> Driver:
-    """A new session. What is imported here imports PySpark: half a second and 40 MB, and nobody waits for it."""
+    """A new session. What this imports imports PySpark: half a second and 40 MB, on a thread of its own."""
     options.scratch.mkdir(parents=True, exist_ok=True)
     if not options.remote:
         return importlib.import_module("engine.spark.classic").Classic(options, stopping)

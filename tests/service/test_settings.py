@@ -24,11 +24,21 @@ def test_variables_are_read_as_their_types() -> None:
     assert settings.url == "sqlite:////tmp/x/freshet.db"
 
 
+def test_spark_is_configured_by_pairs() -> None:
+    conf = " spark.executor.memory=4g; spark.executor.extraJavaOptions=-Da=b;"
+    options = Settings.from_environment({"FRESHET_SPARK_CONF": conf, "FRESHET_DATA": "/d"}).spark_options
+    assert options.conf == {"spark.executor.memory": "4g", "spark.executor.extraJavaOptions": "-Da=b"}
+    assert (options.scratch, options.master, options.remote) == (Path("/d/spark"), "local[*,4]", "")
+
+
 def test_database_url_wins_over_the_data_directory() -> None:
     assert Settings(database_url="postgresql://h/d").url == "postgresql://h/d"
 
 
-@pytest.mark.parametrize(("variable", "text"), [("FRESHET_PORT", "many"), ("FRESHET_PAGE_ROWS", "0")])
+@pytest.mark.parametrize(
+    ("variable", "text"),
+    [("FRESHET_PORT", "many"), ("FRESHET_PAGE_ROWS", "0"), ("FRESHET_SPARK_CONF", "fast")],
+)
 def test_a_bad_value_names_its_variable(variable: str, text: str) -> None:
     with pytest.raises(ValueError, match=variable):
         Settings.from_environment({variable: text})

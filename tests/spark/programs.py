@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -19,6 +20,17 @@ scratch = Path(sys.argv[1])
 """
 
 
+def path_without_java(directory: Path) -> Path:
+    """A directory for PATH, made in `directory`, with the programs that Spark's scripts call, and no Java."""
+    programs = directory / "programs"
+    programs.mkdir()
+    for name in ("bash", "sh", "env", "dirname", "ps"):
+        found = shutil.which(name)
+        if found:
+            (programs / name).symlink_to(found)
+    return programs
+
+
 def run(program: str, scratch: Path, environment: Mapping[str, str] = os.environ, ended_by: int = 0) -> str:
     """What the program prints; it has the names of the prelude, and `scratch`.
 
@@ -30,7 +42,7 @@ def run(program: str, scratch: Path, environment: Mapping[str, str] = os.environ
         env=dict(environment),
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=600,
     )
     assert answer.returncode == -ended_by, answer.stderr
     return answer.stdout

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -20,7 +19,7 @@ import pytest
 
 import engine
 from tests.spark.cluster import Cluster, cluster
-from tests.spark.programs import ROOT
+from tests.spark.programs import ROOT, path_without_java
 
 pytestmark = pytest.mark.skipif("FRESHET_CLUSTER" not in os.environ, reason="FRESHET_CLUSTER is not set")
 
@@ -72,13 +71,7 @@ def test_executors_of_a_local_cluster_have_our_engine(tmp_path: Path) -> None:
 
 
 def test_executors_of_a_local_cluster_need_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name in ("bash", "sh", "env", "dirname", "ps"):
-        found = shutil.which(name)
-        if found:
-            (programs / name).symlink_to(found)
-    monkeypatch.setenv("PATH", str(programs))
+    monkeypatch.setenv("PATH", str(path_without_java(tmp_path)))
     monkeypatch.delenv("JAVA_HOME", raising=False)
     with asking(tmp_path, master="local-cluster[2,1,700]", memory="1g", conf=SMALL) as ask:
         assert len(ask(4)) == 4

