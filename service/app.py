@@ -19,13 +19,14 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engine.spark.session import Sessions, SparkOptions
 from service import problems
 from service.bodies import too_large
 from service.metrics import Counter, Metrics
 from service.models import ProblemModel
 from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
-from service.routes import changes, deltas, operations, rows, sinks, sql, tables, views
+from service.routes import changes, deltas, loads, operations, rows, sinks, sql, tables, views
 from service.runtime import Runtime
 from service.settings import Settings
 
@@ -37,18 +38,22 @@ ROUTERS = (
     views.router,
     rows.router,
     changes.router,
+    loads.router,
     sinks.router,
     operations.router,
 )
 
 
-def create_app(settings: Settings, on_failure: Callable[[], None] | None = None) -> FastAPI:
-    """The service as an ASGI app."""
+def create_app(
+    settings: Settings, on_failure: Callable[[], None] | None = None, sessions: Sessions | None = None
+) -> FastAPI:
+    """The service as an ASGI app. Spark `sessions` that are given are used, and outlive it."""
+    own = Sessions(SparkOptions(settings.data / "spark"))
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.loop = asyncio.get_running_loop()
-        opening = asyncio.create_task(_open(app, settings))
+        opening = asyncio.create_task(_open(app, settings, sessions or own))
         if on_failure is None:
             await opening
         else:
@@ -60,6 +65,7 @@ def create_app(settings: Settings, on_failure: Callable[[], None] | None = None)
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
                 await asyncio.to_thread(app.state.pipeline.close)
+                await asyncio.to_thread(own.stop)
                 await asyncio.to_thread(runtime.close)
 
     app = FastAPI(
@@ -93,10 +99,10 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
         on_failure()
 
 
-async def _open(app: FastAPI, settings: Settings) -> None:
+async def _open(app: FastAPI, settings: Settings, sessions: Sessions) -> None:
     runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
-    app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime)
+    app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
     app.state.runtime = runtime
     _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
 

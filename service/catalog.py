@@ -140,6 +140,12 @@ class Catalog:
         self._statement.close()
         self._database.dispose()
 
+    @contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """A transaction on a connection of its own, for any thread: for what no epoch depends on."""
+        with self._database.begin() as connection:
+            yield connection
+
     # Definitions
 
     @contextmanager

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
 import sqlglot
 from pydantic import BaseModel, ConfigDict, Field
 from sqlglot import exp
@@ -11,6 +14,9 @@ from planner.types import data_type
 from service.definitions import Definition
 from service.errors import Invalid
 from service.names import fold
+from service.pipeline.jobs import Job
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class ColumnModel(BaseModel):
@@ -86,6 +92,40 @@ class ProblemModel(BaseModel):
     code: str
     hint: str = ""
     position: dict[str, int] | None = None
+
+
+class JobModel(BaseModel):
+    """A load or an export. It is `running` from when it is taken; `started` says when its turn came.
+    `progress` is from 0 to 1; `error` says why it failed."""
+
+    id: str
+    state: Literal["running", "done", "failed", "cancelled"]
+    progress: float
+    rows: int | None = None
+    epoch: int | None = None
+    error: ProblemModel | None = None
+    created: datetime
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+def job_members(job: Job, progress: float) -> dict[str, Any]:
+    """The members of a `JobModel`."""
+    return {
+        "id": job.id,
+        "state": job.state,
+        "progress": round(progress, 3),
+        "rows": job.rows,
+        "epoch": job.epoch,
+        "error": job.error,
+        "created": _moment(job.created_at),
+        "started": _moment(job.started_at),
+        "ended": _moment(job.ended_at),
+    }
+
+
+def _moment(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _1970 + timedelta(microseconds=microseconds)
 
 
 def column_models(schema: Schema) -> list[ColumnModel]:

@@ -22,7 +22,7 @@ from planner.errors import PlannerError
 from service.errors import Problem, ServiceError, problem_of
 
 MEDIA_TYPE = "application/problem+json"
-_INTERNAL = Problem(500, ServiceError.code, "something went wrong inside the service; its log says what")
+INTERNAL = Problem(500, ServiceError.code, "something went wrong inside the service; its log says what")
 _log = logging.getLogger("freshet.http")
 
 
@@ -61,7 +61,7 @@ async def _any(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem is None or isinstance(error, SQLAlchemyError):
         _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
-    return response(problem or _INTERNAL)
+    return response(problem or INTERNAL)
 
 
 async def _http(request: Request, error: Exception) -> Response:

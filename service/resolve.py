@@ -215,13 +215,22 @@ def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
     return np.ascontiguousarray(words[:, firsts[some]]), sums[some]
 
 
-def conflict_of(table: str, op: Op, place: int) -> Conflict:
-    """What the author of the change is told; `place` counts the changes of that request and table."""
+class RowConflict(Conflict):
+    """A change that cannot be made: `place` counts the changes of its request and table."""
+
+    def __init__(self, place: int, message: str, hint: str = "", *, code: str) -> None:
+        super().__init__(message, hint, code=code)
+        self.place = place
+
+
+def conflict_of(table: str, op: Op, place: int) -> RowConflict:
+    """What the author of the change is told."""
     if op is Op.DELETE:
-        return Conflict(
-            f"change {place} deletes a row that table {table} does not have", code="row_not_found"
+        return RowConflict(
+            place, f"change {place} deletes a row that table {table} does not have", code="row_not_found"
         )
-    return Conflict(
+    return RowConflict(
+        place,
         f"change {place} inserts a key that table {table} has already",
         "upsert replaces the row",
         code="key_exists",

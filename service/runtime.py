@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -181,6 +182,10 @@ class Runtime:
     def record(self, write: Callable[[Connection], T]) -> T:
         """Calls `write` with the catalog, in one transaction; blocks the thread, never the writer's."""
         return self._writer.call(partial(self._recorded, write))
+
+    def transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction of the catalog that does not wait for the writer: for what no epoch depends on."""
+        return self._state.catalog.transaction()
 
     def _recorded(self, write: Callable[[Connection], T]) -> T:
         with self._state.catalog.changing() as changing:

@@ -7,6 +7,7 @@ checked against it.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
@@ -97,8 +98,14 @@ class Settings:
         default="",
         metadata=_as(
             "FRESHET_LOAD_ROOTS",
-            "directories, separated by colons, under which files may be read and written for clients; "
-            "empty: the data directory",
+            "directories and addresses, separated by colons, under which data may be read and written for "
+            "clients; empty: the data directory",
+        ),
+    )
+    jobs_kept: int = field(
+        default=1_000,
+        metadata=_as(
+            "FRESHET_JOBS_KEPT", "loads and exports that are remembered; as many may wait, more get 429"
         ),
     )
     database_url: str = field(
@@ -195,7 +202,13 @@ class Settings:
     @property
     def roots(self) -> tuple[Path, ...]:
         """The directories under which clients may name files."""
-        return tuple(Path(root) for root in self.load_roots.split(":") if root) or (self.data,)
+        paths = tuple(Path(root) for root in _ROOT.findall(self.load_roots) if ":" not in root)
+        return paths if self.load_roots else (self.data,)
+
+    @property
+    def remote_roots(self) -> tuple[str, ...]:
+        """The addresses, such as `s3a://bucket`, under which clients may name others."""
+        return tuple(root for root in _ROOT.findall(self.load_roots) if ":" in root)
 
     @property
     def state(self) -> Path:
@@ -216,6 +229,11 @@ class Settings:
         return self.database_url or f"sqlite:///{self.data / 'freshet.db'}"
 
 
+_ROOT = re.compile(
+    r"(?:jdbc:)?[A-Za-z][A-Za-z0-9+.-]*://[^:]*(?::[0-9][^:]*)*"  # an address, its port, and so on
+    r"|jdbc:[a-z0-9]+:[^:]+"
+    r"|[^:]+"
+)
 _MAY_BE_ZERO = frozenset({"port", "history_seconds", "shutdown_seconds"})
 
 

@@ -14,7 +14,7 @@ def resolve(path: str, roots: Sequence[Path]) -> Path:
     A relative path is taken from the first root.
     """
     try:
-        found = (roots[0] / path).resolve()
+        found = Path(*roots[:1], path).resolve()
     except (OSError, ValueError, RuntimeError) as error:
         raise Invalid(f"{path!r} is no path: {error}", code="path_not_allowed") from None
     if not any(found.is_relative_to(root.resolve()) for root in roots):

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import httpx
 
+from engine.spark.session import Sessions
 from service.app import create_app
 from service.runtime import Runtime
 from service.settings import Settings
@@ -24,8 +25,8 @@ Change = dict[str, dict[str, object]]
 class Client:
     """The app on an event loop in a thread; calls wait for their answers."""
 
-    def __init__(self, settings: Settings) -> None:
-        self.app = create_app(settings)
+    def __init__(self, settings: Settings, sessions: Sessions | None = None) -> None:
+        self.app = create_app(settings, sessions=sessions)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 

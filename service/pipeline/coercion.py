@@ -1,0 +1,183 @@
+"""Values of files as a table's: Spark SQL from what a reader gives to what a column holds.
+
+A value is taken if it is exactly one of the column's type, as everywhere in this
+service: no decimal, no fraction of a second and no time of day is rounded away or
+dropped; only floats are rounded, to floats. Text is read as any type, and any type as
+text: a structure, an array or a map becomes its JSON. A moment is UTC: Spark's
+timestamps with a time zone become their wall clock in UTC (the session's time zone),
+and text may name no other offset.
+
+Everything is SQL text, so that classic and Connect sessions share it, and PySpark is
+not imported. Casts are `try_cast`, which gives NULL where a session of ANSI rules raises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine.schema import INTEGER_RANGES, Kind, Type
+
+MAX_DIGITS = 18
+"""Digits of a NUMERIC's word."""
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_FLOATS = ("float", "double")
+_MOMENTS = ("timestamp", "timestamp_ntz")
+_NESTED = ("struct<", "array<", "map<", "variant")
+_DECIMAL = re.compile(r"decimal\([0-9]+,[0-9]+\)")
+_NUMBER = "^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$"
+_SPECIAL_FLOAT = "^([+-]?inf(inity)?|nan)$"
+_FEW_DIGITS = "^[+-]?[0-9]?[.]?[0-9]{0,14}[eE]"
+_DATE = "[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
+_TIME = "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?"
+_UTC = "(Z|[+-]00(:?00)?)"
+
+
+@dataclass(frozen=True)
+class Coerced:
+    """SQL: the `value`, and whether a source that is not NULL `fits`: NULL is no. None: it always does."""
+
+    value: str
+    fits: str | None = None
+
+
+def sql_type(type: Type) -> str:
+    """What Spark SQL calls the type."""
+    if type.kind is Kind.NUMERIC:
+        return f"decimal({type.precision},{type.scale})"
+    return _NAMES.get(type.kind, type.kind.value.lower())
+
+
+def coerce(column: str, source: str, type: Type) -> Coerced | None:
+    """The SQL `column`, of the Spark type called `source`, as a value of `type`; None if it never is one."""
+    if source == "void":
+        return Coerced(f"CAST(NULL AS {sql_type(type)})")
+    if source == sql_type(type) and type.kind in _AS_THEY_ARE:
+        return Coerced(column)
+    return _COERCIONS[type.kind](column, source, type)
+
+
+def _try_cast(column: str, type: str) -> str:
+    return f"try_cast({column} AS {type})"
+
+
+def _boolean(column: str, source: str, type: Type) -> Coerced | None:
+    value = _try_cast(column, "boolean")
+    return Coerced(value, f"{value} IS NOT NULL") if source == "string" else None
+
+
+def _integer(column: str, source: str, type: Type) -> Coerced | None:
+    value = _try_cast(column, sql_type(type))
+    # The least BIGINT is not among the range: its word is NULL's.
+    fits = f"{value} >= {INTEGER_RANGES[type.kind][0]}L"
+    if source in _INTEGERS or source == "string":
+        return Coerced(value, fits)
+    if source in _FLOATS:
+        # Spark takes 2**63 for the largest BIGINT.
+        return Coerced(value, f"{fits} AND {_same(value, source, column)} AND {column} < {float(2**63)!r}D")
+    if _DECIMAL.fullmatch(source):
+        return Coerced(value, f"{fits} AND {_same(value, source, column)}")
+    return None
+
+
+def _numeric(column: str, source: str, type: Type) -> Coerced | None:
+    value = _try_cast(column, sql_type(type))
+    room = f"abs({value}) < 1E{min(type.precision or 0, MAX_DIGITS) - (type.scale or 0)}BD"
+    if source in _INTEGERS:
+        return Coerced(value, room)
+    if source in _FLOATS or _DECIMAL.fullmatch(source):
+        return Coerced(value, f"{room} AND {_same(value, source, column)}")
+    if source != "string":
+        return None
+    text = f"trim({column})"
+    plain = f"{text} RLIKE '^[+-]?[0-9]*[.]?[0-9]{{0,{type.scale}}}0*$'"
+    # A double tells numbers of 15 digits apart.
+    same = f"{_try_cast(value, 'double')} = {_try_cast(text, 'double')}"
+    return Coerced(value, f"{room} AND ({plain} OR ({text} RLIKE '{_FEW_DIGITS}' AND {same}))")
+
+
+def _float(column: str, source: str, type: Type) -> Coerced | None:
+    value = _try_cast(column, sql_type(type))
+    if source in _INTEGERS or _DECIMAL.fullmatch(source):
+        return Coerced(value)
+    finite = f"abs({value}) < CAST('Infinity' AS double)"
+    if source in _FLOATS:
+        return Coerced(value, f"{finite} OR isnan({column}) OR abs({column}) = CAST('Infinity' AS double)")
+    if source != "string":
+        return None
+    text = f"trim({column})"
+    special = f"{value} IS NOT NULL AND lower({text}) RLIKE '{_SPECIAL_FLOAT}'"
+    return Coerced(value, f"({text} RLIKE '{_NUMBER}' AND {finite}) OR ({special})")
+
+
+def _text(column: str, source: str, type: Type) -> Coerced | None:
+    if source == "string":
+        return Coerced(column, f"is_valid_utf8({column})")
+    if source == "binary":
+        value = f"CAST({column} AS string)"
+        return Coerced(value, f"is_valid_utf8({value})")
+    return Coerced(shown(column, source))
+
+
+def _date(column: str, source: str, type: Type) -> Coerced | None:
+    value = _try_cast(column, "date")
+    if source in _MOMENTS:
+        return Coerced(value, _same(value, source, column))
+    if source != "string":
+        return None
+    return Coerced(value, f"{value} IS NOT NULL AND trim({column}) RLIKE '^{_DATE}$'")
+
+
+def _timestamp(column: str, source: str, type: Type) -> Coerced | None:
+    value = _try_cast(column, "timestamp_ntz")
+    if source in (*_MOMENTS, "date"):
+        return Coerced(value)
+    if source != "string":
+        return None
+    form = f"^{_DATE}([T ]{_TIME}{_UTC}?)?$"
+    return Coerced(value, f"{value} IS NOT NULL AND trim({column}) RLIKE '{form}'")
+
+
+def _same(value: str, source: str, column: str) -> str:
+    """Whether nothing was lost: the value is the source's when it is cast back."""
+    return f"{_try_cast(value, source)} = {column}"
+
+
+def shown(column: str, source: str) -> str:
+    """A value as text."""
+    if source.startswith(_NESTED):
+        return f"to_json({column})"
+    return f"hex({column})" if source == "binary" else f"CAST({column} AS string)"
+
+
+def identifier(name: str) -> str:
+    """A column's name in Spark SQL."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def literal(text: str) -> str:
+    """A text in Spark SQL."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+_NAMES = {
+    Kind.TEXT: "string",
+    Kind.REAL: "float",
+    Kind.DOUBLE: "double",
+    Kind.INTEGER: "int",
+    Kind.TIMESTAMP: "timestamp_ntz",
+}
+_AS_THEY_ARE = (Kind.BOOLEAN, Kind.SMALLINT, Kind.INTEGER, Kind.REAL, Kind.DOUBLE, Kind.DATE, Kind.TIMESTAMP)
+_COERCIONS: dict[Kind, Callable[[str, str, Type], Coerced | None]] = {
+    Kind.BOOLEAN: _boolean,
+    Kind.SMALLINT: _integer,
+    Kind.INTEGER: _integer,
+    Kind.BIGINT: _integer,
+    Kind.NUMERIC: _numeric,
+    Kind.REAL: _float,
+    Kind.DOUBLE: _float,
+    Kind.TEXT: _text,
+    Kind.DATE: _date,
+    Kind.TIMESTAMP: _timestamp,
+}

@@ -1,0 +1,39 @@
+"""What Spark raises, as errors with a problem document.
+
+PySpark is not imported for it: its exceptions are known by where they are defined, and
+the reason by Java's own words, of which the last cause says most.
+"""
+
+from __future__ import annotations
+
+from engine.errors import SparkUnavailable
+from service.errors import Invalid
+
+_FOREIGN = ("pyspark", "py4j", "grpc")
+_CAUSE = "Caused by: "
+_LONGEST = 1000
+"""Characters of a reason."""
+
+
+def explained(error: Exception) -> Exception:
+    """The error itself, or one that says the same for Spark's."""
+    if type(error).__module__.partition(".")[0] not in _FOREIGN:
+        return error
+    if type(error).__name__ == "Py4JNetworkError":
+        return SparkUnavailable("Spark ended while it worked", "try again: it is started anew")
+    return Invalid(reason(str(error)), code="spark_failed")
+
+
+def reason(text: str) -> str:
+    """The last cause that a Java exception's text names, without the class and the stack."""
+    lines = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t... "))]
+    causes = [place for place, line in enumerate(lines) if line.startswith(_CAUSE)]
+    if causes:
+        lines = [lines[causes[-1]].removeprefix(_CAUSE), *lines[causes[-1] + 1 :]]
+    elif len(lines) > 1 and lines[1].startswith(": "):
+        lines = [lines[1][2:], *lines[2:]]
+    first = lines[0] if lines else ""
+    kind, separator, rest = first.partition(": ")
+    if separator and " " not in kind and "." in kind:
+        lines[0] = rest
+    return " ".join(line.strip() for line in lines)[:_LONGEST]

@@ -1,0 +1,159 @@
+"""Jobs: what was asked for, how far it is and what became of it, kept in the catalog.
+
+A job is `running` from the moment it is taken until it is `done`, `failed` or
+`cancelled`, and never changes again. A load is done in the transaction that makes its
+epoch durable (`write` in its receipt), so that a job that is still running when a
+service starts has left nothing behind, and has failed.
+
+Some thousands of jobs are kept: the oldest that have ended go first.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+import orjson
+import sqlalchemy as sa
+
+from service.database import Number, metadata
+from service.errors import NotFound, Overloaded, Problem
+from service.problems import members
+
+RUNNING, DONE, FAILED, CANCELLED = STATES = ("running", "done", "failed", "cancelled")
+
+jobs = sa.Table(
+    "jobs",
+    metadata,
+    sa.Column("number", Number, primary_key=True, autoincrement=True),
+    sa.Column("id", sa.Text, nullable=False, unique=True),
+    sa.Column("kind", sa.Text, nullable=False),
+    sa.Column("request", sa.Text, nullable=False),
+    sa.Column("state", sa.Text, nullable=False),
+    sa.Column("rows", Number),
+    sa.Column("skipped", Number),
+    sa.Column("epoch", Number),
+    sa.Column("error", sa.Text),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.Column("started_at", sa.BigInteger),
+    sa.Column("ended_at", sa.BigInteger),
+    sqlite_autoincrement=True,
+)
+
+Transaction = Callable[[], AbstractContextManager[sa.Connection]]
+"""A transaction of the catalog database, on a connection of its own."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of a `kind`, `load` or `export`. `request` is what was asked for, without secrets;
+    `error` a problem document; times are microseconds since 1970, UTC."""
+
+    id: str
+    kind: str
+    request: Mapping[str, object]
+    created_at: int
+    state: str = RUNNING
+    rows: int | None = None
+    skipped: int | None = None
+    epoch: int | None = None
+    error: Mapping[str, object] | None = None
+    started_at: int | None = None
+    ended_at: int | None = None
+
+    @classmethod
+    def new(cls, kind: str, request: Mapping[str, object]) -> Job:
+        return cls(secrets.token_hex(8), kind, request, now())
+
+    def ended(self, state: str, **found: object) -> Job:
+        """The job as it ends now, with what else is known of it."""
+        return replace(self, state=state, ended_at=now(), **found)  # type: ignore[arg-type]
+
+
+class JobStore:
+    """The jobs of the catalog. Any thread."""
+
+    def __init__(self, transaction: Transaction, kept: int) -> None:
+        self._transaction = transaction
+        self._kept = kept
+
+    def add(self, job: Job) -> None:
+        """Keeps a new job, and drops the oldest that has ended if there are too many.
+
+        Overloaded if as many as are kept have not ended yet.
+        """
+        with self._transaction() as connection:
+            connection.execute(sa.insert(jobs).values(_row(job)))
+            surplus = (
+                connection.execute(sa.select(sa.func.count()).select_from(jobs)).scalar_one() - self._kept
+            )
+            if surplus <= 0:
+                return
+            old = sa.select(jobs.c.number).where(jobs.c.state != RUNNING).order_by(jobs.c.number)
+            numbers = connection.execute(old.limit(surplus)).scalars().all()
+            if len(numbers) < surplus:
+                raise Overloaded(f"{self._kept} jobs wait already", "try again later")
+            connection.execute(sa.delete(jobs).where(jobs.c.number.in_(numbers)))
+
+    def update(self, job: Job) -> None:
+        """Keeps a job as it is now."""
+        with self._transaction() as connection:
+            write(connection, job)
+
+    def get(self, kind: str, id: str) -> Job:
+        """The job; NotFound."""
+        query = sa.select(jobs).where(jobs.c.kind == kind, jobs.c.id == id)
+        with self._transaction() as connection:
+            row = connection.execute(query).first()
+        if row is None:
+            raise NotFound(f"there is no {kind} {id}", code="unknown_job")
+        return _job(row)
+
+    def all(self, kind: str) -> list[Job]:
+        """The jobs of a kind, newest first."""
+        query = sa.select(jobs).where(jobs.c.kind == kind).order_by(jobs.c.number.desc())
+        with self._transaction() as connection:
+            return [_job(row) for row in connection.execute(query)]
+
+    def fail_unfinished(self) -> None:
+        """Ends the jobs of a service that is no more: they have left nothing."""
+        problem = Problem(503, code="interrupted", detail="the service ended while the job was running")
+        for job in self.unfinished():
+            self.update(job.ended(FAILED, error=members(problem)))
+
+    def counts(self) -> dict[tuple[str, str], int]:
+        """How many jobs there are, by kind and state."""
+        query = sa.select(jobs.c.kind, jobs.c.state, sa.func.count()).group_by(jobs.c.kind, jobs.c.state)
+        with self._transaction() as connection:
+            return {(kind, state): count for kind, state, count in connection.execute(query)}
+
+    def unfinished(self) -> list[Job]:
+        """The jobs that have not ended, oldest first."""
+        query = sa.select(jobs).where(jobs.c.state == RUNNING).order_by(jobs.c.number)
+        with self._transaction() as connection:
+            return [_job(row) for row in connection.execute(query)]
+
+
+def write(connection: sa.Connection, job: Job) -> None:
+    """Writes a job as it is now, in the connection's transaction; one that has ended stays as it is."""
+    mine = (jobs.c.id == job.id) & (jobs.c.state == RUNNING)
+    connection.execute(sa.update(jobs).where(mine).values(_row(job)))
+
+
+def now() -> int:
+    """Microseconds since 1970, UTC."""
+    return time.time_ns() // 1000
+
+
+def _row(job: Job) -> dict[str, object]:
+    error = None if job.error is None else orjson.dumps(job.error).decode()
+    return {**vars(job), "request": orjson.dumps(job.request).decode(), "error": error}
+
+
+def _job(row: sa.Row) -> Job:
+    members = {name: value for name, value in row._mapping.items() if name != "number"}
+    error = None if row.error is None else orjson.loads(row.error)
+    return Job(**{**members, "request": orjson.loads(row.request), "error": error})

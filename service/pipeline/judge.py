@@ -1,0 +1,133 @@
+"""From the columns that a reader found to a scan of a table: matched by name, coerced, each row judged.
+
+What is wrong with the columns (one that the table has not, one that it needs, a type
+that is never the column's) is found before anything runs. What is wrong with a row is
+in the scan's column `_error`: the first of it, in the order of the table's columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from engine.schema import Column, Schema
+from service.errors import Invalid
+from service.names import fold
+from service.pipeline.coercion import coerce, identifier, literal, shown, sql_type
+from service.pipeline.scan import ERROR
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Found = Mapping[str, str]
+"""The columns that a reader found, with what Spark calls their types."""
+_SHOWN = 80
+"""Characters of a value that a message shows."""
+
+
+def match(
+    found: Found, table: str, schema: Schema, renamed: Mapping[str, str], ignore_unknown: bool
+) -> dict[int, str]:
+    """By the place of a table's column, the name of the column that it comes from. Invalid.
+
+    `renamed` has the table's names of columns that are called otherwise.
+    """
+    for name in renamed:
+        if name not in found:
+            raise Invalid(f"there is no column {name} to be renamed", _listed(found), code="unknown_column")
+    matched: dict[int, str] = {}
+    unknown = []
+    for name in found:
+        place = _place(renamed.get(name, name), schema)
+        if place is None:
+            unknown.append(name)
+        elif place in matched:
+            column = schema.names[place]
+            raise Invalid(f"{matched[place]} and {name} are both column {column}", code="duplicate_column")
+        else:
+            matched[place] = name
+    if unknown and not (ignore_unknown and not renamed.keys() & set(unknown)):
+        raise Invalid(
+            f"table {table} has no column {', '.join(unknown)}",
+            f'its columns are {", ".join(schema.names)}; "unknown_columns": "ignore" leaves others out',
+            code="unknown_column",
+        )
+    _check_present(matched, found, table, schema)
+    return matched
+
+
+def judged(
+    frame: DataFrame, found: Found, matched: Mapping[int, str], schema: Schema, corrupt: str
+) -> DataFrame:
+    """The table's columns, and `_error`. `corrupt` is the frame's column of records that could not be read,
+    or empty. Invalid if a column never has its type."""
+    values, errors = [], []
+    if corrupt:
+        record = identifier(corrupt)
+        errors.append(f"CASE WHEN {record} IS NOT NULL THEN {_about('no record', record, 'string')} END")
+    for place, column in enumerate(schema.columns):
+        name = matched.get(place)
+        value, error = _judged(column, name, found[name] if name is not None else "void")
+        values.append(f"{value} AS {identifier(column.name)}")
+        errors += [error] if error else []
+    error = f"coalesce({', '.join(errors)})" if errors else "NULL"
+    return frame.selectExpr(*values, f"CAST({error} AS string) AS {ERROR}")
+
+
+def _judged(column: Column, name: str | None, source: str) -> tuple[str, str]:
+    """SQL of a column's value, and of what is wrong with it: empty if nothing can be."""
+    if name is None:
+        return f"CAST(NULL AS {sql_type(column.type)})", ""
+    given = identifier(name)
+    coerced = coerce(given, source, column.type)
+    if coerced is None:
+        raise Invalid(
+            f"column {column.name} is {column.type}: a column of Spark's type {source} never is",
+            code="type_mismatch",
+        )
+    cases = []
+    if coerced.fits is not None:
+        message = _about(f"column {column.name}", given, source, f" is no {column.type}")
+        cases.append(f"WHEN {given} IS NOT NULL AND NOT coalesce({coerced.fits}, false) THEN {message}")
+    if not column.nullable:
+        message = literal(f"column {column.name}: NULL in a column that is NOT NULL")
+        cases.append(f"WHEN {given} IS NULL THEN {message}")
+    return coerced.value, f"CASE {' '.join(cases)} END" if cases else ""
+
+
+def _about(what: str, column: str, source: str, fact: str = "") -> str:
+    """SQL of a message about a value."""
+    return f"concat({literal(what + ': ')}, left({shown(column, source)}, {_SHOWN}), {literal(fact)})"
+
+
+def _place(name: str, schema: Schema) -> int | None:
+    """The place of the column that a name means, as it is written or as SQL reads it."""
+    if name in schema.names:
+        return schema.index(name)
+    try:
+        return schema.index(fold(name))
+    except (KeyError, Invalid):
+        return None
+
+
+def _check_present(matched: Mapping[int, str], found: Found, table: str, schema: Schema) -> None:
+    missing = [c.name for i, c in enumerate(schema.columns) if i not in matched and not c.nullable]
+    if missing:
+        raise Invalid(
+            f"there is no column for {', '.join(missing)} of table {table}, which is NOT NULL",
+            _listed(found),
+            code="missing_column",
+        )
+    if not matched:
+        raise Invalid(f"there is no column of table {table}", _listed(found), code="missing_column")
+    names = [name.lower() for name in (*schema.names, ERROR)]
+    if len(set(names)) < len(names):
+        raise Invalid(
+            f"table {table} cannot be loaded",
+            f"to Spark, columns that differ in case are one, and none can be called {ERROR}",
+            code="unsupported_table",
+        )
+
+
+def _listed(found: Found) -> str:
+    return f"the columns that were found are {', '.join(found)}"

@@ -1,0 +1,101 @@
+"""Loads: data that Spark reads into a table, one epoch or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+from engine.spark.session import Sessions
+from service.definitions import Definition
+from service.errors import Conflict, Invalid
+from service.pipeline.jobs import Job
+from service.pipeline.judge import judged, match
+from service.pipeline.loader import load
+from service.pipeline.options import Value, public, reading
+from service.pipeline.places import Place, allowed_address, to_read
+from service.pipeline.readers import read
+from service.pipeline.runs import Run, Runner
+from service.pipeline.scan import Scan
+from service.pipeline.watch import watched
+from service.runtime import Runtime
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+KIND = "load"
+
+
+@dataclass(frozen=True)
+class LoadRequest:
+    """`columns` has the table's names of columns that the file calls otherwise. A bad row, or a column that
+    the table has not, fails the load unless it is to be skipped or ignored."""
+
+    table: str
+    format: str
+    path: str | None = None
+    options: Mapping[str, Value] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+    skip_bad: bool = False
+    ignore_unknown: bool = False
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The request as it may be told."""
+        return {**asdict(self), "options": public(self.options)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A request that may be tried: its table as it was then, options and place as Spark takes them."""
+
+    request: LoadRequest
+    definition: Definition
+    options: Mapping[str, str]
+    place: Place
+
+
+class Loads:
+    def __init__(self, runtime: Runtime, sessions: Sessions, runner: Runner) -> None:
+        self._runtime = runtime
+        self._sessions = sessions
+        self._runner = runner
+
+    def submit(self, request: LoadRequest) -> Job:
+        """A new job. NotFound, Invalid or Overloaded: there is none."""
+        definition = self._runtime.definition(request.table, view=False)
+        options = reading(request.format, request.options)
+        task = _Task(request, definition, options, self._place(request, options))
+        job = Job.new(KIND, request.shown)
+        self._runner.submit(Run(job, partial(self._load, task)))
+        return job
+
+    def _place(self, request: LoadRequest, options: Mapping[str, str]) -> Place:
+        settings = self._runtime.settings
+        if request.format == "jdbc":
+            if request.path is not None or "url" not in options:
+                raise Invalid("a jdbc load has no path, and an option url", code="invalid_option")
+            allowed_address(options["url"], settings)
+            return Place()
+        if request.path is None:
+            raise Invalid(f"a load of {request.format} has a path", code="invalid_request")
+        return to_read(request.path, settings)
+
+    def _load(self, task: _Task, run: Run) -> Job:
+        table = task.definition.name
+        with watched(self._sessions, run, f"load into {table}: columns", 0.0, 0.1) as session:
+            scan = self._scan(session, task)
+        with watched(self._sessions, run, f"load into {table}: rows", 0.1, 0.8):
+            rows = scan.frame.toArrow()
+        if self._runtime.definitions().get(table) is not task.definition:
+            raise Conflict(f"table {table} was dropped or created anew meanwhile", code="table_changed")
+        return load(self._runtime, run, task.definition, rows, scan.skip_bad)
+
+    def _scan(self, session: SparkSession, task: _Task) -> Scan:
+        """What is to be read and judged; Invalid if the columns are not the table's."""
+        request, schema = task.request, task.definition.schema
+        source = read(session, request.format, task.place, task.options, schema.names)
+        matched = match(source.columns, task.definition.name, schema, request.columns, request.ignore_unknown)
+        frame = judged(source.frame, source.columns, matched, schema, source.corrupt)
+        return Scan(frame, request.skip_bad)

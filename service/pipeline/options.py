@@ -1,0 +1,123 @@
+"""Options of Spark's readers and writers that a client may give, by format.
+
+A format has those that change how bytes are read or written. None names another path,
+a class to be loaded, or a policy for bad records: a load has its own. What is not given
+is as this service's other doors have it: CSV doubles its quotes and tells an empty text
+from NULL, moments have microseconds, nothing is trimmed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from service.errors import Invalid
+
+Value = str | int | float | bool
+_TIMES = {"timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss[.SSSSSS]", "dateFormat": "yyyy-MM-dd"}
+
+READING: Mapping[str, frozenset[str]] = {
+    "parquet": frozenset({"mergeSchema", "datetimeRebaseMode", "int96RebaseMode"}),
+    "orc": frozenset({"mergeSchema"}),
+    "csv": frozenset(
+        {
+            "sep",
+            "header",
+            "quote",
+            "escape",
+            "comment",
+            "nullValue",
+            "encoding",
+            "multiLine",
+            "lineSep",
+            "ignoreLeadingWhiteSpace",
+            "ignoreTrailingWhiteSpace",
+            "maxColumns",
+            "maxCharsPerColumn",
+        }
+    ),
+    "json": frozenset(
+        {
+            "multiLine",
+            "lineSep",
+            "encoding",
+            "samplingRatio",
+            "allowComments",
+            "allowUnquotedFieldNames",
+            "allowSingleQuotes",
+            "allowNumericLeadingZeros",
+            "allowNonNumericNumbers",
+        }
+    ),
+    "text": frozenset({"wholetext", "lineSep"}),
+    "jdbc": frozenset(
+        {
+            "url",
+            "dbtable",
+            "query",
+            "user",
+            "password",
+            "partitionColumn",
+            "lowerBound",
+            "upperBound",
+            "numPartitions",
+            "fetchsize",
+            "queryTimeout",
+        }
+    ),
+}
+WRITING: Mapping[str, frozenset[str]] = {
+    "parquet": frozenset({"compression"}),
+    "orc": frozenset({"compression"}),
+    "csv": frozenset(
+        {"compression", "sep", "header", "quote", "escape", "nullValue", "quoteAll", "encoding", "lineSep"}
+    ),
+    "json": frozenset({"compression", "ignoreNullFields", "encoding", "lineSep"}),
+}
+_READ: Mapping[str, Mapping[str, str]] = {
+    "parquet": {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"},
+    "csv": {"header": "true", "quote": '"', "escape": '"', "nullValue": "\0"},
+}
+_WRITTEN: Mapping[str, Mapping[str, str]] = {
+    "csv": {
+        "header": "true",
+        "quote": '"',
+        "escape": '"',
+        "ignoreLeadingWhiteSpace": "false",
+        "ignoreTrailingWhiteSpace": "false",
+        **_TIMES,
+    },
+    "json": {"ignoreNullFields": "false", **_TIMES},
+}
+SECRETS = frozenset({"password"})
+"""Options that are told to nobody."""
+
+
+def reading(format: str, given: Mapping[str, Value]) -> dict[str, str]:
+    """The options of a reader; Invalid names one that may not be given."""
+    return {**_READ.get(format, {}), **_checked(format, READING[format], given)}
+
+
+def writing(format: str, given: Mapping[str, Value]) -> dict[str, str]:
+    """The options of a writer; Invalid names one that may not be given."""
+    return {**_WRITTEN.get(format, {}), **_checked(format, WRITING[format], given)}
+
+
+def public(options: Mapping[str, Value]) -> dict[str, Value]:
+    """Options as they may be shown."""
+    return {name: "***" if name.lower() in SECRETS else value for name, value in options.items()}
+
+
+def _checked(format: str, allowed: frozenset[str], given: Mapping[str, Value]) -> dict[str, str]:
+    """To Spark, names of options that differ in case are the same; so they are here."""
+    names = {name.lower(): name for name in allowed}
+    options = {}
+    for name, value in given.items():
+        known = names.get(name.lower())
+        if known is None:
+            raise Invalid(
+                f"format {format} has no option {name}",
+                f"it has {', '.join(sorted(allowed))}",
+                code="invalid_option",
+            )
+        options[known] = str(value).lower() if isinstance(value, bool) else str(value)
+    return options

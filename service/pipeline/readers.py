@@ -1,0 +1,87 @@
+"""Spark's readers: files or a query as a frame, with the columns that they have.
+
+Formats without types (CSV, JSON) are read as text, with a first look for the names of
+the columns, so that one rule reads every value (`service/pipeline/coercion.py`) and a
+table's types need no guess. A record that cannot be read is not dropped: it is in a
+column of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from service.pipeline.coercion import identifier
+from service.pipeline.places import Place
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+CORRUPT = "_corrupt_record"
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A frame, the columns in it that are data, with what Spark calls their types, and the one of records
+    that could not be read, or empty."""
+
+    frame: DataFrame
+    columns: Mapping[str, str]
+    corrupt: str = ""
+
+
+def read(
+    session: SparkSession, format: str, place: Place, options: Mapping[str, str], names: Sequence[str]
+) -> Source:
+    """The data at a place. `names` are the columns of a CSV file without a header, as far as it has them."""
+    options = {**options, "basePath": place.base} if place.base else dict(options)
+    return _READERS[format](session, place, options, names)
+
+
+def _typed(format: str) -> Callable[..., Source]:
+    def read(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+        frame = session.read.format(format).options(**options).load(list(place.paths))
+        return Source(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+
+    return read
+
+
+def _jdbc(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+    frame = session.read.format("jdbc").options(**options).load()
+    return Source(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+
+
+def _csv(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+    found = session.read.options(**options).csv(list(place.paths)).columns
+    if options["header"] != "true":
+        found = [*names, *found[len(names) :]][: len(found)]
+    checks = {"columnPruning": "false", "enforceSchema": "false"}
+    return _as_text(session, "csv", place, {**options, **checks}, found)
+
+
+def _json(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+    reader = session.read.options(**options, primitivesAsString="true", columnNameOfCorruptRecord=CORRUPT)
+    found = [name for name in reader.json(list(place.paths)).columns if name != CORRUPT]
+    return _as_text(session, "json", place, options, found)
+
+
+def _as_text(
+    session: SparkSession, format: str, place: Place, options: Mapping[str, str], names: Sequence[str]
+) -> Source:
+    schema = ", ".join(f"{identifier(name)} STRING" for name in (*names, CORRUPT))
+    reader = session.read.format(format).options(
+        **options, mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT
+    )
+    return Source(reader.schema(schema).load(list(place.paths)), dict.fromkeys(names, "string"), CORRUPT)
+
+
+_READERS: dict[str, Callable[..., Source]] = {
+    "parquet": _typed("parquet"),
+    "orc": _typed("orc"),
+    "text": _typed("text"),
+    "csv": _csv,
+    "json": _json,
+    "jdbc": _jdbc,
+}
+FORMATS = tuple(_READERS)

@@ -1,0 +1,115 @@
+"""Runs: jobs on their way, one after another on a thread of their own.
+
+A run ends in one of three ways: its work returns the job as it ended, raises, or is
+cancelled, which it notices at `Run.check` or by an exception of what it waited for. A
+cancelled run has changed nothing; one whose work has come to its end is done, however
+late a cancel came.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from queue import SimpleQueue
+
+from service import problems
+from service.errors import ServiceError, problem_of
+from service.pipeline.jobs import CANCELLED, DONE, FAILED, RUNNING, Job, JobStore, now
+
+_log = logging.getLogger("freshet.pipeline")
+
+
+class Cancelled(Exception):
+    """The run was cancelled, and its work stopped."""
+
+
+@dataclass(eq=False)
+class Run:
+    """A job on its way: `work` takes the run and returns the job as it ended. `progress` is from 0 to 1."""
+
+    job: Job
+    work: Callable[[Run], Job]
+    progress: float = 0.0
+    cancelled: bool = False
+
+    def advance(self, progress: float) -> None:
+        """Says how far the run is; it never goes back. Cancelled if it is to stop."""
+        self.check()
+        self.progress = max(self.progress, min(progress, 1.0))
+
+    def check(self) -> None:
+        if self.cancelled:
+            raise Cancelled
+
+
+class Runner:
+    """Runs jobs in the order in which they come. Any thread."""
+
+    def __init__(self, store: JobStore, explain: Callable[[Exception], Exception]) -> None:
+        """`explain` makes of an exception of foreign code one that has a problem document, where it can."""
+        self._store = store
+        self._explain = explain
+        self._queue: SimpleQueue[Run | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._runs: dict[str, Run] = {}
+        self._thread: threading.Thread | None = None
+
+    def submit(self, run: Run) -> None:
+        """Keeps the job and runs it in its turn. Overloaded."""
+        with self._lock:
+            self._store.add(run.job)
+            self._runs[run.job.id] = run
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name="freshet-pipeline")
+                self._thread.start()
+            self._queue.put(run)
+
+    def progress(self, job: Job) -> float:
+        """How far a job is, from 0 to 1."""
+        run = self._runs.get(job.id) if job.state == RUNNING else None
+        return float(job.state == DONE) if run is None else run.progress
+
+    def cancel(self, job: Job) -> None:
+        """Has a job end soon, unless it has ended."""
+        run = self._runs.get(job.id)
+        if run is not None:
+            run.cancelled = True
+
+    def close(self) -> None:
+        """Cancels what runs and what waits, and ends the thread. Blocks."""
+        with self._lock:
+            for run in self._runs.values():
+                run.cancelled = True
+            self._queue.put(None)
+            thread = self._thread
+        if thread is not None:
+            thread.join()
+
+    def _work(self) -> None:
+        while (run := self._queue.get()) is not None:
+            try:
+                self._store.update(self._ended(run))
+            except Exception:
+                _log.exception("%s %s: what became of it could not be kept", run.job.kind, run.job.id)
+            del self._runs[run.job.id]
+
+    def _ended(self, run: Run) -> Job:
+        """The job as its run leaves it."""
+        try:
+            run.check()
+            run.job = replace(run.job, started_at=now())
+            self._store.update(run.job)
+            return run.work(run)
+        except Exception as error:
+            if run.cancelled:
+                return run.job.ended(CANCELLED)
+            return run.job.ended(FAILED, error=self._problem(run, error))
+
+    def _problem(self, run: Run, error: Exception) -> dict[str, object]:
+        explained = self._explain(error)
+        problem = problem_of(explained)
+        if not isinstance(explained, ServiceError):
+            _log.error("%s %s failed", run.job.kind, run.job.id, exc_info=error)
+        return problems.members(problem or problems.INTERNAL)

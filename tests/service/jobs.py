@@ -1,0 +1,73 @@
+"""Jobs over HTTP, waited for; and the rows of a relation as Python values."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+
+import pyarrow.ipc
+
+from service.parsing import ARROW
+from tests.service.client import Client
+
+COLUMNS = {
+    "id": "BIGINT",
+    "flag": "BOOLEAN",
+    "small": "SMALLINT",
+    "whole": "INTEGER",
+    "amount": "NUMERIC(12, 3)",
+    "ratio": "DOUBLE PRECISION",
+    "part": "REAL",
+    "name": "TEXT",
+    "day": "DATE",
+    "at": "TIMESTAMP",
+}
+"""A table with a column of every type."""
+
+
+def begin(client: Client, kind: str, **request: object) -> str:
+    """Begins a load or an export, which must be taken. The path of its job."""
+    answer = client.post(f"/v1/{kind}", request)
+    assert answer.status_code == 202, answer.text
+    assert answer.json()["state"] == "running"
+    return f"/v1/{kind}/{answer.json()['id']}"
+
+
+def ended(client: Client, path: str, seconds: float = 60) -> dict:
+    """The job at a path, when it has ended."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        job = client.get(path).json()
+        if job["state"] != "running":
+            return job
+        time.sleep(0.05)
+    raise TimeoutError(f"{path} still runs after {seconds} s")
+
+
+def done(client: Client, kind: str, **request: object) -> dict:
+    """A job that must be done."""
+    job = ended(client, begin(client, kind, **request))
+    assert job["state"] == "done", job
+    assert job["progress"] == 1
+    return job
+
+
+def failed(client: Client, kind: str, **request: object) -> dict:
+    """The problem of a job that must fail."""
+    job = ended(client, begin(client, kind, **request))
+    assert job["state"] == "failed", job
+    return job["error"]
+
+
+def values(client: Client, path: str, **params: object) -> list[str]:
+    """All rows at a path, as `ordered` has them."""
+    answer = client.get(path, accept=ARROW, **params)
+    assert answer.status_code == 200, answer.text
+    return ordered(
+        tuple(row.values()) for row in pyarrow.ipc.open_stream(answer.content).read_all().to_pylist()
+    )
+
+
+def ordered(rows: Iterable[tuple]) -> list[str]:
+    """Rows as texts, which compare NaN as equal, in order."""
+    return sorted(map(repr, rows))
