@@ -33,7 +33,7 @@ def begin(client: Client, kind: str, **request: object) -> str:
     return f"/v1/{kind}/{answer.json()['id']}"
 
 
-def ended(client: Client, path: str, seconds: float = 60) -> dict:
+def ended(client: Client, path: str, seconds: float = 300) -> dict:
     """The job at a path, when it has ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
