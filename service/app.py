@@ -65,8 +65,8 @@ def create_app(
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
                 await asyncio.to_thread(app.state.pipeline.close)
-                await asyncio.to_thread(own.stop)
                 await asyncio.to_thread(runtime.close)
+            await asyncio.to_thread(own.stop)
 
     app = FastAPI(
         title="Freshet",
@@ -100,7 +100,7 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
 
 
 async def _open(app: FastAPI, settings: Settings, sessions: Sessions) -> None:
-    runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics)
+    runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
     app.state.runtime = runtime

@@ -14,11 +14,12 @@ from engine.schema import Column, Schema
 from service.errors import Invalid
 from service.names import fold
 from service.pipeline.coercion import coerce, identifier, literal, shown, sql_type
-from service.pipeline.scan import ERROR
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
+ERROR = "_error"
+"""The last column of what is judged: what is wrong with the row, NULL for a good one."""
 Found = Mapping[str, str]
 """The columns that a reader found, with what Spark calls their types."""
 _SHOWN = 80

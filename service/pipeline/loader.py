@@ -1,55 +1,146 @@
-"""A scan into a table, as one epoch, by the engine of this process."""
+"""Judged rows into a table, as one epoch: by the engine of this process, or on Spark.
+
+What `service/placement.py` would compute here is computed here: Spark writes the rows
+to files in the scratch directory, and they become changes like any others. What it
+would have Spark compute never comes here at all.
+"""
 
 from __future__ import annotations
 
+import shutil
 import time
-from dataclasses import replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
+import pyarrow.parquet
 
 from engine.codec import decode_rows, encode_arrow
+from engine.execution import Declined, Scan, Scanned
 from engine.schema import Schema
+from engine.spark.session import Sessions
 from service.catalog import Receipt
 from service.changes import Applied, Op, TableChanges
 from service.definitions import Definition
+from service.epochs import Load
 from service.errors import Conflict, Invalid, Overloaded
 from service.pipeline.jobs import DONE, Job, write
+from service.pipeline.judge import ERROR
+from service.pipeline.places import local
 from service.pipeline.runs import Run
-from service.pipeline.scan import ERROR
+from service.pipeline.watch import watched
+from service.placement import Where
 from service.resolve import RowConflict
 from service.runtime import Runtime
 
-SHOWN = 5
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+_SHOWN = 5
 """Bad rows that a failure tells of."""
 _PAUSE = 0.2
 """Seconds between two attempts to get into the writer's queue."""
 
 
-def load(runtime: Runtime, run: Run, definition: Definition, rows: pa.Table, skip_bad: bool) -> Job:
-    """The rows of a scan, computed, into the table; the job as it is done.
+@dataclass(frozen=True, eq=False)
+class Loader:
+    runtime: Runtime
+    sessions: Sessions
 
-    Invalid if a row is bad and none may be, Conflict if a key is there already; Cancelled
-    as long as the writer has not taken the rows.
-    """
-    judged = rows.column(ERROR)
-    bad = len(rows) - judged.null_count
-    if bad and not skip_bad:
-        raise bad_rows(bad, judged.drop_null()[:SHOWN].to_pylist())
-    good = rows.filter(judged.is_null()) if bad else rows
-    words = encode_arrow(good.drop_columns([ERROR]), definition.schema, runtime.dictionary)
-    job = replace(run.job, rows=words.shape[1], skipped=bad)
-    changes = TableChanges.of(Op.INSERT, definition.schema, words)
-    applied = _commit(runtime, run, definition, changes, receipt_of(job))
-    return job.ended(DONE, epoch=applied.epoch)
+    def load(self, run: Run, definition: Definition, source: DataFrame, scan: Scan) -> Job:
+        """The rows of a scan, which come from `source` row by row, into the table; the job as it is done.
+
+        Invalid if a row is bad and none may be, Conflict if a key is there already; Cancelled
+        as long as the epoch has not begun.
+        """
+        if self._is_sparks(run, definition, source):
+            try:
+                with self._watched(run, definition, "an epoch", 0.2, 1.0):
+                    load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
+                    applied, scanned = self.runtime.load(load)
+                return _done(run.job, scanned, applied)
+            except Declined:
+                run.check()
+        return self._load_here(run, definition, scan)
+
+    def _watched(self, run: Run, definition: Definition, what: str, start: float, stop: float):
+        return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
+
+    def _is_sparks(self, run: Run, definition: Definition, source: DataFrame) -> bool:
+        """Whether Spark is to compute what follows from the rows."""
+        settings = self.runtime.settings
+        where = Where(settings.spark)
+        if where is not Where.AUTO:
+            return where is Where.ALWAYS
+        with self._watched(run, definition, "size", 0.1, 0.2):
+            return source.limit(settings.spark_rows).count() == settings.spark_rows
+
+    def _load_here(self, run: Run, definition: Definition, scan: Scan) -> Job:
+        with _scratch(self.runtime.settings.state / "scratch" / run.job.id) as directory:
+            with self._watched(run, definition, "rows", 0.2, 0.8):
+                scan.frame.write.parquet(local(directory / "rows"))
+            words, scanned = self._words(directory / "rows", definition, scan.skip_bad)
+        changes = TableChanges.of(Op.INSERT, definition.schema, words)
+        applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
+        return _done(run.job, scanned, applied)
+
+    def _words(self, directory: Path, definition: Definition, skip_bad: bool) -> tuple[np.ndarray, Scanned]:
+        """The words [W, n] of the good rows in a directory's files. Invalid if bad ones fail it."""
+        schema = definition.schema
+        parts: list[np.ndarray] = []
+        examples: list[str] = []
+        skipped = 0
+        for path in sorted(directory.glob("*.parquet")):
+            rows = pyarrow.parquet.read_table(path)
+            errors = rows.column(ERROR)
+            bad = len(rows) - errors.null_count
+            if bad:
+                skipped += bad
+                examples += errors.drop_null()[: _SHOWN - len(examples)].to_pylist()
+                rows = rows.filter(errors.is_null())
+            parts.append(encode_arrow(rows.drop_columns([ERROR]), schema, self.runtime.dictionary))
+        if skipped and not skip_bad:
+            raise _bad_rows(skipped, examples)
+        words = np.concatenate(parts, axis=1) if parts else np.empty((len(schema), 0), np.int64)
+        return words, Scanned(words.shape[1], skipped, tuple(examples))
+
+    def _commit(self, run: Run, definition: Definition, changes: TableChanges, receipt: Receipt) -> Applied:
+        """Waits for room in the writer's queue, and then for the epoch."""
+        while True:
+            run.check()
+            try:
+                return self.runtime.commit({definition.name: changes}, receipt)
+            except Overloaded:
+                time.sleep(_PAUSE)
+            except RowConflict as error:
+                raise self._key_exists(error, definition, changes.words[:, error.place]) from None
+
+    def _key_exists(self, error: RowConflict, definition: Definition, row: np.ndarray) -> Conflict:
+        key = definition.relation.key or ()
+        schema = Schema(tuple(definition.schema.columns[i] for i in key))
+        (values,) = decode_rows(np.ascontiguousarray(row[list(key), None]), schema, self.runtime.dictionary)
+        named = ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))
+        return Conflict(
+            f"table {definition.name} has a row of key {named} already, or the load has two",
+            "nothing was loaded",
+            code=error.code,
+        )
 
 
-def receipt_of(job: Job) -> Receipt:
+def _done(job: Job, scanned: Scanned, applied: Applied) -> Job:
+    return job.ended(DONE, rows=scanned.rows, skipped=scanned.skipped, epoch=applied.epoch)
+
+
+def _receipt(job: Job, scanned: Scanned) -> Receipt:
     """What makes the job done in the transaction of its epoch."""
-    return lambda connection, applied: write(connection, job.ended(DONE, epoch=applied.epoch))
+    return lambda connection, applied: write(connection, _done(job, scanned, applied))
 
 
-def bad_rows(count: int, messages: list[str]) -> Invalid:
+def _bad_rows(count: int, messages: list[str]) -> Invalid:
     """What the author of a load is told of rows that do not fit the table."""
     rest = count - len(messages)
     more = f"; and {rest} more" if rest else ""
@@ -60,27 +151,11 @@ def bad_rows(count: int, messages: list[str]) -> Invalid:
     )
 
 
-def _commit(
-    runtime: Runtime, run: Run, definition: Definition, changes: TableChanges, receipt: Receipt
-) -> Applied:
-    """Waits for room in the writer's queue, and then for the epoch."""
-    while True:
-        run.check()
-        try:
-            return runtime.commit({definition.name: changes}, receipt)
-        except Overloaded:
-            time.sleep(_PAUSE)
-        except RowConflict as error:
-            raise _key_exists(error, definition, changes.words[:, error.place], runtime) from None
-
-
-def _key_exists(error: RowConflict, definition: Definition, row: np.ndarray, runtime: Runtime) -> Conflict:
-    key = definition.relation.key or ()
-    schema = Schema(tuple(definition.schema.columns[i] for i in key))
-    (values,) = decode_rows(np.ascontiguousarray(row[list(key), None]), schema, runtime.dictionary)
-    named = ", ".join(f"{name} = {value!r}" for name, value in zip(schema.names, values, strict=True))
-    return Conflict(
-        f"table {definition.name} has a row of key {named} already, or the load has two",
-        "nothing was loaded",
-        code=error.code,
-    )
+@contextmanager
+def _scratch(directory: Path) -> Iterator[Path]:
+    """A directory that is there for as long as it is needed."""
+    directory.mkdir(parents=True)
+    try:
+        yield directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)

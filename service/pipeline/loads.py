@@ -5,31 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING
 
+from engine.execution import Scan
 from engine.spark.session import Sessions
 from service.definitions import Definition
-from service.errors import Conflict, Invalid
+from service.errors import Invalid
 from service.pipeline.jobs import Job
 from service.pipeline.judge import judged, match
-from service.pipeline.loader import load
+from service.pipeline.loader import Loader
 from service.pipeline.options import Value, public, reading
 from service.pipeline.places import Place, allowed_address, to_read
 from service.pipeline.readers import read
 from service.pipeline.runs import Run, Runner
-from service.pipeline.scan import Scan
 from service.pipeline.watch import watched
 from service.runtime import Runtime
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
 
 KIND = "load"
 
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """`columns` has the table's names of columns that the file calls otherwise. A bad row, or a column that
+    """`columns` has the table's names of columns that the data calls otherwise. A bad row, or a column that
     the table has not, fails the load unless it is to be skipped or ignored."""
 
     table: str
@@ -61,6 +57,7 @@ class Loads:
         self._runtime = runtime
         self._sessions = sessions
         self._runner = runner
+        self._loader = Loader(runtime, sessions)
 
     def submit(self, request: LoadRequest) -> Job:
         """A new job. NotFound, Invalid or Overloaded: there is none."""
@@ -83,19 +80,11 @@ class Loads:
         return to_read(request.path, settings)
 
     def _load(self, task: _Task, run: Run) -> Job:
-        table = task.definition.name
+        """Invalid if the columns are not the table's, and what the loader raises."""
+        request, definition = task.request, task.definition
+        table, schema = definition.name, definition.schema
         with watched(self._sessions, run, f"load into {table}: columns", 0.0, 0.1) as session:
-            scan = self._scan(session, task)
-        with watched(self._sessions, run, f"load into {table}: rows", 0.1, 0.8):
-            rows = scan.frame.toArrow()
-        if self._runtime.definitions().get(table) is not task.definition:
-            raise Conflict(f"table {table} was dropped or created anew meanwhile", code="table_changed")
-        return load(self._runtime, run, task.definition, rows, scan.skip_bad)
-
-    def _scan(self, session: SparkSession, task: _Task) -> Scan:
-        """What is to be read and judged; Invalid if the columns are not the table's."""
-        request, schema = task.request, task.definition.schema
-        source = read(session, request.format, task.place, task.options, schema.names)
-        matched = match(source.columns, task.definition.name, schema, request.columns, request.ignore_unknown)
-        frame = judged(source.frame, source.columns, matched, schema, source.corrupt)
-        return Scan(frame, request.skip_bad)
+            source = read(session, request.format, task.place, task.options, schema.names)
+            matched = match(source.columns, table, schema, request.columns, request.ignore_unknown)
+            frame = judged(source.frame, source.columns, matched, schema, source.corrupt)
+        return self._loader.load(run, definition, source.frame, Scan(frame, request.skip_bad))

@@ -22,7 +22,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 _WILD = re.compile(r"[*?\[]")
 _SPECIAL = re.compile(r"([\\*?\[\]{}^,])")
 _PLAIN = re.compile(r"[\w./:=,*@+-]*")
-_OWN = re.compile(r"lock|freshet\.db.*|checkpoints|state|spark|pipeline")
+_OWN = re.compile(r"lock|freshet\.db.*|spark")
 
 
 @dataclass(frozen=True)
@@ -98,5 +98,6 @@ def _files(path: Path, settings: Settings, above: frozenset[Path]) -> Iterator[P
 def _check_own(real: Path, path: str, settings: Settings) -> None:
     """Invalid for what the service keeps itself."""
     data = settings.data.resolve()
-    if real.is_relative_to(data) and real != data and _OWN.fullmatch(real.relative_to(data).parts[0]):
+    inside = real.relative_to(data).parts if real.is_relative_to(data) else ()
+    if real.is_relative_to(settings.state.resolve()) or (inside and _OWN.fullmatch(inside[0])):
         raise Invalid(f"{path!r} is the service's own", code="path_not_allowed")

@@ -290,7 +290,7 @@ def test_a_key_that_is_there(client: Client, data: Path) -> None:
     (data / "twice.csv").write_text("id,name\n3,a\n3,a\n")
     client.table("t", {"id": "BIGINT", "name": "TEXT"}, key=["name", "id"])
     client.insert("t", {"id": 2, "name": "b"})
-    for path, named in (("a.csv", "name = 'b', id = 2"), ("twice.csv", "name = 'a', id = 3")):
+    for path, named in (("a.csv", "name = b, id = 2"), ("twice.csv", "name = a, id = 3")):
         problem = failed(client, "loads", table="t", format="csv", path=path)
         assert (problem["status"], problem["code"]) == (409, "key_exists")
         assert named in problem["detail"]
@@ -323,7 +323,7 @@ def test_paths_outside_the_roots(client: Client, data: Path, tmp_path: Path) -> 
         "hdfs://host:8020/a",
         "freshet.db",
         "freshet*",
-        "checkpoints",
+        "state",
         ".",
     ):
         answer = client.post("/v1/loads", {"table": "t", "format": "csv", "path": path})
