@@ -19,7 +19,7 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from engine.spark.session import Sessions, SparkOptions
+from engine.spark.session import Sessions
 from service import problems
 from service.bodies import too_large
 from service.metrics import Counter, Metrics
@@ -48,7 +48,7 @@ def create_app(
     settings: Settings, on_failure: Callable[[], None] | None = None, sessions: Sessions | None = None
 ) -> FastAPI:
     """The service as an ASGI app. Spark `sessions` that are given are used, and outlive it."""
-    own = Sessions(SparkOptions(settings.data / "spark"))
+    own = Sessions(settings.spark_options)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
