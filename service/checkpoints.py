@@ -19,6 +19,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from sqlalchemy.exc import SQLAlchemyError
+
 from engine.spill import Capture, Spill
 from service.errors import Unavailable
 from service.manifests import Saved
@@ -102,8 +104,8 @@ class Checkpoints:
             _log.exception("a checkpoint failed; the log is kept")
             state.metrics.checkpoints.add(1, (("outcome", "failed"),))
             self._failed = (plan.log_bytes, plan.log_commits)
-            with suppress(Unavailable):  # a writer that has stopped
-                call(lambda: state.engine.release(plan.capture))
+            with suppress(Unavailable, SQLAlchemyError):  # the writer has stopped, or knows not what to keep
+                call(lambda: self._give_up(plan))
             return
         state.metrics.checkpoints.add(1, (("outcome", "done"),))
         seconds, size = time.perf_counter() - started, spill.manifest.size
@@ -115,13 +117,20 @@ class Checkpoints:
         oldest = _now() - state.settings.idempotency_hours * 3_600_000_000
         saved = Saved(spill.manifest, plan.newest_relation)
         if not state.catalog.publish(saved, oldest, plan.since):
-            state.engine.release(plan.capture)  # an epoch has been published with files of its own
+            self._give_up(plan)  # an epoch has been published with files of its own
             return
         state.engine.install(spill)
         state.directory.sweep(state.engine.files() | set(spill.manifest.names()))
         state.epochs.log_bytes -= plan.log_bytes
         state.epochs.log_commits -= plan.log_commits
         self._failed = (0, 0)
+
+    def _give_up(self, plan: _Plan) -> None:
+        """Goes on without the checkpoint, and without its files. On the writer's thread."""
+        state = self._state
+        state.engine.release(plan.capture)
+        found = state.catalog.saved()
+        state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
 
 
 def forget(state: State, at: int) -> None:

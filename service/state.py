@@ -11,8 +11,9 @@ from __future__ import annotations
 import fcntl
 import logging
 import os
+import resource
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -62,6 +63,7 @@ def recover(settings: Settings, metrics: Metrics, sessions: Sessions | None = No
     damaged.
     """
     settings.data.mkdir(parents=True, exist_ok=True)
+    _allow_open_files()
     with ExitStack() as undo:
         lock = _lock(settings)
         undo.callback(os.close, lock)
@@ -130,6 +132,13 @@ def _replay(state: State) -> None:
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
     state.engine.stage(deltas, newest.last + 1).publish()
     state.epochs.resume(newest, log_bytes, log_commits)
+
+
+def _allow_open_files() -> None:
+    """Lets the process have as many files open as it may: each one that is mapped is open."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # a system that has no such number
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _lock(settings: Settings) -> int:
