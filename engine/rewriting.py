@@ -1,26 +1,29 @@
-"""From a trace to its files: what is in memory alone is written, and older files that are not much larger.
+"""From a trace to its files: what is in memory alone is written, and with it files not much larger.
 
-So each file of a shard has a few times the rows of all newer ones: there are as many as the
-logarithm of the rows, and no row is written more often than that. Files of other divisions (of
-few rows, in one file; of another number of shards) count as one more shard.
+Each file of a shard has a few times the rows of all smaller ones: there are as many as the
+logarithm of the rows, and no row is written more often than that. Files that came by other
+ways, as those of an epoch on Spark, are merged by the same rule. Files of other divisions (of few
+rows, which are not divided; of another number of shards) count as one more shard.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.layer import Layer
 from engine.states import Kept
-from engine.store.directory import StateDirectory
+from engine.store.directory import StateDirectory, Writing
 from engine.store.files import BatchFile
 from engine.store.shards import key_words, split
 from engine.trace import Trace
 
 GROWTH = 2
-"""A file is written anew unless it has more than this many times the rows that are written anyway."""
+"""A file is written anew unless it has more than this many times the rows that are written anyway,"""
+FEW = 1 << 12
+"""or has more rows than this."""
 UNDIVIDED = 1 << 14
 """Rows up to which a batch goes to one file, whatever the number of shards."""
 
@@ -64,50 +67,55 @@ class Rewritten:
         return True
 
 
-def rewrite(captured: Captured, directory: StateDirectory, shards: int) -> Rewritten:
+def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, shards: int) -> Rewritten:
     """Write what is in no file, divided into `shards`. StoreError if a file that goes with it is damaged."""
     trace, since = captured.trace, captured.since
-    taken = [layer for layer in captured.layers if layer.file is None]
-    if not taken:
-        return Rewritten(captured)
     words = key_words(trace.key)
     of = shards if words else 1
+    fresh = [layer for layer in captured.layers if layer.file is None]
     filed = [(layer.file, layer) for layer in captured.layers if layer.file is not None]
-    others = [layer for file, layer in filed if file.shards != of]
-    taken += _not_much_larger(others, sum(map(len, taken)))
+    taken = _together(fresh, [layer for file, layer in filed if file.shards != of])
     merged = _merged(trace, taken, since)
     pieces = [(merged, 0, 1)]
     if of == 1 or len(merged) > UNDIVIDED:
         pieces.clear()
-        for shard, rows in enumerate(split(merged, words, of)):
-            older = [layer for file, layer in filed if (file.shard, file.shards) == (shard, of)]
-            older = list(_not_much_larger(older, len(rows)))
-            taken += older
-            pieces.append((_merged(trace, [Layer(rows), *older], since), shard, of))
+        divided = split(merged, words, of)
+    else:
+        divided = [merged[:0]] * of
+    for shard, rows in enumerate(divided):
+        own = [layer for file, layer in filed if (file.shard, file.shards) == (shard, of)]
+        fresh = [Layer(rows)] if len(rows) else []
+        together = _together(fresh, own)
+        taken += together[len(fresh) :]
+        pieces.append((_merged(trace, together, since), shard, of))
     for layer in taken:
         if layer.file is not None:
             directory.verify(layer.file)
-    made = (_written(directory, trace, *piece) for piece in pieces if len(piece[0]))
-    return Rewritten(captured, tuple(taken), tuple(made))
+    written = [
+        writing.write(trace.export_rows(rows), trace.key, shard, of)
+        for rows, shard, of in pieces
+        if len(rows)
+    ]
+    return Rewritten(captured, tuple(taken), tuple(opened(directory, trace, file) for file in written))
 
 
-def _not_much_larger(layers: Iterable[Layer], size: int) -> Iterator[Layer]:
-    """Of some layers those that are written anew with `size` rows, the smallest first."""
-    for layer in sorted(layers, key=len):
-        if len(layer) > GROWTH * size:
-            return
+def _together(fresh: list[Layer], filed: list[Layer]) -> list[Layer]:
+    """The layers that are written as one: the fresh ones first, then the smallest of those in files.
+
+    Without fresh ones these are at least two, or none.
+    """
+    taken = list(fresh)
+    size = sum(map(len, fresh))
+    for layer in sorted(filed, key=len):
+        if taken and len(layer) > max(GROWTH * size, FEW):
+            break
+        taken.append(layer)
         size += len(layer)
-        yield layer
+    return taken if fresh or len(taken) > 1 else []
 
 
 def _merged(trace: Trace, layers: Iterable[Layer], since: int) -> np.ndarray:
     return trace.merge_all([layer.rows for layer in layers], since)
-
-
-def _written(directory: StateDirectory, trace: Trace, rows: np.ndarray, shard: int, shards: int) -> Layer:
-    """A batch in a new file, and as the trace has it from there."""
-    file = directory.write(trace.export_rows(rows), trace.key, shard, shards)
-    return opened(directory, trace, file)
 
 
 def opened(directory: StateDirectory, trace: Trace, file: BatchFile) -> Layer:

@@ -18,7 +18,7 @@ from engine.dictionary import Dictionary
 from engine.operators.operator import Operator
 from engine.rewriting import GROWTH, Captured, Rewritten, opened, rewrite
 from engine.states import kept_states
-from engine.store.directory import StateDirectory
+from engine.store.directory import StateDirectory, Writing
 from engine.store.files import TextFile
 from engine.store.manifest import Manifest
 
@@ -43,9 +43,10 @@ class Capture:
     texts: tuple[TextPart, ...]
 
     def write(self, directory: StateDirectory, shards: int) -> Spill:
-        """Make all of it durable. What fails leaves files that no manifest names."""
-        rewritten = tuple(rewrite(captured, directory, shards) for captured in self.states)
-        texts = self._write_texts(directory)
+        """Make all of it durable, or leave nothing and raise."""
+        with directory.writing() as writing:
+            rewritten = tuple(rewrite(captured, directory, writing, shards) for captured in self.states)
+            texts = self._write_texts(writing)
         manifest = Manifest(
             self.upper,
             {it.captured.fingerprint: it.files for it in rewritten},
@@ -54,7 +55,7 @@ class Capture:
         )
         return Spill(self, manifest, rewritten, texts)
 
-    def _write_texts(self, directory: StateDirectory) -> tuple[TextPart, ...]:
+    def _write_texts(self, writing: Writing) -> tuple[TextPart, ...]:
         """The dictionary's files, the newest of which are written anew with the entries that are in none."""
         kept = list(self.texts)
         first = kept[-1].last if kept else 0
@@ -63,7 +64,7 @@ class Capture:
         while kept and first - _first(kept) <= GROWTH * (self.entries - first):
             first = _first(kept)
             kept.pop()
-        file = directory.write_texts(*self.dictionary.slice(first, self.entries))
+        file = writing.write_texts(*self.dictionary.slice(first, self.entries))
         return (*kept, TextPart(file, self.entries))
 
 

@@ -33,9 +33,10 @@ def every_operator(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[t
 
 
 class Kept(Protocol):
-    """What is kept between advances."""
+    """What is kept between advances; its fingerprint is there once somebody has asked."""
 
     trace: Trace
+    fingerprint: str
 
     def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
         """Let mapped layers, computed elsewhere, be what the advance brings."""
@@ -48,7 +49,14 @@ def kept_states(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tupl
     """All that these operators keep, by fingerprint: arrangements, and the errors of failed rows."""
     for path, operator in every_operator(operators):
         if isinstance(operator, Arrangement):
-            yield fingerprint(*path), operator
+            yield _fingerprint(operator, path), operator
         log = getattr(operator, "failures", None)
         if log is not None:
-            yield fingerprint(*path, "failures"), log
+            yield _fingerprint(log, (*path, "failures")), log
+
+
+def _fingerprint(state: Kept, path: Path) -> str:
+    """The state's fingerprint, which is made once."""
+    if not state.fingerprint:
+        state.fingerprint = fingerprint(*path)
+    return state.fingerprint

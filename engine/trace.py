@@ -121,9 +121,10 @@ class Trace:
 
     def capture(self) -> tuple[Layer, ...]:
         """All batches: insertions leave them alone until they are exchanged or released."""
-        self._merges.clear()
-        self._layers.clear()
-        self._rebase(list(self._held))
+        if self._layers:
+            self._merges.clear()
+            self._layers.clear()
+            self._rebase(list(self._held))
         return tuple(self._base)
 
     def exchange(self, captured: Collection[Layer], mapped: Iterable[Layer]) -> bool:

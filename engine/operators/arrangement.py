@@ -52,6 +52,7 @@ class Arrangement(Operator):
         self.width = len(columns)
         self.depth = depth
         self.trace = Trace(self.width + depth, diffs)
+        self.fingerprint = ""
         self.touched = False
         self.staged = 0
         """Rows of differences that the advance has brought so far."""

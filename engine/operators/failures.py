@@ -29,6 +29,7 @@ class FailureLog:
     def __init__(self, dictionary: Dictionary) -> None:
         self.trace = Trace(1)
         self.touched = False
+        self.fingerprint = ""
         self.readers: set[str] = set()
         self._dictionary = dictionary
         self._fresh: list[np.ndarray] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Collection, Sequence
 from mmap import mmap
 from pathlib import Path
@@ -378,3 +379,27 @@ def test_constants_are_not_counted_twice(directory: StateDirectory) -> None:
     engine = resumed(engine.spill(directory, 1), directory, [], {"constant": plan})
     engine.stage({}, 2).publish()
     assert rows(engine, "constant") == [(1, 2), (3, 4)]
+
+
+def test_files_that_others_wrote_are_merged(directory: StateDirectory) -> None:
+    """As those of epochs on Spark, which come in many: the spill before each of them merges some."""
+    rng = np.random.default_rng(4)
+    engine = Engine()
+    engine.create_source("pairs", PAIRS.schema)
+    engine.create_view("degrees", degrees())
+    (state,) = [it for _, it in kept_states(engine._dataflow.operators.items()) if it.trace.key]
+    expected: Counter = Counter()
+    for _ in range(40):
+        for shard in range(2):
+            keys = np.unique(rng.integers(0, 1_000_000, 5_000))
+            rows = np.stack([keys, np.ones_like(keys), np.full_like(keys, 2)], axis=1)
+            expected.update(dict.fromkeys(keys.tolist(), 2))
+            state.trace.map([directory.open(directory.write(rows, 1, shard, 2))])
+        state.reset()
+        engine.spill(directory, 2)
+        assert len(state.trace.files()) < 16
+    found = Counter()
+    for batch in state.trace.batches():
+        for key, _, diff in batch.tolist():
+            found[key] += diff
+    assert found == expected

@@ -17,7 +17,7 @@ from engine.fingerprint import fingerprint
 from engine.plan import Node
 from engine.runtime import Engine
 from engine.spill import Capture
-from engine.store.directory import StateDirectory
+from engine.store.directory import StateDirectory, Writing
 from engine.store.manifest import Manifest
 from service.catalog import Catalog
 from service.settings import Settings
@@ -342,7 +342,7 @@ def test_a_checkpoint_that_fails_keeps_the_log(
     settings = replace(settings, checkpoint_commits=2)
     crash()
     with monkeypatch.context() as patch:
-        patch.setattr(StateDirectory, "write_texts", fail)
+        patch.setattr(Writing, "write_texts", fail)
         with Client(settings) as client:
             define(client)
             fill(client, 1, 10)
