@@ -450,7 +450,12 @@ class Engine:
 
     def spill(self, directory: StateDirectory, shards: int) -> Manifest:
         """Write to files what is in memory alone, divided into `shards`, and hold it by them."""
-        spill = self.capture().write(directory, shards)
+        capture = self.capture()
+        try:
+            spill = capture.write(directory, shards)
+        except BaseException:
+            self.release(capture)
+            raise
         self.install(spill)
         return spill.manifest
 

@@ -30,9 +30,10 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.kernels.merge import FIELDS, WRITTEN, compact, merge, merge_step
+from engine.kernels.merge import compact, merge, merge_step
 from engine.kernels.times import advance_batch
 from engine.layer import Index, Layer
+from engine.merge import Merge
 from engine.store.files import BatchFile
 from engine.times import Frontier
 
@@ -42,34 +43,6 @@ QUANTUM = 4096
 """Rows that a large merge goes on by at a time."""
 EFFORT = 10
 """Rows that every merge under way is owed for a row inserted."""
-
-
-class Merge:
-    """A merge under way, and the rows of work it is owed."""
-
-    def __init__(self, left: Layer, right: Layer, key: int) -> None:
-        size = len(left) + len(right)
-        self.left = left
-        self.right = right
-        self.owed = 0
-        self._out = np.empty((size, left.rows.shape[1]), np.int64)
-        self._state = np.zeros(FIELDS, np.int64)
-        self._index = Index.of_size(size, left.most_keys + right.most_keys, key)
-
-    def __len__(self) -> int:
-        return len(self._out)
-
-    def go_on(self, trace: Trace) -> Layer | None:
-        """Do the work that is owed, as `trace` merges; the result when it is done."""
-        out, state = self._out, self._state
-        start = int(state[WRITTEN])
-        done = trace.merge_step(self.left.rows, self.right.rows, out, state, self.owed)
-        self.owed = 0
-        written = int(state[WRITTEN])
-        if self._index is not None:
-            # The last row written may still come to nothing, and is entered with those after it.
-            self._index.enter(out, max(start - 1, 0), written if done else max(written - 1, 0))
-        return Layer(out[:written], self._index) if done else None
 
 
 class Trace:

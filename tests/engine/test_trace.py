@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import arrange
+from engine.layer import Layer
+from engine.store.files import BatchFile
 from engine.trace import AT_ONCE, QUANTUM, Trace
 
 NO_ROUNDS = np.empty(0, np.int64)
@@ -87,3 +89,89 @@ def test_the_number_of_batches_is_logarithmic() -> None:
     for epoch in range(3_000):
         trace.insert(batch(rng, 40, epoch, 10**9))
     assert trace.count <= 24
+
+
+# The base
+
+
+def total(trace: Trace) -> dict[tuple[int, ...], int]:
+    return contents(trace, keep_epochs=True)
+
+
+def filled(rng: np.random.Generator, sizes: list[int]) -> Trace:
+    trace = Trace(1)
+    trace.key = 1
+    for epoch, size in enumerate(sizes):
+        trace.insert(batch(rng, size, epoch, 10**6))
+    return trace
+
+
+def test_insertions_leave_captured_batches_alone() -> None:
+    """With merges under way when they were captured."""
+    rng = np.random.default_rng(7)
+    trace = filled(rng, [3 * QUANTUM] * 3 + [100] * 20)
+    before = total(trace)
+    captured = trace.capture()
+    assert total(trace) == before
+    added: Counter[tuple[int, ...]] = Counter(before)
+    for epoch in range(30, 200):
+        rows = batch(rng, 500, epoch, 10**6)
+        trace.insert(rows)
+        add(added, rows, keep_epochs=True)
+    held = {id(rows) for rows in trace.batches()}
+    assert all(id(layer.rows) in held for layer in captured)
+    assert total(trace) == {row: n for row, n in added.items() if n}
+    assert trace.count == len(trace.batches()) == len(held)
+
+
+def test_mapped_batches_stand_for_captured_ones() -> None:
+    rng = np.random.default_rng(8)
+    trace = filled(rng, [2_000, 900, 30])
+    before = total(trace)
+    captured = trace.capture()
+    trace.insert(batch(rng, 10, 9, 10**6))
+    mapped = [Layer(layer.rows.copy(), None, BatchFile("a", 1, 1, 1, 1, 1)) for layer in captured]
+    assert trace.exchange(captured, mapped)
+    assert [file.name for file in trace.files()] == ["a"] * len(captured)
+    assert not trace.exchange(captured, mapped)
+    trace.insert(batch(rng, 10, 10, 10**6))
+    assert len(trace.files()) == len(captured)
+    rows = np.concatenate([layer.rows for layer in mapped])
+    assert {(word, epoch): n for word, epoch, n in rows.tolist()}.items() <= before.items()
+    trace.finish()
+    assert trace.files() == []
+    assert len(trace.batches()) == 1
+    assert before.items() <= total(trace).items()
+
+
+def test_what_is_rewritten_meanwhile_is_not_exchanged() -> None:
+    trace = filled(np.random.default_rng(9), [500, 20])
+    captured = trace.capture()
+    trace.finish()
+    before = total(trace)
+    assert not trace.exchange(captured, [])
+    assert total(trace) == before
+
+
+def test_released_batches_are_merged_again() -> None:
+    rng = np.random.default_rng(10)
+    trace = filled(rng, [1_000])
+    expected = Counter(total(trace))
+    for epoch in range(1, 100):
+        trace.capture()
+        rows = batch(rng, 50, epoch, 10**6)
+        trace.insert(rows)
+        add(expected, rows, keep_epochs=True)
+        trace.release()
+    assert total(trace) == {row: n for row, n in expected.items() if n}
+    assert len(trace.batches()) < 12
+
+
+def test_a_table_has_room_for_any_number_of_mapped_batches() -> None:
+    trace = Trace(1)
+    rows = np.array([[5, 0, 1]], np.int64)
+    trace.map([Layer(rows, None, BatchFile(str(n), 1, 3, 0, 0, 0)) for n in range(50)])
+    trace.insert(rows)
+    assert trace.count == 51
+    assert total(trace) == {(5, 0): 51}
+    assert trace.rows == 51
