@@ -90,7 +90,9 @@ class Trace:
 
     def map(self, layers: Iterable[Layer]) -> None:
         """Add mapped batches to the base."""
-        self._rebase([*self._base, *layers])
+        mapped = list(layers)
+        if mapped:
+            self._rebase([*self._base, *mapped])
 
     def capture(self) -> tuple[Layer, ...]:
         """All batches: insertions leave them alone until they are exchanged or released."""
