@@ -26,7 +26,7 @@ from service.metrics import Counter, Metrics
 from service.models import ProblemModel
 from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
-from service.routes import changes, deltas, loads, operations, rows, sinks, sql, tables, views
+from service.routes import changes, deltas, exports, loads, operations, rows, sinks, sql, tables, views
 from service.runtime import Runtime
 from service.settings import Settings
 
@@ -39,6 +39,7 @@ ROUTERS = (
     rows.router,
     changes.router,
     loads.router,
+    exports.router,
     sinks.router,
     operations.router,
 )

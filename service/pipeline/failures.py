@@ -1,4 +1,4 @@
-"""What Spark raises, as errors with a problem document.
+"""What Spark and the file system raise, as errors with a problem document.
 
 PySpark is not imported for it: its exceptions are known by where they are defined, and
 the reason by Java's own words, of which the last cause says most.
@@ -7,7 +7,7 @@ the reason by Java's own words, of which the last cause says most.
 from __future__ import annotations
 
 from engine.errors import SparkUnavailable
-from service.errors import Invalid
+from service.errors import Invalid, Unavailable
 
 _FOREIGN = ("pyspark", "py4j", "grpc")
 _CAUSE = "Caused by: "
@@ -16,11 +16,13 @@ _LONGEST = 1000
 
 
 def explained(error: Exception) -> Exception:
-    """The error itself, or one that says the same for Spark's."""
+    """The error itself, or one that says the same for Spark's and the file system's."""
+    if type(error).__name__ == "Py4JNetworkError" or isinstance(error, ConnectionError):
+        return SparkUnavailable("Spark ended while it worked", "try again: it is started anew")
+    if isinstance(error, OSError):
+        return Unavailable(f"files cannot be written or read: {error}", code="storage_failed")
     if type(error).__module__.partition(".")[0] not in _FOREIGN:
         return error
-    if type(error).__name__ == "Py4JNetworkError":
-        return SparkUnavailable("Spark ended while it worked", "try again: it is started anew")
     return Invalid(reason(str(error)), code="spark_failed")
 
 

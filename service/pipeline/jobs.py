@@ -20,8 +20,7 @@ import orjson
 import sqlalchemy as sa
 
 from service.database import Number, metadata
-from service.errors import NotFound, Overloaded, Problem
-from service.problems import members
+from service.errors import NotFound, Overloaded
 
 RUNNING, DONE, FAILED, CANCELLED = STATES = ("running", "done", "failed", "cancelled")
 
@@ -117,12 +116,6 @@ class JobStore:
         query = sa.select(jobs).where(jobs.c.kind == kind).order_by(jobs.c.number.desc())
         with self._transaction() as connection:
             return [_job(row) for row in connection.execute(query)]
-
-    def fail_unfinished(self) -> None:
-        """Ends the jobs of a service that is no more: they have left nothing."""
-        problem = Problem(503, code="interrupted", detail="the service ended while the job was running")
-        for job in self.unfinished():
-            self.update(job.ended(FAILED, error=members(problem)))
 
     def counts(self) -> dict[tuple[str, str], int]:
         """How many jobs there are, by kind and state."""

@@ -7,10 +7,7 @@ would have Spark compute never comes here at all.
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -30,8 +27,9 @@ from service.epochs import Load
 from service.errors import Conflict, Invalid, Overloaded
 from service.pipeline.jobs import DONE, Job, write
 from service.pipeline.judge import ERROR
-from service.pipeline.places import local
+from service.pipeline.places import url
 from service.pipeline.runs import Run
+from service.pipeline.scratch import scratch, scratch_path
 from service.pipeline.watch import watched
 from service.placement import Where
 from service.resolve import RowConflict
@@ -80,9 +78,9 @@ class Loader:
             return source.limit(settings.spark_rows).count() == settings.spark_rows
 
     def _load_here(self, run: Run, definition: Definition, scan: Scan) -> Job:
-        with _scratch(self.runtime.settings.state / "scratch" / run.job.id) as directory:
+        with scratch(scratch_path(self.runtime.settings, run.job.id)) as directory:
             with self._watched(run, definition, "rows", 0.2, 0.8):
-                scan.frame.write.parquet(local(directory / "rows"))
+                scan.frame.write.parquet(url(directory / "rows"))
             words, scanned = self._words(directory / "rows", definition, scan.skip_bad)
         changes = TableChanges.of(Op.INSERT, definition.schema, words)
         applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
@@ -149,13 +147,3 @@ def _bad_rows(count: int, messages: list[str]) -> Invalid:
         '"bad_rows": "skip" leaves them out and counts them',
         code="bad_rows",
     )
-
-
-@contextmanager
-def _scratch(directory: Path) -> Iterator[Path]:
-    """A directory that is there for as long as it is needed."""
-    directory.mkdir(parents=True)
-    try:
-        yield directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)

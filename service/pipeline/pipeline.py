@@ -2,32 +2,51 @@
 
 from __future__ import annotations
 
+import shutil
+
 from engine.spark.session import Sessions
+from service.errors import Problem
+from service.pipeline.exports import KIND as EXPORT
+from service.pipeline.exports import Exports
 from service.pipeline.failures import explained
-from service.pipeline.jobs import JobStore
+from service.pipeline.jobs import FAILED, JobStore
 from service.pipeline.loads import Loads
 from service.pipeline.runs import Runner
+from service.pipeline.scratch import scratch_path
 from service.pipeline.sinks import Sinks
+from service.problems import members
 from service.runtime import Runtime
+
+_INTERRUPTED = Problem(503, code="interrupted", detail="the service ended while the job was running")
 
 
 class Pipeline:
     """Opened once the runtime is ready, closed before it is. Spark starts with the first job."""
 
     def __init__(self, runtime: Runtime, sessions: Sessions) -> None:
+        self._settings = runtime.settings
         self.sinks = Sinks(runtime)
         self.jobs = JobStore(runtime.transaction, runtime.settings.jobs_kept)
         self.runner = Runner(self.jobs, explained)
         self.loads = Loads(runtime, sessions, self.runner)
+        self.exports = Exports(runtime, sessions, self.runner)
         self.sessions = sessions
 
     @classmethod
     def open(cls, runtime: Runtime, sessions: Sessions) -> Pipeline:
         """Goes on with what the catalog says. Blocks."""
         pipeline = cls(runtime, sessions)
-        pipeline.jobs.fail_unfinished()
+        pipeline._settle()
         pipeline.sinks.restore()
         return pipeline
+
+    def _settle(self) -> None:
+        """Ends the jobs of a service that is no more; of what they had begun nothing is left."""
+        for job in self.jobs.unfinished():
+            shutil.rmtree(scratch_path(self._settings, job.id), ignore_errors=True)
+            if job.kind == EXPORT:
+                self.exports.clear(job)
+            self.jobs.update(job.ended(FAILED, error=members(_INTERRUPTED)))
 
     def close(self) -> None:
         """Ends what runs, where it can be gone on with. Blocks."""

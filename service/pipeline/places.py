@@ -77,8 +77,13 @@ def allowed_address(address: str, settings: Settings) -> str:
 
 
 def local(path: Path) -> str:
-    """A local path as Spark takes it: as it is written, and not as a pattern."""
-    return "file://" + _SPECIAL.sub(r"\\\1", str(path))
+    """A local path as Spark reads it: nothing in it is a pattern."""
+    return url(Path(_SPECIAL.sub(r"\\\1", str(path))))
+
+
+def url(path: Path) -> str:
+    """A local path as Spark writes to it."""
+    return f"file://{path}"
 
 
 def _files(path: Path, settings: Settings, above: frozenset[Path]) -> Iterator[Path]:

@@ -91,7 +91,8 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
         )
     reader = reader_of(request)
     snapshot = runtime.snapshot
-    epoch = await _epoch(runtime, wish, snapshot.upper - 1)
+    newest = snapshot.upper - 1
+    epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(runtime, wish.as_of, newest)
 
     def read() -> Reading:
         check_health(definition, snapshot, epoch, wish.skip_errors)
@@ -153,14 +154,13 @@ def _wish(
     return _Wish(*kept, limit, found, skip_errors or found.skip_errors)
 
 
-async def _epoch(runtime: Runtime, wish: _Wish, newest: int) -> int:
-    if wish.cursor is not None:
-        return wish.cursor.epoch
-    if wish.as_of is None:
+async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
+    """The epoch that a client means by its number or by a time; the newest by None."""
+    if as_of is None:
         return newest
-    if wish.as_of.isdecimal() and wish.as_of.isascii():
-        return int(wish.as_of)
-    return min(await runtime.epoch_at(parse_time(wish.as_of)), newest)
+    if as_of.isdecimal() and as_of.isascii():
+        return int(as_of)
+    return min(await runtime.epoch_at(parse_time(as_of)), newest)
 
 
 def parse_time(text: str) -> datetime:

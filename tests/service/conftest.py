@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import duckdb
 import pytest
 
+from engine.spark.session import Sessions
 from service.settings import Settings
 from tests.service.client import Client, Process
+from tests.service.jobs import ROWS
 
 
 @pytest.fixture
@@ -35,3 +38,25 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield start
     for process in started:
         process.kill()
+
+
+@pytest.fixture
+def bulk(settings: Settings, sessions: Sessions) -> Iterator[Client]:
+    """A service whose Spark is that of all tests."""
+    with Client(settings, sessions) as client:
+        yield client
+
+
+@pytest.fixture
+def data(settings: Settings) -> Path:
+    """The directory that clients may load from."""
+    settings.data.mkdir(exist_ok=True)
+    return settings.data
+
+
+@pytest.fixture
+def duck() -> Iterator[duckdb.DuckDBPyConnection]:
+    """DuckDB with a table `rows` of every type."""
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE TABLE rows AS {ROWS}")
+        yield connection

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 
+import duckdb
 import pyarrow.ipc
 
 from service.parsing import ARROW
@@ -23,6 +24,18 @@ COLUMNS = {
     "at": "TIMESTAMP",
 }
 """A table with a column of every type."""
+ROWS = """
+    SELECT i::BIGINT AS id, (CASE i % 3 WHEN 0 THEN true WHEN 1 THEN false END) AS flag,
+        (i * 7 - 300)::SMALLINT AS small, (CASE WHEN i % 5 > 0 THEN i * 100003 END)::INTEGER AS whole,
+        (CASE WHEN i % 4 > 0 THEN (i - 40) * 1.001 END)::DECIMAL(12, 3) AS amount,
+        (CASE i WHEN 3 THEN 'nan' WHEN 4 THEN 'inf' WHEN 5 THEN '-inf' ELSE i / 7 END)::DOUBLE AS ratio,
+        (i / 3)::FLOAT AS part,
+        [NULL, '', 'plain', ' kept  ', 'a, "b"', 'naïve ✓', '\\N', 'NULL'][i % 8 + 1] AS name,
+        DATE '1700-02-28' + (i * 1500)::INTEGER AS day,
+        TIMESTAMP '1850-01-01 00:00:00.000001' + i * INTERVAL '1234567 minutes 13 microseconds' AS at
+    FROM range(100) AS t (i)
+"""
+"""A hundred rows of it, as DuckDB makes them."""
 
 
 def begin(client: Client, kind: str, **request: object) -> str:
@@ -71,3 +84,8 @@ def values(client: Client, path: str, **params: object) -> list[str]:
 def ordered(rows: Iterable[tuple]) -> list[str]:
     """Rows as texts, which compare NaN as equal, in order."""
     return sorted(map(repr, rows))
+
+
+def expected(duck: duckdb.DuckDBPyConnection, query: str = "FROM rows") -> list[str]:
+    """What DuckDB finds, as `ordered` has it."""
+    return ordered(duck.execute(query).fetchall())

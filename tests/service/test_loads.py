@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,44 +12,7 @@ from pyspark.sql import SparkSession
 from engine.spark.session import Sessions
 from service.settings import Settings
 from tests.service.client import Client, code
-from tests.service.jobs import COLUMNS, done, failed, ordered, values
-
-ROWS = """
-    SELECT i::BIGINT AS id, (CASE i % 3 WHEN 0 THEN true WHEN 1 THEN false END) AS flag,
-        (i * 7 - 300)::SMALLINT AS small, (CASE WHEN i % 5 > 0 THEN i * 100003 END)::INTEGER AS whole,
-        (CASE WHEN i % 4 > 0 THEN (i - 40) * 1.001 END)::DECIMAL(12, 3) AS amount,
-        (CASE i WHEN 3 THEN 'nan' WHEN 4 THEN 'inf' WHEN 5 THEN '-inf' ELSE i / 7 END)::DOUBLE AS ratio,
-        (i / 3)::FLOAT AS part,
-        [NULL, '', 'plain', ' kept  ', 'a, "b"', 'naïve ✓', '\\N', 'NULL'][i % 8 + 1] AS name,
-        DATE '1700-02-28' + (i * 1500)::INTEGER AS day,
-        TIMESTAMP '1850-01-01 00:00:00.000001' + i * INTERVAL '1234567 minutes 13 microseconds' AS at
-    FROM range(100) AS t (i)
-"""
-
-
-@pytest.fixture
-def client(settings: Settings, sessions: Sessions) -> Iterator[Client]:
-    with Client(settings, sessions) as client:
-        yield client
-
-
-@pytest.fixture
-def data(settings: Settings) -> Path:
-    """The directory that clients may load from."""
-    settings.data.mkdir(exist_ok=True)
-    return settings.data
-
-
-@pytest.fixture
-def duck() -> Iterator[duckdb.DuckDBPyConnection]:
-    with duckdb.connect() as connection:
-        connection.execute(f"CREATE TABLE rows AS {ROWS}")
-        yield connection
-
-
-def expected(duck: duckdb.DuckDBPyConnection, query: str = "FROM rows") -> list[str]:
-    return ordered(duck.execute(query).fetchall())
-
+from tests.service.jobs import COLUMNS, done, expected, failed, values
 
 COPIES = {
     "parquet": "COPY rows TO '{}' (FORMAT parquet)",
@@ -61,47 +23,47 @@ COPIES = {
 
 @pytest.mark.parametrize("format", COPIES)
 def test_every_type_as_duckdb_writes_it(
-    client: Client, data: Path, duck: duckdb.DuckDBPyConnection, format: str
+    bulk: Client, data: Path, duck: duckdb.DuckDBPyConnection, format: str
 ) -> None:
     duck.execute(COPIES[format].format(data / "rows"))
-    client.table("t", COLUMNS, key=["id"])
-    job = done(client, "loads", table="t", format=format, path="rows")
+    bulk.table("t", COLUMNS, key=["id"])
+    job = done(bulk, "loads", table="t", format=format, path="rows")
     assert (job["rows"], job["skipped"], job["epoch"]) == (100, 0, 1)
-    assert values(client, "/v1/tables/t/rows") == expected(duck)
+    assert values(bulk, "/v1/tables/t/rows") == expected(duck)
 
 
 def test_orc_as_spark_writes_it(
-    client: Client, data: Path, duck: duckdb.DuckDBPyConnection, spark: SparkSession
+    bulk: Client, data: Path, duck: duckdb.DuckDBPyConnection, spark: SparkSession
 ) -> None:
     duck.execute(COPIES["parquet"].format(data / "rows.parquet"))
     spark.read.parquet(f"file://{data}/rows.parquet").write.orc(f"file://{data}/rows.orc")
-    client.table("t", COLUMNS, key=["id"])
-    done(client, "loads", table="t", format="orc", path="rows.orc")
-    assert values(client, "/v1/tables/t/rows") == expected(duck)
+    bulk.table("t", COLUMNS, key=["id"])
+    done(bulk, "loads", table="t", format="orc", path="rows.orc")
+    assert values(bulk, "/v1/tables/t/rows") == expected(duck)
 
 
-def test_text_is_lines(client: Client, data: Path) -> None:
+def test_text_is_lines(bulk: Client, data: Path) -> None:
     (data / "lines").write_text("one\n\n two, \n")
-    client.table("t", {"line": "TEXT", "more": "BIGINT"})
-    done(client, "loads", table="t", format="text", path="lines", columns={"value": "line"})
-    assert sorted(client.rows("t")) == [("", None), (" two, ", None), ("one", None)]
+    bulk.table("t", {"line": "TEXT", "more": "BIGINT"})
+    done(bulk, "loads", table="t", format="text", path="lines", columns={"value": "line"})
+    assert sorted(bulk.rows("t")) == [("", None), (" two, ", None), ("one", None)]
 
 
 def test_jdbc(settings: Settings, sessions: Sessions, spark: SparkSession) -> None:
     url = "jdbc:derby:memory:shop"
     spark._jvm.java.lang.System.setProperty("derby.stream.error.file", str(settings.data) + ".log")
     spark.sql("SELECT 7L AS id, 'a' AS name, 1.50BD AS price").write.jdbc(f"{url};create=true", "items")
-    with Client(replace(settings, load_roots=f"/nowhere:{url}"), sessions) as client:
-        client.table("t", {"id": "BIGINT", "name": "TEXT", "price": "NUMERIC(10, 2)"})
-        done(client, "loads", table="t", format="jdbc", options={"url": url, "dbtable": "items"})
+    with Client(replace(settings, load_roots=f"/nowhere:{url}"), sessions) as bulk:
+        bulk.table("t", {"id": "BIGINT", "name": "TEXT", "price": "NUMERIC(10, 2)"})
+        done(bulk, "loads", table="t", format="jdbc", options={"url": url, "dbtable": "items"})
         secret = {
             "url": url,
             "query": 'SELECT "id" + 1 AS "id" FROM APP.items',
             "user": "me",
             "password": "secret",
         }
-        job = done(client, "loads", table="t", format="jdbc", options=secret)
-        assert client.rows("t") == [(7, "a", "1.50"), (8, None, None)]
+        job = done(bulk, "loads", table="t", format="jdbc", options=secret)
+        assert bulk.rows("t") == [(7, "a", "1.50"), (8, None, None)]
         assert job["options"]["password"] == "***"
         assert b"secret" not in settings.data.joinpath("freshet.db-wal").read_bytes()
         for address in (
@@ -110,51 +72,51 @@ def test_jdbc(settings: Settings, sessions: Sessions, spark: SparkSession) -> No
             f"{url}/../../x",
             "jdbc:postgresql://h/d",
         ):
-            answer = client.post(
+            answer = bulk.post(
                 "/v1/loads", {"table": "t", "format": "jdbc", "options": {"url": address, "dbtable": "items"}}
             )
             assert code(answer) == (422, "path_not_allowed"), address
 
 
-def test_directories_of_a_day_are_a_column(client: Client, data: Path) -> None:
+def test_directories_of_a_day_are_a_column(bulk: Client, data: Path) -> None:
     for day in ("2024-01-01", "2024-01-02"):
         (data / "days" / f"day={day}").mkdir(parents=True)
         (data / "days" / f"day={day}" / "part.csv").write_text(f"id\n{day[-1]}\n")
     (data / "days" / "_SUCCESS").touch()
     (data / "days" / ".hidden.csv").write_text("what\nx\n")
-    client.table("t", {"id": "BIGINT", "day": "DATE"})
-    done(client, "loads", table="t", format="csv", path="days")
-    assert client.rows("t") == [(1, "2024-01-01"), (2, "2024-01-02")]
-    done(client, "loads", table="t", format="csv", path="days/*2/*.csv")
-    done(client, "loads", table="t", format="csv", path=str(data / "days/**/part.[a-c]sv"))
-    assert client.rows("t") == [(1, "2024-01-01")] * 2 + [(2, "2024-01-02")] * 3
+    bulk.table("t", {"id": "BIGINT", "day": "DATE"})
+    done(bulk, "loads", table="t", format="csv", path="days")
+    assert bulk.rows("t") == [(1, "2024-01-01"), (2, "2024-01-02")]
+    done(bulk, "loads", table="t", format="csv", path="days/*2/*.csv")
+    done(bulk, "loads", table="t", format="csv", path=str(data / "days/**/part.[a-c]sv"))
+    assert bulk.rows("t") == [(1, "2024-01-01")] * 2 + [(2, "2024-01-02")] * 3
 
 
-def test_names_that_spark_would_expand(client: Client, data: Path) -> None:
+def test_names_that_spark_would_expand(bulk: Client, data: Path) -> None:
     (data / "x{a,b}").mkdir()
     (data / "x{a,b}" / "a b%20[1]^.csv").write_text("id\n1\n")
-    client.table("t", {"id": "BIGINT"})
-    done(client, "loads", table="t", format="csv", path="x{a,b}")
-    assert client.rows("t") == [(1,)]
+    bulk.table("t", {"id": "BIGINT"})
+    done(bulk, "loads", table="t", format="csv", path="x{a,b}")
+    assert bulk.rows("t") == [(1,)]
 
 
-def test_csv_without_a_header_and_with_other_names(client: Client, data: Path) -> None:
+def test_csv_without_a_header_and_with_other_names(bulk: Client, data: Path) -> None:
     (data / "bare.csv").write_text("1;x\n2;-\n")
     (data / "named.csv").write_text('ID,The "name"\n3,z\n')
-    client.table("t", {"id": "BIGINT", "name": "TEXT", "more": "DATE"})
+    bulk.table("t", {"id": "BIGINT", "name": "TEXT", "more": "DATE"})
     options = {"header": False, "sep": ";", "NULLVALUE": "-"}
-    done(client, "loads", table="t", format="csv", path="bare.csv", options=options)
-    done(client, "loads", table="t", format="csv", path="named.csv", columns={'The "name"': "name"})
-    assert client.rows("t") == [(1, "x", None), (2, None, None), (3, "z", None)]
+    done(bulk, "loads", table="t", format="csv", path="bare.csv", options=options)
+    done(bulk, "loads", table="t", format="csv", path="named.csv", columns={'The "name"': "name"})
+    assert bulk.rows("t") == [(1, "x", None), (2, None, None), (3, "z", None)]
 
 
-def test_json_structures_are_text(client: Client, data: Path) -> None:
+def test_json_structures_are_text(bulk: Client, data: Path) -> None:
     (data / "a.json").write_text(
         '{"id": 1, "doc": {"x": 1.50, "y": [1, null]}}\n{"doc": "s", "id": 2}\n{"id": 3}\n'
     )
-    client.table("t", {"id": "BIGINT", "doc": "TEXT"})
-    done(client, "loads", table="t", format="json", path="a.json")
-    assert client.rows("t") == [(1, '{"x": 1.50, "y": [1, null]}'), (2, "s"), (3, None)]
+    bulk.table("t", {"id": "BIGINT", "doc": "TEXT"})
+    done(bulk, "loads", table="t", format="json", path="a.json")
+    assert bulk.rows("t") == [(1, '{"x": 1.50, "y": [1, null]}'), (2, "s"), (3, None)]
 
 
 BAD = {
@@ -177,13 +139,13 @@ BAD = {
 
 
 @pytest.mark.parametrize("type", BAD)
-def test_what_text_is_a_value(client: Client, data: Path, type: str) -> None:
+def test_what_text_is_a_value(bulk: Client, data: Path, type: str) -> None:
     good, bad = BAD[type]
     lines = [*(f'{i},"{text}"' for i, text in enumerate(good + bad)), "99,"]
     (data / "a.csv").write_text("\n".join(["id,x", *lines]) + "\n")
-    client.table("t", {"id": "BIGINT", "x": type})
-    job = done(client, "loads", table="t", format="csv", path="a.csv", bad_rows="skip")
-    assert [id for id, _ in client.rows("t")] == [*range(len(good)), 99]
+    bulk.table("t", {"id": "BIGINT", "x": type})
+    job = done(bulk, "loads", table="t", format="csv", path="a.csv", bad_rows="skip")
+    assert [id for id, _ in bulk.rows("t")] == [*range(len(good)), 99]
     assert (job["rows"], job["skipped"]) == (len(good) + 1, len(bad))
 
 
@@ -210,7 +172,7 @@ CASTS = [
 
 @pytest.mark.parametrize(("type", "source", "good", "bad"), CASTS)
 def test_which_typed_values_fit(
-    client: Client,
+    bulk: Client,
     data: Path,
     duck: duckdb.DuckDBPyConnection,
     type: str,
@@ -220,34 +182,34 @@ def test_which_typed_values_fit(
 ) -> None:
     rows = ", ".join(f"({i}, ({value})::{source})" for i, value in enumerate([*good, *bad, "NULL"]))
     duck.execute(f"COPY (FROM (VALUES {rows}) AS t (id, x)) TO '{data}/a.parquet' (FORMAT parquet)")
-    client.table("t", {"id": "BIGINT", "x": type})
-    job = done(client, "loads", table="t", format="parquet", path="a.parquet", bad_rows="skip")
-    ids = [id for id, _ in client.rows("t")]
+    bulk.table("t", {"id": "BIGINT", "x": type})
+    job = done(bulk, "loads", table="t", format="parquet", path="a.parquet", bad_rows="skip")
+    ids = [id for id, _ in bulk.rows("t")]
     assert ids == [*range(len(good)), len(good) + len(bad)]
     assert job["skipped"] == len(bad)
 
 
-def test_bad_rows_fail_a_load_or_are_counted(client: Client, data: Path) -> None:
+def test_bad_rows_fail_a_load_or_are_counted(bulk: Client, data: Path) -> None:
     lines = ["1,a", "x,b", "3", "4,d,e", ",f", "6,"]
     (data / "a.csv").write_text("id,name\n" + "\n".join(lines) + "\n")
-    client.post("/v1/tables", {"sql": "CREATE TABLE t (id BIGINT NOT NULL, name TEXT)"})
-    problem = failed(client, "loads", table="t", format="csv", path="a.csv")
+    bulk.post("/v1/tables", {"sql": "CREATE TABLE t (id BIGINT NOT NULL, name TEXT)"})
+    problem = failed(bulk, "loads", table="t", format="csv", path="a.csv")
     assert (problem["status"], problem["code"]) == (422, "bad_rows")
     assert problem["detail"] == (
         "4 bad rows: column id: x is no BIGINT; no record: 3; no record: 4,d,e; "
         "column id: NULL in a column that is NOT NULL"
     )
-    assert client.get("/v1/status").json()["epoch"] == 0
-    job = done(client, "loads", table="t", format="csv", path="a.csv", bad_rows="skip")
+    assert bulk.get("/v1/status").json()["epoch"] == 0
+    job = done(bulk, "loads", table="t", format="csv", path="a.csv", bad_rows="skip")
     assert (job["rows"], job["skipped"], job["epoch"]) == (2, 4, 1)
-    assert client.rows("t") == [(1, "a"), (6, None)]
+    assert bulk.rows("t") == [(1, "a"), (6, None)]
 
 
-def test_lines_that_are_no_json_are_bad_rows(client: Client, data: Path) -> None:
+def test_lines_that_are_no_json_are_bad_rows(bulk: Client, data: Path) -> None:
     (data / "a.json").write_text('{"id": 1}\n{"id": \n[2]\n')
-    client.table("t", {"id": "BIGINT"})
-    assert failed(client, "loads", table="t", format="json", path="a.json")["code"] == "bad_rows"
-    job = done(client, "loads", table="t", format="json", path="a.json", bad_rows="skip")
+    bulk.table("t", {"id": "BIGINT"})
+    assert failed(bulk, "loads", table="t", format="json", path="a.json")["code"] == "bad_rows"
+    job = done(bulk, "loads", table="t", format="json", path="a.json", bad_rows="skip")
     assert (job["rows"], job["skipped"]) == (1, 2)
 
 
@@ -262,42 +224,42 @@ SCHEMAS = [
 
 
 @pytest.mark.parametrize(("request_", "code", "named"), SCHEMAS)
-def test_columns_that_do_not_fit(client: Client, data: Path, request_: dict, code: str, named: str) -> None:
+def test_columns_that_do_not_fit(bulk: Client, data: Path, request_: dict, code: str, named: str) -> None:
     (data / "a.csv").write_text("a,b,c\n1,2,3\n")
-    client.post("/v1/tables", {"sql": "CREATE TABLE t (a BIGINT, x BIGINT NOT NULL)"})
-    problem = failed(client, "loads", table="t", format="csv", path="a.csv", **request_)
+    bulk.post("/v1/tables", {"sql": "CREATE TABLE t (a BIGINT, x BIGINT NOT NULL)"})
+    problem = failed(bulk, "loads", table="t", format="csv", path="a.csv", **request_)
     assert (problem["status"], problem["code"]) == (422, code)
     assert named in problem["detail"]
 
 
-def test_a_type_that_never_fits(client: Client, data: Path, duck: duckdb.DuckDBPyConnection) -> None:
+def test_a_type_that_never_fits(bulk: Client, data: Path, duck: duckdb.DuckDBPyConnection) -> None:
     duck.execute(f"COPY (SELECT DATE '2024-01-01' AS a) TO '{data}/a.parquet' (FORMAT parquet)")
-    client.table("t", {"a": "BIGINT"})
-    assert failed(client, "loads", table="t", format="parquet", path="a.parquet")["code"] == "type_mismatch"
+    bulk.table("t", {"a": "BIGINT"})
+    assert failed(bulk, "loads", table="t", format="parquet", path="a.parquet")["code"] == "type_mismatch"
 
 
-def test_a_file_that_is_something_else(client: Client, data: Path) -> None:
+def test_a_file_that_is_something_else(bulk: Client, data: Path) -> None:
     (data / "a.parquet").write_text("this is no parquet file")
-    client.table("t", {"a": "BIGINT"})
-    problem = failed(client, "loads", table="t", format="parquet", path="a.parquet")
+    bulk.table("t", {"a": "BIGINT"})
+    problem = failed(bulk, "loads", table="t", format="parquet", path="a.parquet")
     assert (problem["status"], problem["code"]) == (422, "spark_failed")
     assert "parquet" in problem["detail"].lower()
     assert "\tat " not in problem["detail"]
 
 
-def test_a_key_that_is_there(client: Client, data: Path) -> None:
+def test_a_key_that_is_there(bulk: Client, data: Path) -> None:
     (data / "a.csv").write_text("id,name\n1,a\n2,b\n")
     (data / "twice.csv").write_text("id,name\n3,a\n3,a\n")
-    client.table("t", {"id": "BIGINT", "name": "TEXT"}, key=["name", "id"])
-    client.insert("t", {"id": 2, "name": "b"})
+    bulk.table("t", {"id": "BIGINT", "name": "TEXT"}, key=["name", "id"])
+    bulk.insert("t", {"id": 2, "name": "b"})
     for path, named in (("a.csv", "name = b, id = 2"), ("twice.csv", "name = a, id = 3")):
-        problem = failed(client, "loads", table="t", format="csv", path=path)
+        problem = failed(bulk, "loads", table="t", format="csv", path=path)
         assert (problem["status"], problem["code"]) == (409, "key_exists")
         assert named in problem["detail"]
-    assert client.rows("t") == [(2, "b")]
+    assert bulk.rows("t") == [(2, "b")]
 
 
-def test_paths_outside_the_roots(client: Client, data: Path, tmp_path: Path) -> None:
+def test_paths_outside_the_roots(bulk: Client, data: Path, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "a.csv").write_text("a\n1\n")
     (data / "in").mkdir()
@@ -305,7 +267,7 @@ def test_paths_outside_the_roots(client: Client, data: Path, tmp_path: Path) -> 
     (data / "file").symlink_to(tmp_path / "out" / "a.csv")
     (data / "loop").mkdir()
     (data / "loop" / "again").symlink_to(data / "loop")
-    client.table("t", {"a": "BIGINT"})
+    bulk.table("t", {"a": "BIGINT"})
     for path in (
         "../out/a.csv",
         "in/../../out/a.csv",
@@ -326,17 +288,17 @@ def test_paths_outside_the_roots(client: Client, data: Path, tmp_path: Path) -> 
         "state",
         ".",
     ):
-        answer = client.post("/v1/loads", {"table": "t", "format": "csv", "path": path})
+        answer = bulk.post("/v1/loads", {"table": "t", "format": "csv", "path": path})
         assert code(answer) == (422, "path_not_allowed"), path
     for path in ("nothing", "no*thing", "in/\0"):
-        answer = client.post("/v1/loads", {"table": "t", "format": "csv", "path": path})
+        answer = bulk.post("/v1/loads", {"table": "t", "format": "csv", "path": path})
         assert answer.status_code == 422, path
 
 
-def test_requests_that_are_refused(client: Client, data: Path) -> None:
+def test_requests_that_are_refused(bulk: Client, data: Path) -> None:
     (data / "a.csv").write_text("a\n1\n")
-    client.table("t", {"a": "BIGINT"})
-    client.view("v", "SELECT a FROM t")
+    bulk.table("t", {"a": "BIGINT"})
+    bulk.view("v", "SELECT a FROM t")
     good = {"table": "t", "format": "csv", "path": "a.csv"}
     for change, status, problem in (
         ({"table": "nothing"}, 404, "unknown_name"),
@@ -354,7 +316,7 @@ def test_requests_that_are_refused(client: Client, data: Path) -> None:
             "invalid_option",
         ),
     ):
-        assert code(client.post("/v1/loads", good | change)) == (status, problem), change
-    assert client.get("/v1/loads").json() == {"loads": []}
-    assert code(client.get("/v1/loads/nothing")) == (404, "unknown_job")
-    assert code(client.delete("/v1/loads/nothing")) == (404, "unknown_job")
+        assert code(bulk.post("/v1/loads", good | change)) == (status, problem), change
+    assert bulk.get("/v1/loads").json() == {"loads": []}
+    assert code(bulk.get("/v1/loads/nothing")) == (404, "unknown_job")
+    assert code(bulk.delete("/v1/loads/nothing")) == (404, "unknown_job")

@@ -1,0 +1,128 @@
+"""Exports: the rows of a view or a table at an epoch, written by Spark.
+
+The rows go to files of Parquet first, in slices, and Spark writes those as it is asked
+to: neither side has all of them in memory but the snapshot that they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+
+import pyarrow.parquet
+
+from engine.codec import decode_arrow
+from engine.spark.session import Sessions
+from service.definitions import Definition
+from service.errors import Invalid
+from service.pipeline.jobs import DONE, Job
+from service.pipeline.options import Value, public, writing
+from service.pipeline.places import allowed_address, is_address, local, to_write, url
+from service.pipeline.runs import Run, Runner
+from service.pipeline.scratch import scratch, scratch_path
+from service.pipeline.targets import Target
+from service.pipeline.watch import watched
+from service.reads import Query, Reader, Reading, check_health
+from service.runtime import Runtime
+
+KIND = "export"
+SLICE = 1 << 20
+"""Rows of a file that Spark reads."""
+
+
+@dataclass(frozen=True)
+class ExportRequest:
+    """The rows of `relation` at `epoch` go to `path`, in a `mode` of `service.pipeline.targets`."""
+
+    relation: str
+    epoch: int
+    format: str
+    path: str
+    mode: str
+    options: Mapping[str, Value] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The request as it may be told."""
+        return {**asdict(self), "options": public(self.options)}
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A request that may be tried. `place` is a local directory or an address."""
+
+    request: ExportRequest
+    definition: Definition
+    options: Mapping[str, str]
+    place: Path | str
+
+
+class Exports:
+    def __init__(self, runtime: Runtime, sessions: Sessions, runner: Runner) -> None:
+        self._runtime = runtime
+        self._sessions = sessions
+        self._runner = runner
+        self._reader = Reader(runtime.dictionary, 0)
+
+    def submit(self, request: ExportRequest, definition: Definition) -> Job:
+        """A new job. Invalid, Conflict, HistoryGone or Overloaded: there is none."""
+        check_health(definition, self._runtime.snapshot, request.epoch)
+        options = writing(request.format, request.options)
+        settings = self._runtime.settings
+        place: Path | str
+        if is_address(request.path):
+            place = allowed_address(request.path, settings)
+        else:
+            place = to_write(request.path, settings)
+        job = Job.new(KIND, request.shown)
+        if isinstance(place, Path):
+            Target(place, job.id).check(request.mode)
+        self._runner.submit(Run(job, partial(self._export, _Task(request, definition, options, place))))
+        return job
+
+    def clear(self, job: Job) -> None:
+        """Removes what a job of a service that is no more has left."""
+        try:
+            place = to_write(str(job.request["path"]), self._runtime.settings)
+        except Invalid:
+            return  # An address, or no longer under a root: not ours to touch.
+        Target(place, job.id).clear()
+
+    def _export(self, task: _Task, run: Run) -> Job:
+        with scratch(scratch_path(self._runtime.settings, run.job.id)) as directory:
+            reading = self._read(task)
+            self._slice(run, reading, directory)
+            if isinstance(task.place, str):
+                self._write(task, run, directory, task.place, task.request.mode)
+            else:
+                self._replace(task, run, directory, Target(task.place, run.job.id))
+        return run.job.ended(DONE, rows=reading.size, epoch=reading.epoch)
+
+    def _read(self, task: _Task) -> Reading:
+        snapshot, epoch = self._runtime.snapshot, task.request.epoch
+        check_health(task.definition, snapshot, epoch)
+        return self._reader.read(task.definition, snapshot, epoch, Query())
+
+    def _slice(self, run: Run, reading: Reading, directory: Path) -> None:
+        """Writes the rows as files in the directory, at least one."""
+        for number, start in enumerate(range(0, max(reading.size, 1), SLICE)):
+            run.advance(0.4 * start / max(reading.size, 1))
+            words = reading.part(start, start + SLICE)
+            rows = decode_arrow(words, reading.schema, self._runtime.dictionary)
+            pyarrow.parquet.write_table(rows, directory / f"{number:06}.parquet")
+
+    def _replace(self, task: _Task, run: Run, directory: Path, target: Target) -> None:
+        target.prepare()
+        try:
+            self._write(task, run, directory, url(target.staging), "errorifexists")
+            target.commit(task.request.mode)
+        finally:
+            target.clear()
+
+    def _write(self, task: _Task, run: Run, directory: Path, to: str, mode: str) -> None:
+        what = f"export of {task.definition.name} at epoch {task.request.epoch}"
+        with watched(self._sessions, run, what, 0.4, 1.0) as session:
+            frame = session.read.parquet(local(directory))
+            frame.write.format(task.request.format).options(**task.options).mode(mode).save(to)

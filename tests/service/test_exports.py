@@ -1,0 +1,135 @@
+"""Exports: every format as DuckDB and Spark read it, modes, epochs, and what a failure leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import duckdb
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.service.client import Client, code
+from tests.service.jobs import COLUMNS, done, expected, failed, ordered, values
+
+VIEW = f"SELECT {', '.join(COLUMNS)} FROM t UNION ALL SELECT {', '.join(COLUMNS)} FROM t WHERE id = 1"
+QUERY = "FROM rows UNION ALL FROM rows WHERE id = 1"
+
+
+@pytest.fixture
+def filled(bulk: Client, data: Path, duck: duckdb.DuckDBPyConnection) -> Client:
+    """A service with a hundred rows of every type in `t`, and in a view `v` one of them twice."""
+    duck.execute(f"COPY rows TO '{data}/rows.parquet' (FORMAT parquet)")
+    bulk.table("t", COLUMNS, key=["id"])
+    bulk.view("v", VIEW)
+    done(bulk, "loads", table="t", format="parquet", path="rows.parquet")
+    return bulk
+
+
+def test_every_format(
+    filled: Client, data: Path, duck: duckdb.DuckDBPyConnection, spark: SparkSession
+) -> None:
+    types = ", ".join(f"'{name}': '{type}'" for name, type in COLUMNS.items())
+    as_duckdb_reads = {
+        "parquet": "FROM read_parquet('{}/*.parquet')",
+        "csv": "FROM read_csv('{}/*.csv', header=true, quote='\"', escape='\"', nullstr='', "
+        f"allow_quoted_nulls=false, types={{{{{types}}}}})",
+        "json": f"FROM read_json('{{}}/*.json', columns={{{{{types}}}}})",
+    }
+    for format in (*as_duckdb_reads, "orc"):
+        job = done(filled, "exports", view="v", format=format, path=f"out/{format}", as_of=1)
+        assert (job["rows"], job["epoch"]) == (101, 1), format
+        if format == "orc":
+            rows = spark.read.orc(f"file://{data}/out/orc").toArrow().to_pylist()
+            found = ordered(tuple(row.values()) for row in rows)
+        else:
+            found = expected(duck, as_duckdb_reads[format].format(data / "out" / format))
+        assert found == expected(duck, QUERY), format
+        filled.table(f"again_{format}", COLUMNS)
+        done(filled, "loads", table=f"again_{format}", format=format, path=f"out/{format}")
+        assert values(filled, f"/v1/tables/again_{format}/rows") == expected(duck, QUERY), format
+
+
+def read(data: Path, name: str) -> list[tuple]:
+    return sorted(duckdb.sql(f"FROM read_parquet('{data}/{name}/*.parquet')").fetchall())
+
+
+def beside(data: Path) -> set[str]:
+    """What lies in the directory, without what the service keeps there."""
+    return (
+        {path.name for path in data.iterdir()}
+        - {"state", "lock", "spark"}
+        - {path.name for path in data.glob("freshet.db*")}
+    )
+
+
+def test_modes_and_epochs(bulk: Client, data: Path) -> None:
+    bulk.table("t", {"a": "BIGINT"})
+    for value in (1, 2, 3):
+        bulk.insert("t", {"a": value})
+    done(bulk, "exports", table="t", format="parquet", path="out", as_of=1)
+    assert read(data, "out") == [(1,)]
+    request = {"table": "t", "format": "parquet", "path": "out"}
+    assert code(bulk.post("/v1/exports", request)) == (409, "path_exists")
+    done(bulk, "exports", **request, as_of=2, mode="append")
+    assert read(data, "out") == [(1,), (1,), (2,)]
+    done(bulk, "exports", **request, mode="overwrite")
+    assert read(data, "out") == [(1,), (2,), (3,)]
+    now = bulk.get("/v1/exports").json()["exports"][0]["created"]
+    done(bulk, "exports", table="t", format="parquet", path="empty", as_of=0)
+    assert read(data, "empty") == []
+    done(bulk, "exports", **request, as_of=now, mode="overwrite")
+    assert read(data, "out") == [(1,), (2,), (3,)]
+    assert beside(data) == {"out", "empty"}
+
+
+def test_an_export_that_fails_leaves_the_directory(bulk: Client, data: Path) -> None:
+    bulk.table("t", {"a": "BIGINT"})
+    bulk.insert("t", {"a": 1})
+    done(bulk, "exports", table="t", format="parquet", path="out")
+    request = {"table": "t", "format": "parquet", "path": "out", "mode": "overwrite"}
+    problem = failed(bulk, "exports", **request, options={"compression": "nonsense"})
+    assert (problem["status"], problem["code"]) == (422, "spark_failed")
+    assert read(data, "out") == [(1,)]
+    assert beside(data) == {"out"}
+    assert not list((data / "state" / "scratch").iterdir())
+
+
+def test_requests_that_are_refused(bulk: Client, data: Path, tmp_path: Path) -> None:
+    bulk.table("t", {"a": "BIGINT"})
+    bulk.view("v", "SELECT a FROM t")
+    (data / "mine").mkdir()
+    (data / "mine" / "precious").touch()
+    (data / "link").symlink_to(tmp_path)
+    good = {"view": "v", "format": "csv", "path": "out"}
+    for change, status, problem in (
+        ({"view": "t"}, 404, "unknown_name"),
+        ({"table": "t"}, 422, "invalid_request"),
+        ({"view": None}, 422, "invalid_request"),
+        ({"as_of": 1}, 422, "epoch_not_reached"),
+        ({"as_of": "soon"}, 400, "invalid_as_of"),
+        ({"format": "text"}, 422, "invalid_request"),
+        ({"mode": "ignore"}, 422, "invalid_request"),
+        ({"options": {"path": "/x"}}, 422, "invalid_option"),
+        ({"path": "."}, 422, "path_not_allowed"),
+        ({"path": ".."}, 422, "path_not_allowed"),
+        ({"path": "../x"}, 422, "path_not_allowed"),
+        ({"path": "link/x"}, 422, "path_not_allowed"),
+        ({"path": "state/x"}, 422, "path_not_allowed"),
+        ({"path": "freshet.db"}, 422, "path_not_allowed"),
+        ({"path": "s3a://bucket/x"}, 422, "path_not_allowed"),
+        ({"path": f"file://{data}/x"}, 422, "path_not_allowed"),
+        ({"path": "mine", "mode": "overwrite"}, 409, "path_exists"),
+        ({"path": "mine", "mode": "append"}, 409, "path_exists"),
+        ({"path": "mine/precious", "mode": "overwrite"}, 409, "path_exists"),
+    ):
+        assert code(bulk.post("/v1/exports", good | change)) == (status, problem), change
+    assert bulk.get("/v1/exports").json() == {"exports": []}
+    assert code(bulk.get("/v1/exports/nothing")) == (404, "unknown_job")
+
+
+def test_a_view_with_errors_is_not_exported(bulk: Client, data: Path) -> None:
+    bulk.table("t", {"a": "BIGINT"})
+    bulk.view("v", "SELECT CAST(a AS SMALLINT) AS b FROM t")
+    bulk.insert("t", {"a": 100_000})
+    answer = bulk.post("/v1/exports", {"view": "v", "format": "csv", "path": "out"})
+    assert code(answer) == (409, "view_has_errors")
