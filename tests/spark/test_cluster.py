@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 
 import engine
+from tests.service.client import Process
 from tests.spark.cluster import Cluster, cluster
 from tests.spark.programs import ROOT, path_without_java
 
@@ -102,3 +104,55 @@ def test_a_connect_server_is_sent_the_engine_too(running: Cluster, tmp_path: Pat
         answers = ask(8)
     assert all(running.directory in place.parents for place in places(answers))
     assert compiled_nothing(answers)
+
+
+def unpacked(running: Cluster) -> int:
+    """How often tasks began where the engine had to be unpacked."""
+    return len(list(running.directory.glob("work-*/**/engine/__init__.py")))
+
+
+@pytest.mark.parametrize("kind", ["master", "remote"])
+def test_a_service_computes_on_a_cluster_that_loses_a_worker(
+    running: Cluster, tmp_path: Path, kind: str
+) -> None:
+    """A recursion over chains: each of 30 edges has 30 * 31 / 2 paths."""
+    environment = {"FRESHET_SPARK": "always", "FRESHET_SHARDS": "2", "FRESHET_SPARK_MEMORY": "1g"}
+    if kind == "remote":
+        environment["FRESHET_SPARK_REMOTE"] = running.start_connect(SMALL | {"spark.driver.memory": "1g"})
+    else:
+        conf = SMALL | {"spark.pyspark.python": sys.executable}
+        environment["FRESHET_SPARK_MASTER"] = running.url
+        environment["FRESHET_SPARK_CONF"] = ";".join("=".join(pair) for pair in conf.items())
+    before = unpacked(running)
+    service = Process(tmp_path, environment)
+    try:
+        service.wait_ready()
+        run_sql(service, "CREATE TABLE edges (a BIGINT, b BIGINT)")
+        run_sql(service, PATHS)
+        for chain in range(3):
+            if chain == 2:
+                running.workers[-1].kill()
+            edges = ", ".join(f"({100 * chain + i}, {100 * chain + i + 1})" for i in range(30))
+            run_sql(service, f"INSERT INTO edges VALUES {edges}")
+            assert run_sql(service, "SELECT count(*) FROM paths") == [[465 * (chain + 1)]]
+        assert unpacked(running) > before
+        assert service.terminate() == 0
+    finally:
+        service.kill()
+    running.start_worker()  # in the place of the lost one
+
+
+PATHS = """
+CREATE VIEW paths AS
+    WITH RECURSIVE reach (a, b) AS (
+        SELECT a, b FROM edges UNION SELECT reach.a, edges.b FROM reach JOIN edges ON reach.b = edges.a
+    )
+    SELECT a, b FROM reach
+"""
+
+
+def run_sql(service: Process, sql: str) -> Any:
+    """The rows that a statement returns, if it does."""
+    answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=600)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"][0].get("rows")

@@ -56,6 +56,18 @@ def test_what_is_described_can_be_cancelled_by_its_tag(spark: SparkSession) -> N
     assert spark.range(3).count() == 3
 
 
+def test_a_service_that_needs_no_spark_does_not_import_it(tmp_path: Path) -> None:
+    run(
+        """
+        from service.app import create_app
+        from service.settings import Settings
+        create_app(Settings(data=scratch))
+        assert not {"pyspark", "py4j", "pandas", "grpc"} & sys.modules.keys()
+        """,
+        tmp_path,
+    )
+
+
 def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None:
     run(
         """
