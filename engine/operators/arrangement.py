@@ -30,8 +30,18 @@ class Arranged(Protocol):
 
     width: int
     depth: int
-    batch: np.ndarray | None
-    published: int
+
+    @property
+    def batch(self) -> np.ndarray | None:
+        """What the current step has brought."""
+
+    @property
+    def published(self) -> int:
+        """How many lines of a table are published batches."""
+
+    @property
+    def changed(self) -> int:
+        """How many rows the current step changes."""
 
     def look_up_by(self, key: int) -> None: ...
 
@@ -71,6 +81,10 @@ class Arrangement(Operator):
     def published(self) -> int:
         """How many lines of a table are published batches."""
         return self.trace.count
+
+    @property
+    def changed(self) -> int:
+        return 0 if self.batch is None else len(self.batch)
 
     def step(self, step: Step) -> None:
         if self.batch is not None:

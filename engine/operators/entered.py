@@ -53,6 +53,16 @@ class EnteredArrangement(Operator):
             return self._source.batch
         return self._whole.rows if len(self._whole) else None
 
+    @property
+    def changed(self) -> int:
+        batch = self.batch
+        return 0 if batch is None else len(batch)
+
+    @property
+    def is_entering(self) -> bool:
+        """Whether the changes outside happen in the current step."""
+        return self._entering
+
     def before(self) -> np.ndarray:
         if not self._entering:
             return self.after()

@@ -3,7 +3,8 @@
 In a step, the inputs that changed have their turn one after the other. A change meets those
 before it as they are after the step, and the others as they are before it, so that each
 meeting of several changes is counted once. The largest change comes first: at a load, when
-all else is empty, it meets nothing, and all the work begins with the smallest.
+all else is empty, it meets nothing, and all the work begins with the smallest. Where a change is
+divided among shards, all of them take the inputs in the same order, that of the whole changes.
 
 Inside a loop a line may fall into a later round on its way. It goes on from there as it would
 have now, and is handed out when its round has come.
@@ -31,23 +32,24 @@ class MultiJoin(Operator):
     def __init__(self, node: MultiJoinNode, wanted: tuple[int, ...], arrangements: Arrangements) -> None:
         """`arrangements` has each input in every order of `engine.paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]
+        self.wide: list[Arranged] | None = None
+        """In place of the inputs, where other shards have parts of their changes."""
         self._routes = routes(node, wanted, arrangements)
         self.deferred: Deferred = Deferred()
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
-        sources: list[Arranged] = self.inputs  # type: ignore[assignment]
-        changed = [
-            (batch, route) for route in self._routes if (batch := sources[route.source].batch) is not None
-        ]
-        changed.sort(key=lambda turn: len(turn[0]), reverse=True)
+        sources: list[Arranged] = self.wide or self.inputs  # type: ignore[assignment]
+        turns = [route for route in self._routes if sources[route.source].changed]
+        turns.sort(key=lambda route: sources[route.source].changed, reverse=True)
         done: set[int] = set()
-        for batch, route in changed:
+        for route in turns:
+            batch = sources[route.source].batch
             tables = [
                 sources[source].after() if input in done else sources[source].before()
                 for source, input in route.tables
             ]
-            if all(map(len, tables)):
+            if batch is not None and all(map(len, tables)):
                 lines = np.ascontiguousarray(batch.T[route.columns])
                 self._follow(route.first, lines, tables, step.array, step)
             done.add(route.input)

@@ -20,7 +20,6 @@ from engine.fingerprint import fingerprint
 from engine.operators.functions import FlatMap, Inspect
 from engine.operators.general import General
 from engine.operators.intern import HashedArrangement
-from engine.operators.multijoin import MultiJoin
 from engine.store.directory import StateDirectory
 from engine.store.files import BatchFile, TextFile
 from engine.supersteps.keys import TAKEN
@@ -33,8 +32,8 @@ from engine.supersteps.spec import Limits, Spec
 
 SPEC = "spec"
 TAG = "freshet"
-_IN_PROCESS = (FlatMap, General, HashedArrangement, Inspect, MultiJoin)
-"""What needs all of its inputs in one place, or functions that no other process has."""
+_IN_PROCESS = (FlatMap, General, HashedArrangement, Inspect)
+"""What needs functions that no other process has, or is of the Python library alone."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from engine.supersteps.messages import INLINE, Kind, Message, Scratch
 from engine.supersteps.shard import Shard
 
 OUT, BATCH, STAGED, DEFERRED, LEFT, FAILED = "out", "batch", "staged", "deferred", "left", "failed"
-SCANNED, ERROR = "scanned", "error"
+FOREIGN, SCANNED, ERROR = "foreign", "scanned", "error"
 
 
 class Keeper:
@@ -78,6 +78,10 @@ class Keeper:
                 yield STAGED, 0, operator.export_rows(batch)
             if operator.batch is not None:
                 yield BATCH, 0, operator.export_rows(operator.batch)
+            foreign = self._shard.rendered.foreign.get(operator)
+            if foreign is not None:
+                yield from ((FOREIGN, 0, operator.export_rows(rows)) for rows in foreign.current)
+                yield from ((FOREIGN, 1, operator.export_rows(rows)) for rows in foreign.settled)
         if operator.deferred is not None:
             yield from ((DEFERRED, rounds, item) for rounds, item in operator.deferred.items())
         if isinstance(operator, Loop) and self._is_read(operator):
@@ -107,6 +111,10 @@ class Keeper:
                 self._batches[operator] = array
             case "staged":
                 self._staged.setdefault(operator, []).append(array)
+            case "foreign":
+                foreign = self._shard.rendered.foreign[operator]  # type: ignore[index]
+                rows = operator.import_rows(array)  # type: ignore[attr-defined]
+                (foreign.settled if place else foreign.current).append(rows)
             case "deferred":
                 loop = self._shard.rendered.loops[operator]
                 operator.deferred.put(tuple(place), array, loop)  # type: ignore[union-attr]

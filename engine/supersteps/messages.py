@@ -34,12 +34,14 @@ CHUNK = 1 << 25
 
 
 class Kind(StrEnum):
-    """SEED: a shard begins. ROWS: a part of an arrangement's batch. KEPT: of a shard's own state.
+    """SEED: a shard begins. ROWS: a part of an arrangement's batch. WIDE: of another shard's part of it.
+    KEPT: of a shard's own state.
     OFFER: what enters a loop. FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts.
     REPORT: a shard's results."""
 
     SEED = "seed"
     ROWS = "rows"
+    WIDE = "wide"
     KEPT = "kept"
     OFFER = "offer"
     FLAGS = "flags"

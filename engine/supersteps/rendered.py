@@ -6,8 +6,10 @@ from engine.dataflow import Dataflow
 from engine.dictionary import Dictionary
 from engine.fingerprint import fingerprint
 from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
 from engine.operators.linear import Input
 from engine.operators.loop import Loop
+from engine.operators.multijoin import MultiJoin
 from engine.operators.operator import Operator
 from engine.relations import put_source, put_source_history, put_view
 from engine.rendering import Renderer
@@ -17,12 +19,14 @@ from engine.store.directory import StateDirectory
 from engine.supersteps.partition import partition_words
 from engine.supersteps.program import Program, compile
 from engine.supersteps.spec import Spec
+from engine.supersteps.wide import Foreign, WideArrangement
 
 
 class Rendered:
     """`operators` are all, also those inside of loops, in an order that is the same in every task.
 
-    `words` says by how many words arrangements are divided; `loops` which loop is the innermost around an
+    `words` says by how many words arrangements are divided, `foreign` which of them every shard has all
+    of, with the others' parts; `loops` which loop is the innermost around an
     operator; `inputs` are those of sources that change.
     """
 
@@ -50,9 +54,17 @@ class Rendered:
             if isinstance(operator, Loop):
                 operator.begin()
                 self.loops |= dict.fromkeys(operator.body, operator)
+        self.foreign: dict[Arrangement, Foreign] = {}
+        for operator in self.operators:
+            if isinstance(operator, MultiJoin):
+                operator.wide = [self._wide(source) for source in operator.inputs]  # type: ignore[arg-type]
         constants = [op for op in self.operators if isinstance(op, Input) and op.pending is not None]
         self.changed = list(self.inputs.values()) + (constants if spec.fresh else [])
         self.constants = constants
+
+    def _wide(self, source: Arrangement | EnteredArrangement) -> WideArrangement:
+        arrangement = source.arrangement if isinstance(source, EnteredArrangement) else source
+        return WideArrangement(source, self.foreign.setdefault(arrangement, Foreign()))
 
     def program(self) -> Program:
         return compile(self.dataflow.operators.values(), self.changed)

@@ -14,6 +14,7 @@ from engine.errors import EngineError, LimitExceeded
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
+from engine.operators.multijoin import MultiJoin
 from engine.operators.operator import Operator, Stateful, Step
 from engine.store.shards import split
 from engine.supersteps.flags import Agreement, Flags, Place
@@ -175,8 +176,11 @@ class Shard:
         number = self.rendered.numbers[arrangement]
         parts = split(rows, self.rendered.words[arrangement], self._shards)
         for to, part in enumerate(parts):
-            if len(part):
-                self._sent += [Message(to, Kind.ROWS, number, piece) for piece in chunks(part)]
+            for piece in chunks(part):
+                self._sent.append(Message(to, Kind.ROWS, number, piece))
+                if arrangement in self.rendered.foreign:
+                    others = (other for other in range(self._shards) if other != to)
+                    self._sent += [Message(other, Kind.WIDE, number, piece) for other in others]
 
     def _step(self, operator: Operator, step: Step, whole: bool = False) -> None:
         """One step of an operator; of a loop all of its rounds."""
@@ -226,6 +230,8 @@ class Shard:
                 part.clear()
                 if isinstance(part, Arrangement) and part.batch is not None:
                     part.settle(indexed=False)
+                if part in self.rendered.foreign:
+                    self.rendered.foreign[part].settle()
 
     def _check(self, loop: Loop, start: int, end: int) -> None:
         said = self._agreement()
@@ -304,6 +310,9 @@ class Shard:
             if isinstance(source, Arrangement):
                 batches = [rows for of, what, rows in self.offers if of is source and what == "batch"]
                 source.show(source.trace.merge_all(batches, 0) if batches else None)
+        for part in loop.parts():
+            if isinstance(part, MultiJoin):
+                part.wide = None
         self._step(loop, self.step_of(None))
         for source, (out, batch) in own.items():
             source.out = out

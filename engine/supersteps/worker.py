@@ -117,6 +117,9 @@ class Worker:
             parts.setdefault(arrangement, []).append(arrangement.import_rows(message.rows))
         for arrangement, batches in parts.items():
             shard.take(arrangement, batches)
+        for message in by_kind[Kind.WIDE]:
+            wide: Arrangement = operators[message.about]  # type: ignore[assignment]
+            shard.rendered.foreign[wide].current.append(wide.import_rows(message.rows))
         for message in by_kind[Kind.OFFER]:
             place, what = message.about  # type: ignore[misc]
             source, rows = operators[place], message.rows

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from decimal import Decimal
 
@@ -28,13 +28,15 @@ from tests.property.histories import Change, Epoch, states
 from tests.property.mismatch import Departure, Mismatch, departure
 from tests.property.views import View
 
+Make = Callable[[], Engine]
 
-def check(case: Case, answers: Answers) -> Mismatch | None:
+
+def check(case: Case, answers: Answers, make: Make = Engine) -> Mismatch | None:
     """The first departure from `answers` or from one engine to another; None if all is well."""
     try:
         plans = plan(case)
-        one = by_epoch(case, plans, answers)
-        divided(case, plans, answers, one)
+        one = by_epoch(case, plans, answers, make)
+        divided(case, plans, answers, one, make)
     except Departure as found:
         return found.mismatch
     return None
@@ -66,9 +68,9 @@ def plan(case: Case) -> dict[str, Node]:
 # One epoch at a time
 
 
-def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers) -> Engine:
+def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers, make: Make = Engine) -> Engine:
     """Every view right at every epoch, and unchanged when read again at the end."""
-    engine = started(case)
+    engine = started(case, make)
     for view in case.views:
         create(engine, view, plans)
     seen: dict[tuple[str, int], tuple[np.ndarray, np.ndarray]] = {}
@@ -113,7 +115,9 @@ def _expect(kind: str, name: str, number: int, expected: Bag, got: Bag) -> None:
 # Divided otherwise
 
 
-def divided(case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine) -> None:
+def divided(
+    case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine, make: Make = Engine
+) -> None:
     """The same history in other pieces, with views created along the way, has the same changes."""
     rng = random.Random(f"divided {case.seed}")
     last = len(case.history)
@@ -121,7 +125,7 @@ def divided(case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine
     views = [view for view in case.views if not any(_is_limit(answer) for answer in answers[view.name])]
     views = [view for view in views if one.snapshot.failure(view.name) is None]
     when = {view.name: rng.choice((0, 0, *cuts, last)) for view in views}
-    engine = started(case)
+    engine = started(case, make)
     for lower, upper in zip((0, *cuts), (*cuts, last), strict=True):
         for view in views:
             if when[view.name] == lower:
@@ -160,8 +164,8 @@ def _readable(engine: Engine, name: str, delta: np.ndarray) -> list[tuple[object
 # The engine's side
 
 
-def started(case: Case) -> Engine:
-    engine = Engine()
+def started(case: Case, make: Make = Engine) -> Engine:
+    engine = make()
     for table in case.tables:
         engine.create_source(table.name, table.schema, table.key)
     return engine
