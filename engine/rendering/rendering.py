@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from engine.dataflow import Dataflow
@@ -18,17 +19,25 @@ from engine.rendering.layout import keyed
 from engine.rendering.scopes import Body, Collection, Outermost, Scope, plain
 from engine.scalar import Program
 
+Compiler = Callable[[tuple[Expression, ...], Dictionary], Program]
+
 
 class Rendering:
     """Nodes into operators of one dataflow. `inputs` gets an `Input` for every source that is read."""
 
     def __init__(
-        self, dataflow: Dataflow, dictionary: Dictionary, max_rounds: int, rebuild: Rebuild = Rebuild.AUTO
+        self,
+        dataflow: Dataflow,
+        dictionary: Dictionary,
+        max_rounds: int,
+        rebuild: Rebuild = Rebuild.AUTO,
+        compiler: Compiler = Program,
     ) -> None:
         self.inputs: dict[str, linear.Input] = {}
         self.dictionary = dictionary
         self.max_rounds = max_rounds
         self.rebuild = rebuild if dataflow.order.is_total else Rebuild.NEVER
+        self.compiler = compiler
         self.times = dataflow.order
         self.outermost = Outermost(dataflow)
 
@@ -94,4 +103,4 @@ class Rendering:
 
     def program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
         columns = dict(enumerate(source.columns))
-        return Program(tuple(renumbered(e, columns) for e in expressions), self.dictionary)
+        return self.compiler(tuple(renumbered(e, columns) for e in expressions), self.dictionary)

@@ -13,7 +13,9 @@ from engine.operators.multijoin import MultiJoin
 from engine.operators.operator import Operator
 from engine.relations import put_source, put_source_history, put_view
 from engine.rendering import Renderer
+from engine.rendering.rendering import Compiler
 from engine.rewriting import opened
+from engine.scalar import Program as ScalarProgram
 from engine.states import every_operator
 from engine.store.directory import StateDirectory
 from engine.supersteps.partition import partition_words
@@ -30,9 +32,9 @@ class Rendered:
     operator; `inputs` are those of sources that change.
     """
 
-    def __init__(self, spec: Spec, dictionary: Dictionary) -> None:
+    def __init__(self, spec: Spec, dictionary: Dictionary, compiler: Compiler = ScalarProgram) -> None:
         dataflow = Dataflow()
-        renderer = Renderer(dataflow, dictionary, spec.max_rounds, spec.rebuild)
+        renderer = Renderer(dataflow, dictionary, spec.max_rounds, spec.rebuild, compiler)
         self.dataflow = dataflow
         self.inputs: dict[str, Input] = {}
         keys: dict[Arrangement, int] = {}

@@ -6,7 +6,8 @@ to a file at the task's end. The texts of other words are in files, which a proc
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -76,9 +77,13 @@ class TaskDictionary(Dictionary):
             self.require(np.concatenate((left, right)))
             return super().compare(left, right)
 
-    def begin(self) -> None:
-        """What is there now came with the specification, and is known."""
-        self._learned.append(self.store.words[: len(self)].copy())
+    @contextmanager
+    def knowing(self) -> Iterator[None]:
+        """Texts that become entries meanwhile came with the specification, and are not new."""
+        first = len(self)
+        yield
+        if len(self) > first:
+            self._learned.append(self.store.words[first : len(self)].copy())
 
     def new(self) -> tuple[np.ndarray, pa.LargeStringArray] | None:
         """Words and texts of the entries that came with the task; None if there are none."""

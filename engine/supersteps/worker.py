@@ -23,6 +23,7 @@ from engine.store.files import TextFile
 from engine.supersteps.flags import Agreement, Flags
 from engine.supersteps.keeping import Keeper
 from engine.supersteps.keys import check_new_keys
+from engine.supersteps.late import LateProgram
 from engine.supersteps.messages import Kind, Message, Scratch
 from engine.supersteps.rendered import Rendered
 from engine.supersteps.shard import Shard
@@ -99,8 +100,8 @@ class Worker:
     ) -> Shard:
         """A shard without state, for what needs none."""
         spec = self.spec
-        rendered = Rendered(spec, dictionary)
-        dictionary.begin()
+        with dictionary.knowing():
+            rendered = Rendered(spec, dictionary, LateProgram)
         for constant in rendered.constants:
             if not spec.fresh or number != 0 or said is not None:
                 constant.pending = None

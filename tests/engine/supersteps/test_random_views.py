@@ -18,7 +18,7 @@ from tests.property.cases import random_case
 from tests.property.check import check
 from tests.property.report import report
 
-CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "12"))
+CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "6"))
 FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
 

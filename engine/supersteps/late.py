@@ -1,0 +1,29 @@
+"""Programs that are compiled when they first have rows: a task runs few of those that it renders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.dictionary import Dictionary
+from engine.expressions import Expression
+from engine.scalar import Program
+from engine.scalar.failures import Failures
+from engine.supersteps.texts import TaskDictionary
+
+
+class LateProgram(Program):
+    """Its literals' texts came with the specification: they are not new."""
+
+    def __init__(self, expressions: tuple[Expression, ...], dictionary: Dictionary) -> None:
+        if not isinstance(dictionary, TaskDictionary):
+            raise TypeError("a late program belongs to a task")
+        self._expressions = expressions
+        self._dictionary = dictionary
+        self._is_compiled = False
+
+    def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
+        if not self._is_compiled:
+            with self._dictionary.knowing():
+                super().__init__(self._expressions, self._dictionary)
+            self._is_compiled = True
+        return super().__call__(words)
