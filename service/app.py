@@ -26,7 +26,19 @@ from service.metrics import Counter, Metrics
 from service.models import ProblemModel
 from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
-from service.routes import changes, deltas, exports, loads, operations, rows, sinks, sql, tables, views
+from service.routes import (
+    changes,
+    deltas,
+    exports,
+    loads,
+    operations,
+    rows,
+    sinks,
+    sources,
+    sql,
+    tables,
+    views,
+)
 from service.runtime import Runtime
 from service.settings import Settings
 
@@ -40,6 +52,7 @@ ROUTERS = (
     changes.router,
     loads.router,
     exports.router,
+    sources.router,
     sinks.router,
     operations.router,
 )

@@ -7,7 +7,7 @@ in the scan's column `_error`: the first of it, in the order of the table's colu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from engine.schema import Column, Schema
@@ -58,10 +58,15 @@ def match(
 
 
 def judged(
-    frame: DataFrame, found: Found, matched: Mapping[int, str], schema: Schema, corrupt: str
+    frame: DataFrame,
+    found: Found,
+    matched: Mapping[int, str],
+    schema: Schema,
+    corrupt: str,
+    also: Sequence[str] = (),
 ) -> DataFrame:
     """The table's columns, and `_error`. `corrupt` is the frame's column of records that could not be read,
-    or empty. Invalid if a column never has its type."""
+    or empty; `also` are SQL of columns to stand after. Invalid if a column never has its type."""
     values, errors = [], []
     if corrupt:
         record = identifier(corrupt)
@@ -72,7 +77,7 @@ def judged(
         values.append(f"{value} AS {identifier(column.name)}")
         errors += [error] if error else []
     error = f"coalesce({', '.join(errors)})" if errors else "NULL"
-    return frame.selectExpr(*values, f"CAST({error} AS string) AS {ERROR}")
+    return frame.selectExpr(*values, f"CAST({error} AS string) AS {ERROR}", *also)
 
 
 def _judged(column: Column, name: str | None, source: str) -> tuple[str, str]:

@@ -14,6 +14,7 @@ from service.pipeline.loads import Loads
 from service.pipeline.runs import Runner
 from service.pipeline.scratch import scratch_path
 from service.pipeline.sinks import Sinks
+from service.pipeline.sources import Sources
 from service.problems import members
 from service.runtime import Runtime
 
@@ -25,6 +26,7 @@ class Pipeline:
 
     def __init__(self, runtime: Runtime, sessions: Sessions) -> None:
         self._settings = runtime.settings
+        self.sources = Sources(runtime, sessions)
         self.sinks = Sinks(runtime)
         self.jobs = JobStore(runtime.transaction, runtime.settings.jobs_kept)
         self.runner = Runner(self.jobs, explained)
@@ -38,6 +40,7 @@ class Pipeline:
         pipeline = cls(runtime, sessions)
         pipeline._settle()
         pipeline.sinks.restore()
+        pipeline.sources.restore()
         return pipeline
 
     def _settle(self) -> None:
@@ -51,4 +54,5 @@ class Pipeline:
     def close(self) -> None:
         """Ends what runs, where it can be gone on with. Blocks."""
         self.runner.close()
+        self.sources.stop()
         self.sinks.stop()

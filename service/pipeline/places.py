@@ -58,6 +58,19 @@ def to_write(path: str, settings: Settings) -> Path:
     return found
 
 
+def to_watch(path: str, settings: Settings) -> Path:
+    """The directory that a path leads to, which Spark will look into again and again. Invalid."""
+    found = resolve(path, settings.roots)
+    _check_own(found, path, settings)
+    if settings.data.resolve().is_relative_to(found):
+        raise Invalid(f"{path!r} has the service's own in it", code="path_not_allowed")
+    if not found.is_dir():
+        raise Invalid(f"there is no directory at {path!r}", code="path_not_found")
+    if _SPECIAL.search(str(found)):
+        raise Invalid(f"{path!r} has a character of Spark's patterns", code="path_not_allowed")
+    return found
+
+
 def is_address(path: str) -> bool:
     return _ADDRESS.match(path) is not None
 

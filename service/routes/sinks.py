@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.access import pipeline_of, runtime_of
 from service.names import fold
-from service.pipeline.paths import resolve
+from service.pipeline.places import to_write
 from service.pipeline.sinks import Sink, SinkDefinition
 
 router = APIRouter(prefix="/v1/sinks", tags=["sinks"])
@@ -53,7 +53,7 @@ class SinkList(BaseModel):
 async def create_sink(request: Request, new: NewSink, response: Response) -> SinkModel:
     """Begin to append a view's changes to a directory of parquet files, each epoch's exactly once."""
     runtime = runtime_of(request)
-    path = resolve(new.path, runtime.settings.roots)
+    path = to_write(new.path, runtime.settings)
     definition = SinkDefinition(fold(new.name), fold(new.view), str(path), new.first, new.interval_seconds)
     sink = await asyncio.to_thread(pipeline_of(request).sinks.create, definition)
     response.headers["Location"] = f"/v1/sinks/{definition.name}"

@@ -1,0 +1,223 @@
+"""The files of a micro-batch as changes of a table, bad rows named or counted.
+
+Rows stand in the order of their files (by time of modification, then by path), and in a
+file as it has them: where changes meet in a key, the last one counts. Columns (CSV, JSON
+without an envelope, ORC, parquet, text) are read and judged as loads read them; a
+column `_op` says `insert`, `delete` or `upsert`, and without it every row is an insert.
+Lines that are envelopes are read here, as bodies of changes are.
+
+Spark lists a path twice if another of the same call has a character of its patterns, so
+each of those is read by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.codec import encode_arrow
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.execution import Scan
+from engine.schema import Schema
+from service.changes import Op, TableChanges
+from service.definitions import Definition
+from service.errors import BadRequest, Invalid
+from service.names import OPERATION
+from service.parsing import loads, of_envelopes, of_objects, operations, unknown_operation
+from service.pipeline.judge import ERROR, judged, match
+from service.pipeline.places import Place
+from service.pipeline.readers import Source, read
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_FILE, _MODIFIED, _BLOCK = "_file_path", "_file_modified", "_file_block"
+_WHERE = (
+    f"_metadata.file_path AS {_FILE}",
+    f"_metadata.file_modification_time AS {_MODIFIED}",
+    f"_metadata.file_block_start AS {_BLOCK}",
+)
+_PATTERN = frozenset("{}[]*?\\")
+_LITERAL = {"__globPaths__": "false"}
+_OPTIONS = {"parquet": {"mergeSchema": "true"}, "orc": {"mergeSchema": "true"}}
+"""Files that come one after another may have got a column between them."""
+_CHUNK = 8192
+"""Lines that are parsed at once."""
+
+
+@dataclass(frozen=True)
+class Format:
+    """How files become changes. `envelope` is None, `changes` or `debezium`; `unit` is of its moments."""
+
+    name: str
+    options: Mapping[str, str]
+    envelope: str | None
+    unit: str | None
+    skip_bad: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Changes, and how many rows were bad and left out."""
+
+    changes: TableChanges
+    skipped: int
+
+
+class Reader:
+    """Reads files for one table."""
+
+    def __init__(self, format: Format, definition: Definition, dictionary: Dictionary) -> None:
+        self._format = format
+        self._definition = definition
+        self._dictionary = dictionary
+
+    def scan(self, session: SparkSession, paths: Sequence[str]) -> Scan | None:
+        """The rows of the files for Spark alone; None if they may be anything but inserts."""
+        if self._format.envelope:
+            return None
+        sources = [self._source(session, group) for group in _groups(paths)]
+        if any(OPERATION in source.columns for source in sources):
+            return None
+        frame, *others = (self._judged(source, self._definition.schema, ()) for source in sources)
+        for other in others:
+            frame = frame.unionAll(other)
+        return Scan(frame, self._format.skip_bad)
+
+    def read(self, session: SparkSession, paths: Sequence[str]) -> Batch:
+        """The changes that the files say.
+
+        Invalid for columns that are not the table's, and for the first bad row unless they are skipped.
+        """
+        if not paths:
+            nothing = np.empty((len(self._definition.schema), 0), np.int64)
+            return Batch(TableChanges.of(Op.INSERT, self._definition.schema, nothing), 0)
+        get = self._lines if self._format.envelope else self._columns
+        tables = [get(session, group) for group in _groups(paths)]
+        table = _ordered(pa.concat_tables(tables, promote_options="default"))
+        bad = _Bad(table, "line" if self._format.envelope else "row", self._format.skip_bad)
+        changes = self._of_lines(table, bad) if self._format.envelope else self._of_columns(table, bad)
+        return Batch(changes, bad.count)
+
+    # Columns
+
+    def _columns(self, session: SparkSession, paths: Sequence[str]) -> pa.Table:
+        """The table's columns, `_error`, where each row is from and, if the files have it, `_op`."""
+        source = self._source(session, paths)
+        also = (*_WHERE, OPERATION) if OPERATION in source.columns else _WHERE
+        return self._judged(source, self._definition.loose, also).toArrow()
+
+    def _source(self, session: SparkSession, paths: Sequence[str]) -> Source:
+        options = {**_OPTIONS.get(self._format.name, {}), **self._format.options, **_LITERAL}
+        return read(session, self._format.name, Place(tuple(paths)), options, self._definition.schema.names)
+
+    def _judged(self, source: Source, schema: Schema, also: Sequence[str]) -> DataFrame:
+        """The table's columns, judged by a schema of its own or a looser one, and others."""
+        found = {column: type for column, type in source.columns.items() if column != OPERATION}
+        renamed = {"value": schema.names[0]} if self._format.name == "text" else {}
+        matched = match(found, self._definition.name, schema, renamed, False)
+        return judged(source.frame, found, matched, schema, source.corrupt, also)
+
+    def _of_columns(self, table: pa.Table, bad: _Bad) -> TableChanges:
+        definition = self._definition
+        ops = np.zeros(len(table), np.int8)
+        good = np.ones(len(table), np.bool_)
+        for place in _places(table[ERROR].is_valid()):
+            bad.add(place, table[ERROR][place].as_py())
+            good[place] = False
+        if OPERATION in table.column_names:
+            ops, unknown = operations(table[OPERATION])
+            for place in np.flatnonzero(unknown & good).tolist():
+                bad.add(place, unknown_operation(table[OPERATION][place].as_py()).message)
+                good[place] = False
+        kept = table.select(definition.schema.names).filter(pa.array(good))
+        words = encode_arrow(kept, definition.loose, self._dictionary)
+        changes = TableChanges(definition.schema, ops[good], words)
+        places = np.flatnonzero(good)
+        whole = np.ones(len(changes), np.bool_)
+        for column, null in changes.nulls(definition.relation.key):
+            for place in np.flatnonzero(null & whole).tolist():
+                bad.add(int(places[place]), f"column {column}: NULL in a column that is NOT NULL")
+                whole[place] = False
+        return TableChanges(changes.schema, changes.ops[whole], np.ascontiguousarray(words[:, whole]))
+
+    # Lines
+
+    def _lines(self, session: SparkSession, paths: Sequence[str]) -> pa.Table:
+        """Lines, and where each is from."""
+        text = session.read.format("text").options(**self._format.options, **_LITERAL).load(list(paths))
+        return text.selectExpr("value", *_WHERE).toArrow()
+
+    def _of_lines(self, table: pa.Table, bad: _Bad) -> TableChanges:
+        lines = table["value"].to_pylist()
+        parts = [self._parsed([])]
+        for start in range(0, len(lines), _CHUNK):
+            parts += self._good(lines, start, min(start + _CHUNK, len(lines)), bad)
+        return TableChanges.concat(parts)
+
+    def _good(self, lines: Sequence[str], start: int, stop: int, bad: _Bad) -> list[TableChanges]:
+        """The changes of some lines, the bad ones among them found by halving."""
+        try:
+            return [self._parsed(lines[start:stop])]
+        except (BadRequest, Invalid, InvalidValue) as error:
+            if stop - start == 1:
+                bad.add(start, error.message)
+                return []
+        middle = (start + stop) // 2
+        return self._good(lines, start, middle, bad) + self._good(lines, middle, stop, bad)
+
+    def _parsed(self, lines: Sequence[str]) -> TableChanges:
+        """The changes that lines say; BadRequest, Invalid or InvalidValue."""
+        definition = self._definition
+        documents = [loads(line.encode()) for line in lines if line and not line.isspace()]
+        if self._format.envelope == "debezium":
+            changes = of_envelopes(documents, definition, self._dictionary, self._format.unit)
+        else:
+            changes = of_objects(documents, definition, self._dictionary)
+        changes.check(definition.name, definition.schema, definition.relation.key)
+        return changes
+
+
+class _Bad:
+    """Bad rows: counted if they are skipped; otherwise the first is raised, by its file and number there."""
+
+    def __init__(self, table: pa.Table, what: str, skip: bool) -> None:
+        self.count = 0
+        self._files = table[_FILE]
+        self._what = what
+        self._skip = skip
+
+    def add(self, place: int, reason: str) -> None:
+        """Invalid, unless bad rows are skipped."""
+        if self._skip:
+            self.count += 1
+            return
+        file = self._files[place]
+        number = pc.sum(pc.equal(self._files[: place + 1], file)).as_py()
+        path = unquote(file.as_py()).rpartition("/")[2]
+        raise Invalid(
+            f"{path}, {self._what} {number}: {reason}", '"bad_rows": "skip" leaves it out', code="bad_rows"
+        )
+
+
+def _groups(paths: Sequence[str]) -> list[list[str]]:
+    """The paths as Spark is to be given them, some at a time."""
+    plain = [path for path in paths if not _PATTERN & set(path)]
+    return [[path] for path in paths if _PATTERN & set(path)] + ([plain] if plain else [])
+
+
+def _ordered(table: pa.Table) -> pa.Table:
+    """The rows by file and, in a file, as Spark has read them, which is in order within a block of it."""
+    keys = [(name, "ascending") for name in (_MODIFIED, _FILE, _BLOCK)]
+    return table.take(pc.sort_indices(table, sort_keys=keys))
+
+
+def _places(mask: pa.ChunkedArray) -> list[int]:
+    return np.flatnonzero(mask.to_numpy()).tolist()

@@ -1,0 +1,124 @@
+"""A source's batches into its table: each an epoch, each once.
+
+A batch's number and files are put into the catalog in the transaction of its epoch, for
+ever. So wherever a crash comes, the batch that Spark then gives is either the next one;
+or it is the last that was applied, given again, and is passed over. Any other number, or
+other files under the last one, means that catalog and checkpoint do not belong together:
+that is a Conflict, rather than a row lost or doubled.
+
+A batch is computed in this process, but for one that is large and all inserts: its rows
+stay on Spark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from engine.execution import Declined, Scanned
+from engine.spark.session import Sessions
+from service.catalog import Receipt
+from service.definitions import Definition
+from service.epochs import Load
+from service.errors import Conflict
+from service.pipeline import source_catalog
+from service.pipeline.batches import Reader
+from service.pipeline.source_catalog import Progress, Record
+from service.placement import Where
+from service.runtime import Runtime
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+class Intake:
+    """`progress` is how far it has come; any thread may read it. The rest is for one thread at a time."""
+
+    def __init__(self, runtime: Runtime, sessions: Sessions, record: Record) -> None:
+        self.progress = record.progress
+        self._record = record
+        self._runtime = runtime
+        self._sessions = sessions
+
+    def refresh(self) -> None:
+        """Asks the catalog how far it has come: a commit may have been kept that was not confirmed."""
+        self.progress = self._runtime.record(partial(source_catalog.progress, id=self._record.id))
+
+    def take(self, session: SparkSession, batch: int, sizes: Mapping[str, int]) -> None:
+        """Applies a batch of files of `sizes`, bytes, or passes it over. Conflict or Invalid: nothing was.
+
+        Files that are empty may not be said.
+        """
+        paths = sorted(sizes)
+        files = tuple(path.removeprefix(f"file:{self._record.definition.path}/") for path in paths)
+        if not self._is_new(batch, files):
+            return
+        table = self._table()
+        reader = Reader(self._record.definition.reading, table, self._runtime.dictionary)
+        settings = self._runtime.settings
+        large = settings.spark == Where.ALWAYS or sum(sizes.values()) >= settings.spark_rows
+        try:
+            loaded = self._load(reader, table, paths, files) if large and paths else None
+            self.progress = loaded or self._change(session, reader, table, paths, files)
+        except Conflict as error:
+            named = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
+            raise Conflict(
+                f"batch {batch} of {named}: {error.message}", error.hint, code=error.code
+            ) from None
+
+    def _is_new(self, batch: int, files: Collection[str]) -> bool:
+        """Whether the batch is still to be applied; Conflict if it can be neither that nor the last one."""
+        last = self.progress.last_batch
+        if batch == last + 1:
+            return True
+        if batch != last:
+            raise Conflict(f"batch {batch} was given after batch {last}: the checkpoint is not this source's")
+        # Files that were deleted meanwhile are not said again.
+        other = sorted(set(files) - set(self.progress.files))
+        if other:
+            raise Conflict(f"batch {batch} had no {other[0]} before: the checkpoint is not this source's")
+        return False
+
+    def _table(self) -> Definition:
+        name = self._record.definition.table
+        table = self._runtime.definitions().get(name)
+        if table is None or table.id != self._record.relation:
+            raise Conflict(f"table {name} was dropped or created anew")
+        return table
+
+    def _change(
+        self,
+        session: SparkSession,
+        reader: Reader,
+        table: Definition,
+        paths: Sequence[str],
+        files: tuple[str, ...],
+    ) -> Progress:
+        """Has this process apply the batch; the progress then."""
+        read = reader.read(session, paths)
+        after = self.progress.after(files, 0, len(read.changes), read.skipped)
+        receipt = source_catalog.advance(self._record.id, after)
+        applied = self._runtime.commit({table.name: read.changes}, receipt)
+        return replace(after, epoch=applied.epoch)
+
+    def _load(
+        self, reader: Reader, table: Definition, paths: Sequence[str], files: tuple[str, ...]
+    ) -> Progress | None:
+        """Has Spark apply the batch; the progress then. None if that is not for it."""
+        settings = self._runtime.settings
+        where = Where(settings.spark)
+        scan = None if where is Where.NEVER else reader.scan(self._sessions.get(), paths)
+        if scan is None or (where is Where.AUTO and scan.frame.count() < settings.spark_rows):
+            return None
+        progress, id = self.progress, self._record.id
+
+        def receipt(scanned: Scanned) -> Receipt:
+            return source_catalog.advance(id, progress.after(files, 0, scanned.rows, scanned.skipped))
+
+        try:
+            applied, scanned = self._runtime.load(Load(table, scan, id, receipt))
+        except Declined:
+            return None
+        return progress.after(files, applied.epoch, scanned.rows, scanned.skipped)

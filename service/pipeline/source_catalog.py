@@ -1,0 +1,113 @@
+"""Sources as the catalog has them: what each is, and how far it has come."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+
+import orjson
+import sqlalchemy as sa
+
+from service.catalog import Receipt
+from service.changes import Applied
+from service.errors import Conflict
+from service.pipeline.batches import Format
+from service.pipeline.tables import sources
+
+
+@dataclass(frozen=True)
+class SourceDefinition:
+    """What its author wants: the files of `path` in `table`, looked for every `trigger_seconds`."""
+
+    name: str
+    table: str
+    format: str
+    path: str
+    options: Mapping[str, str]
+    envelope: str | None
+    timestamps: str | None
+    trigger_seconds: float
+    files_per_batch: int
+    bad_rows: str
+
+    @property
+    def reading(self) -> Format:
+        """How its files are read."""
+        return Format(self.format, self.options, self.envelope, self.timestamps, self.bad_rows == "skip")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """The last batch that was applied, -1 for none, its files and its epoch; rows of all batches."""
+
+    last_batch: int = -1
+    files: tuple[str, ...] = ()
+    epoch: int = 0
+    rows: int = 0
+    skipped: int = 0
+    failure: str | None = None
+
+    def after(self, files: tuple[str, ...], epoch: int, rows: int, skipped: int) -> Progress:
+        """The progress once the next batch is applied."""
+        return Progress(self.last_batch + 1, files, epoch, self.rows + rows, self.skipped + skipped)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A source. `relation` is the id of its table; its checkpoint is called by its own `id`."""
+
+    id: str
+    relation: int
+    definition: SourceDefinition
+    progress: Progress
+
+
+def records(connection: sa.Connection) -> list[Record]:
+    """Every source."""
+    return [_record(row) for row in connection.execute(sa.select(sources))]
+
+
+def progress(connection: sa.Connection, id: str) -> Progress:
+    """How far a source has come; Conflict if it is no more."""
+    row = connection.execute(sa.select(sources).where(sources.c.id == id)).first()
+    if row is None:
+        raise Conflict("the source was dropped")
+    return _record(row).progress
+
+
+def add(connection: sa.Connection, record: Record) -> None:
+    definition = orjson.dumps(asdict(record.definition)).decode()
+    values = {"id": record.id, "name": record.definition.name, "relation": record.relation}
+    connection.execute(sa.insert(sources).values(**values, definition=definition, **_values(record.progress)))
+
+
+def remove(connection: sa.Connection, id: str) -> None:
+    connection.execute(sa.delete(sources).where(sources.c.id == id))
+
+
+def fail(connection: sa.Connection, id: str, reason: str | None) -> None:
+    """Keeps why a source has failed; None: it is to run again."""
+    connection.execute(sa.update(sources).where(sources.c.id == id).values(failure=reason))
+
+
+def advance(id: str, after: Progress) -> Receipt:
+    """Writes the progress with its batch's epoch; Conflict unless the batch follows the last one."""
+
+    def receipt(connection: sa.Connection, applied: Applied) -> None:
+        mine = (sources.c.id == id) & (sources.c.last_batch == after.last_batch - 1)
+        values = _values(replace(after, epoch=applied.epoch))
+        if connection.execute(sa.update(sources).where(mine).values(values)).rowcount != 1:
+            raise Conflict("the source was dropped meanwhile")
+
+    return receipt
+
+
+def _values(progress: Progress) -> dict[str, object]:
+    return {**asdict(progress), "files": orjson.dumps(progress.files).decode()}
+
+
+def _record(row: sa.Row) -> Record:
+    definition = SourceDefinition(**orjson.loads(row.definition))
+    files = tuple(orjson.loads(row.files))
+    progress = Progress(row.last_batch, files, row.epoch, row.rows, row.skipped, row.failure)
+    return Record(row.id, row.relation, definition, progress)
