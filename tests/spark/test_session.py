@@ -71,8 +71,10 @@ def test_a_service_that_needs_no_spark_does_not_import_it(tmp_path: Path) -> Non
 def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None:
     run(
         """
-        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g"))
+        conf = {"spark.odd": "a=b\\\\c: #d! é"}
+        sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g", conf=conf))
         first = sessions.get()
+        assert first.sparkContext.getConf().get("spark.odd") == conf["spark.odd"]
         assert sessions.get() is first
         jvm = first.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
         os.kill(jvm, signal.SIGKILL)
