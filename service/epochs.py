@@ -126,7 +126,7 @@ class Epochs:
             raise Unavailable("there is no Spark", code="spark_unavailable")
         definition = load.definition
         if self._definitions.all.get(definition.name) is not definition:
-            raise _replaced(definition)
+            raise replaced(definition)
         self._settle_doubt()
         started = time.perf_counter()
         epoch = self._engine.snapshot.upper
@@ -245,7 +245,7 @@ class Epochs:
         """Whether a table is no longer the one that the request was made for."""
         for definition, _ in request.parts:
             if self._definitions.all.get(definition.name) is not definition:
-                return _replaced(definition)
+                return replaced(definition)
         return None
 
     def _batch(self, table: str, parts: list[tuple[int, TableChanges]]) -> TableBatch:
@@ -387,7 +387,8 @@ class Epochs:
         self.log_commits = log_commits
 
 
-def _replaced(definition: Definition) -> Conflict:
+def replaced(definition: Definition) -> Conflict:
+    """What the author of changes is told whose table is no longer the one that they were made for."""
     return Conflict(f"table {definition.name} was dropped or created anew meanwhile", code="table_changed")
 
 

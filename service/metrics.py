@@ -141,6 +141,21 @@ class Metrics:
         default_factory=lambda: Gauge("freshet_resident_memory_bytes", "Resident memory of the process.")
     )
 
+    jobs: Gauge = field(
+        default_factory=lambda: Gauge("freshet_jobs", "Loads and exports remembered, by kind and state.")
+    )
+    loaded_rows: Counter = field(
+        default_factory=lambda: Counter("freshet_loaded_rows_total", "Rows that loads have brought in.")
+    )
+    advances: Gauge = field(
+        default_factory=lambda: Gauge(
+            "freshet_advances", "Passes of the engine, by where they were computed."
+        )
+    )
+    spark: Gauge = field(
+        default_factory=lambda: Gauge("freshet_spark_session", "1 for the state that Spark's session is in.")
+    )
+
     def text(self) -> str:
         """All metrics in the exposition format."""
         lines: list[str] = []

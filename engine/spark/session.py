@@ -48,6 +48,16 @@ class Sessions:
         """Whether the driver is ours; if not, a Connect server has it."""
         return not self.options.remote
 
+    @property
+    def state(self) -> str:
+        """`none` has been wanted, or it is `starting`, `running`, or has `failed`: then the next is new."""
+        opening = self._opening
+        if opening is None:
+            return "none"
+        if not opening.done():
+            return "starting"
+        return "running" if _is_alive(opening) else "failed"
+
     def start(self) -> None:
         """Begins to open a session, if there is none, and returns."""
         with self._lock:

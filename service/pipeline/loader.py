@@ -23,7 +23,7 @@ from engine.spark.session import Sessions
 from service.catalog import Receipt
 from service.changes import Applied, Op, TableChanges
 from service.definitions import Definition
-from service.epochs import Load
+from service.epochs import Load, replaced
 from service.errors import Conflict, Invalid, Overloaded
 from service.pipeline.jobs import DONE, Job, write
 from service.pipeline.judge import ERROR
@@ -60,7 +60,7 @@ class Loader:
                 with self._watched(run, definition, "an epoch", 0.2, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
                     applied, scanned = self.runtime.load(load)
-                return _done(run.job, scanned, applied)
+                return self._done(run, scanned, applied)
             except Declined:
                 run.check()
         return self._load_here(run, definition, scan)
@@ -84,6 +84,10 @@ class Loader:
             words, scanned = self._words(directory / "rows", definition, scan.skip_bad)
         changes = TableChanges.of(Op.INSERT, definition.schema, words)
         applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
+        return self._done(run, scanned, applied)
+
+    def _done(self, run: Run, scanned: Scanned, applied: Applied) -> Job:
+        self.runtime.metrics.loaded_rows.add(scanned.rows)
         return _done(run.job, scanned, applied)
 
     def _words(self, directory: Path, definition: Definition, skip_bad: bool) -> tuple[np.ndarray, Scanned]:
@@ -110,6 +114,8 @@ class Loader:
         """Waits for room in the writer's queue, and then for the epoch."""
         while True:
             run.check()
+            if self.runtime.definitions().get(definition.name) is not definition:
+                raise replaced(definition)
             try:
                 return self.runtime.commit({definition.name: changes}, receipt)
             except Overloaded:

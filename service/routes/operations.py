@@ -5,14 +5,19 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from dataclasses import asdict
 from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
 from engine.runtime import Snapshot
-from service.access import runtime_of
+from service.access import pipeline_of, runtime_of
 from service.errors import Unavailable
+from service.pipeline.exports import KIND as EXPORT
+from service.pipeline.jobs import STATES
+from service.pipeline.loads import KIND as LOAD
+from service.pipeline.pipeline import Pipeline
 from service.runtime import Runtime
 
 router = APIRouter(tags=["operations"])
@@ -38,16 +43,20 @@ async def readyz(request: Request) -> dict[str, str]:
 @router.get("/v1/status")
 async def status(request: Request) -> dict[str, object]:
     """The newest epoch and some numbers."""
-    runtime = runtime_of(request)
+    runtime, pipeline = runtime_of(request), pipeline_of(request)
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
     snapshot = runtime.snapshot
+    jobs = await asyncio.to_thread(pipeline.jobs.counts)
     return {
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
         "views": len(views),
         "quarantined": sorted(d.name for d in views if runtime.failure(d.name)),
         "waiting": runtime.waiting,
+        "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
+        "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},
+        "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
         "texts": len(runtime.dictionary),
         "memory_bytes": resident_bytes(),
         "uptime_seconds": round(time.monotonic() - _STARTED, 3),
@@ -59,11 +68,11 @@ async def status(request: Request) -> dict[str, object]:
 async def metrics(request: Request) -> PlainTextResponse:
     """Metrics in Prometheus' exposition format."""
     runtime = runtime_of(request)
-    await asyncio.to_thread(refresh, runtime)
+    await asyncio.to_thread(refresh, runtime, pipeline_of(request))
     return PlainTextResponse(runtime.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def refresh(runtime: Runtime) -> None:
+def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
     """Sets the gauges to what is now."""
     metrics, snapshot = runtime.metrics, runtime.snapshot
     definitions = runtime.definitions().values()
@@ -74,7 +83,20 @@ def refresh(runtime: Runtime) -> None:
     metrics.tables.set(len(definitions) - len(views))
     metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "quarantined"),): bad})
     metrics.rows.set({(("relation", d.name),): row_count(snapshot, d.name) for d in definitions})
+    metrics.jobs.set(
+        {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}
+    )
+    if runtime.placement is not None:
+        tally = runtime.placement.tally
+        metrics.advances.set({(("where", "process"),): tally.process, (("where", "spark"),): tally.spark})
+    metrics.spark.set({(("state", pipeline.sessions.state),): 1})
     metrics.memory.set(resident_bytes())
+
+
+def advances(runtime: Runtime) -> dict[str, object]:
+    """How many passes of the engine were computed here and on Spark, and why the last one there."""
+    placement = runtime.placement
+    return {} if placement is None else asdict(placement.tally)
 
 
 def row_count(snapshot: Snapshot, name: str) -> int:

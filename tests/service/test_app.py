@@ -79,6 +79,9 @@ def test_status(client: Client) -> None:
         "quarantined": [],
         "waiting": 0,
     }
+    assert status["loads"] == status["exports"] == {"running": 0, "done": 0, "failed": 0, "cancelled": 0}
+    assert status["spark"]["session"] == "none"
+    assert status["spark"]["advances"]["process"] > 0
     assert status["memory_bytes"] > 0
 
 
@@ -103,6 +106,9 @@ def test_metrics(client: Client) -> None:
         'freshet_rows{relation="t"} 2',
         'freshet_rows{relation="v"} 1',
         'freshet_refused_total{code="key_exists"} 1',
+        'freshet_spark_session{state="none"} 1',
+        'freshet_advances{where="spark"} 0',
+        "freshet_loaded_rows_total 0",
         'freshet_group_requests_bucket{le="1"} 1',
         'freshet_stage_seconds_bucket{le="+Inf"} 1',
         "freshet_commit_seconds_count 1",
