@@ -32,7 +32,7 @@ class PlannedQuery:
     optimized: Program
 
     def explain(self, stage: str = "optimized", format: str = "text") -> str:
-        """The plan at `stage` (logical, optimized, dataflow) as text, json or mermaid."""
+        """The plan at `stage` (logical, optimized, dataflow, supersteps) as text, json or mermaid."""
         return explain(self.logical, self.optimized, self.plan, stage, format)
 
 

@@ -23,6 +23,9 @@ from planner.positions import fail
 from planner.script import Excerpt, Piece, split
 
 STAGES = ("logical", "optimized", "dataflow")
+"""What EXPLAIN shows."""
+NAMED_STAGES = (*STAGES, "supersteps")
+"""What it shows if it is asked to."""
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
 
 
@@ -121,7 +124,7 @@ class Select(Statement):
 
 @dataclass(frozen=True)
 class Explain(Statement):
-    """Of `query`, or of the view called `view`; `stage` is one of STAGES, None for all of them."""
+    """Of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of STAGES."""
 
     stage: str | None
     query: Excerpt | None
@@ -270,7 +273,7 @@ def _refuse(piece: Piece, tree: exp.Expression, options: Mapping[str, str]) -> N
 
 def _explain(piece: Piece) -> Explain:
     words = piece.words(3)
-    stage = words[1].lower() if words[1:2] and words[1].lower() in STAGES else None
+    stage = words[1].lower() if words[1:2] and words[1].lower() in NAMED_STAGES else None
     begin = 1 if stage is None else 2
     if begin >= len(piece.tokens):
         raise piece.failure(

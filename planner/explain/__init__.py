@@ -1,7 +1,8 @@
 """EXPLAIN: each stage of a plan in each format.
 
 `logical` is the query as it was bound, `optimized` what the passes made of it, `dataflow` the
-engine's plan. Steps are numbered by the walk, inputs first; what is used twice is shown once.
+engine's plan, `supersteps` how Spark would run it. Steps are numbered by the walk, inputs first;
+what is used twice is shown once.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from planner.errors import InvalidQuery
 from planner.explain.dataflow import dataflow_listing
 from planner.explain.formats import FORMATS
 from planner.explain.relational import relational_listing
+from planner.explain.supersteps import supersteps_listing
 from planner.ir import Program
 
-STAGES = ("logical", "optimized", "dataflow")
+STAGES = ("logical", "optimized", "dataflow", "supersteps")
 
 
 def explain(logical: Program, optimized: Program, plan: Node, stage: str, format: str) -> str:
@@ -24,4 +26,6 @@ def explain(logical: Program, optimized: Program, plan: Node, stage: str, format
         raise InvalidQuery(f"there is no format {format!r}", f"formats are {', '.join(FORMATS)}")
     if stage == "dataflow":
         return FORMATS[format](dataflow_listing(plan))
+    if stage == "supersteps":
+        return FORMATS[format](supersteps_listing(plan))
     return FORMATS[format](relational_listing(stage, logical if stage == "logical" else optimized))

@@ -34,6 +34,13 @@ def dataflow_listing(plan: Node) -> Listing:
     return Listing("dataflow", tuple(walk.steps), result)
 
 
+def node_names(plan: Node) -> dict[Node, str]:
+    """What the listing calls each node."""
+    walk = _Walk()
+    walk.visit(plan)
+    return walk.seen
+
+
 class _Walk:
     def __init__(self) -> None:
         self.steps: list[Step] = []

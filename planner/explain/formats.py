@@ -15,7 +15,8 @@ def text(listing: Listing) -> str:
         margin = "  " * step.depth
         columns = ", ".join(f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in step.columns)
         inputs = f" {', '.join(step.inputs)}" if step.inputs else ""
-        lines.append(f"{margin}{step.name} := {step.operator}{inputs} → ({columns})")
+        gives = f" → ({columns})" if columns else ""
+        lines.append(f"{margin}{step.name} := {step.operator}{inputs}{gives}")
         lines += [f"{margin}    {detail}" for detail in step.details]
     lines.append(f"return {listing.result}")
     return "\n".join(lines) + "\n"

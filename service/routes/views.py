@@ -52,10 +52,10 @@ async def drop_view(request: Request, view: str) -> None:
 async def explain_view(
     request: Request,
     view: str,
-    stage: Literal["logical", "optimized", "dataflow"] = "optimized",
+    stage: Literal["logical", "optimized", "dataflow", "supersteps"] = "optimized",
     format: Literal["text", "json", "mermaid"] = "text",
 ) -> Response:
-    """What the view's SQL became: its relational form, optimized, or as the dataflow that runs."""
+    """What the view's SQL became: its relational form, optimized, what runs, or how Spark runs it."""
     definition = runtime_of(request).definition(fold(view), view=True)
     if definition.planned is None:
         raise Conflict(f"view {view} has no plan: {definition.failure}", code="view_quarantined")

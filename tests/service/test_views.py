@@ -163,7 +163,7 @@ def test_replacing_a_view(edges: Client) -> None:
     assert failed.code == "in_use"
 
 
-@pytest.mark.parametrize("stage", ["logical", "optimized", "dataflow"])
+@pytest.mark.parametrize("stage", ["logical", "optimized", "dataflow", "supersteps"])
 @pytest.mark.parametrize(
     ("format", "media_type"),
     [("text", "text/plain"), ("json", "application/json"), ("mermaid", "text/plain")],
