@@ -60,8 +60,9 @@ class Rewritten:
         return tuple(layer.file for layer in (*kept, *self.made) if layer.file is not None)
 
     def install(self) -> bool:
-        """Let the files stand for what they hold; false if the trace has been written anew meanwhile."""
-        if not self.captured.trace.exchange(self.taken, self.made):
+        """Let the files stand for what they hold; false where nothing has changed: no file is new, or the
+        trace has been written anew meanwhile."""
+        if not self.taken or not self.captured.trace.exchange(self.taken, self.made):
             return False
         self.captured.state.reset()
         return True

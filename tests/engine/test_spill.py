@@ -240,7 +240,9 @@ def test_nothing_new_writes_nothing(directory: StateDirectory) -> None:
     first = engine.spill(directory, 2)
     assert engine.spill(directory, 2) == first
     engine.stage({}, 9).publish()
+    relations = engine.snapshot.relations
     second = engine.spill(directory, 2)
+    assert engine.snapshot.relations == relations
     assert second.upper == 9
     assert list(second.names()) == list(first.names())
 
