@@ -1,39 +1,52 @@
 """What a shard keeps from one superstep to the next: taken out of its operators, and put into others.
 
-Large arrays are written to a file when they are first kept, and only named from then on.
+Large arrays are written to a file when they are first kept, and only named from then on. A large batch
+of an outermost arrangement, which has one an epoch, is written as the file that it will be.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import numpy as np
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
+from engine.operators.history import History
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Step
+from engine.store.directory import StateDirectory
+from engine.store.files import BatchFile
 from engine.supersteps.messages import INLINE, Kind, Message, Scratch
 from engine.supersteps.shard import Shard
 
 OUT, BATCH, STAGED, DEFERRED, LEFT, FAILED = "out", "batch", "staged", "deferred", "left", "failed"
-FOREIGN, SCANNED, ERROR = "foreign", "scanned", "error"
+FILED, FOREIGN, SCANNED, ERROR = "filed", "foreign", "scanned", "error"
 
 
 class Keeper:
     """Keeps the state of one shard."""
 
-    def __init__(self, shard: Shard, scratch: Scratch) -> None:
+    def __init__(self, shard: Shard, scratch: Scratch, directory: StateDirectory, shards: int) -> None:
         self._shard = shard
         self._scratch = scratch
+        self._directory = directory
+        self._shards = shards
+        self.files: dict[Operator, BatchFile] = {}
+        """Of the batches that lie in files of the state already."""
         self._names: dict[int, tuple[str, np.ndarray]] = {}
         self._batches: dict[Operator, np.ndarray] = {}
         self._staged: dict[Operator, list[np.ndarray]] = {}
 
     def save(self) -> Iterator[Message]:
         """Messages to the shard's next self."""
+        shard = self._shard
         yield from self.outs()
-        for operator in self._shard.rendered.operators:
+        for operator in shard.rendered.operators:
+            if self._has_file(operator):
+                about = (FILED, shard.rendered.numbers[operator], asdict(self.files[operator]))
+                yield Message(shard.number, Kind.KEPT, about)
             for what, place, array in self._state(operator):
                 yield self._message(what, operator, place, array)
         yield from self.notes()
@@ -56,6 +69,18 @@ class Keeper:
         if shard.error is not None:
             yield Message(shard.number, Kind.KEPT, (ERROR, 0, shard.error))
 
+    def _has_file(self, operator: Operator) -> bool:
+        """Whether the operator's batch lies in a file of the state; one that should is written."""
+        if operator in self.files or not isinstance(operator, Arrangement):
+            return operator in self.files
+        batch = operator.batch
+        if batch is None or operator.depth or batch.nbytes < INLINE or not is_final(operator, batch):
+            return False
+        rows = operator.export_rows(batch)
+        key, number = operator.trace.key, self._shard.number
+        self.files[operator] = self._directory.write(rows, key, number, self._shards)
+        return True
+
     def _is_read(self, operator: Operator) -> bool:
         shard = self._shard
         return shard.program.last_reads.get(operator, -1) >= max(shard.place.instruction, 1)
@@ -76,7 +101,7 @@ class Keeper:
         if isinstance(operator, Arrangement):
             for batch in operator.staged_batches:
                 yield STAGED, 0, operator.export_rows(batch)
-            if operator.batch is not None:
+            if operator.batch is not None and operator not in self.files:
                 yield BATCH, 0, operator.export_rows(operator.batch)
             foreign = self._shard.rendered.foreign.get(operator)
             if foreign is not None:
@@ -94,6 +119,10 @@ class Keeper:
         operator = self._shard.rendered.operators[number]
         if what == SCANNED:
             self._shard.count(*place)
+            return
+        if what == FILED:
+            file = self.files[operator] = BatchFile(**place)
+            self._batches[operator] = self._directory.open(file).rows
             return
         if what == ERROR:
             self._shard.error = tuple(place)
@@ -133,3 +162,9 @@ class Keeper:
             )
             if operator in self._batches:
                 arrangement.take(arrangement.import_rows(self._batches[operator]), step)
+
+
+def is_final(operator: Arrangement, batch: np.ndarray) -> bool:
+    """Whether a new batch stays as it is when the epoch is published: a history, or changes of one epoch."""
+    epochs = batch[:, operator.width + operator.depth]
+    return isinstance(operator, History) or bool((epochs == epochs[0]).all())

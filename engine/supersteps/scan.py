@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from engine.codec.arrow import encode_arrow
 from engine.errors import InvalidValue
-from engine.supersteps.keeping import Keeper
 from engine.supersteps.messages import Message
 from engine.supersteps.program import Run
 from engine.supersteps.worker import Worker
@@ -35,7 +34,7 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
     if not isinstance(first, Run):
         raise RuntimeError("a program begins with a run")
     rows = Rows(spec.scanned[table])
-    keeper = Keeper(shard, worker.scratch)
+    keeper = worker.keeper(shard)
     for batch in batches:
         good = rows.good(batch)
         if rows.error is not None:

@@ -56,6 +56,9 @@ class Worker:
         file = astuple(self.directory.write_texts(*new))
         return [Message(shard, Kind.TEXTS, file) for shard in range(self.spec.shards)]
 
+    def keeper(self, shard: Shard) -> Keeper:
+        return Keeper(shard, self.scratch, self.directory, self.spec.shards)
+
     def superstep(self, number: int, messages: Iterable[Message]) -> Iterator[Message]:
         """What shard `number` sends when it has got `messages`, all that were sent to it."""
         by_kind: dict[Kind, list[Message]] = {kind: [] for kind in Kind}
@@ -72,7 +75,7 @@ class Worker:
         texts = by_kind[Kind.TEXTS]
         dictionary = self.dictionary(TextFile(*message.about) for message in texts)  # type: ignore[misc]
         shard = self.shard(number, dictionary, agreement)
-        keeper = Keeper(shard, self.scratch)
+        keeper = self.keeper(shard)
         self._deliver(shard, keeper, by_kind)
         shard.enter()
         if agreement is None:
@@ -81,7 +84,7 @@ class Worker:
         fresh = self.new_texts(dictionary)
         if shard.has_ended:
             mine = [m.about for m in (*texts, *fresh[number : number + 1])]
-            yield self._report(shard, mine)
+            yield self._report(shard, keeper, mine)
             return
         yield from (Message(number, Kind.TEXTS, message.about) for message in texts)
         yield from fresh
@@ -143,14 +146,16 @@ class Worker:
         np.maximum(delta[-2], stored.since, out=delta[-2])
         return delta
 
-    def _report(self, shard: Shard, texts: list[object]) -> Message:
+    def _report(self, shard: Shard, keeper: Keeper, texts: list[object]) -> Message:
         """Write what the shard has new, and name it."""
         error = shard.error or check_new_keys(self.spec, shard)
         if error is not None:
             return Message(shard.number, Kind.REPORT, {"shard": shard.number, "error": error})
         files: list[tuple[int, tuple[str, ...], dict]] = []
         for number, operator in enumerate(shard.rendered.operators):
-            if isinstance(operator, Arrangement):
+            if operator in keeper.files:
+                files.append((number, (), asdict(keeper.files[operator])))
+            elif isinstance(operator, Arrangement):
                 rows = self._new_rows(operator)
                 if len(rows):
                     file = self.directory.write(rows, operator.trace.key, shard.number, self.spec.shards)
