@@ -116,7 +116,11 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
 async def _open(app: FastAPI, settings: Settings, sessions: Sessions) -> None:
     runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
-    app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
+    try:
+        app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
+    except BaseException:
+        await asyncio.to_thread(runtime.close)
+        raise
     app.state.runtime = runtime
     _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
 

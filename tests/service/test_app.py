@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -24,9 +25,9 @@ def test_before_it_is_ready(settings: Settings, monkeypatch: pytest.MonkeyPatch)
     go = threading.Event()
     opened = Runtime.open
 
-    def slow(settings: Settings, metrics: object) -> Runtime:
+    def slow(*what: Any) -> Runtime:
         go.wait(60)
-        return opened(settings, metrics)
+        return opened(*what)
 
     monkeypatch.setattr(Runtime, "open", slow)
 
