@@ -49,6 +49,10 @@ class Node:
     def __hash__(self) -> int:
         return self._hash
 
+    def __getstate__(self) -> dict[str, object]:
+        """What another process takes: not what was found out about it here, as a salted hash."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
 
 def _check_columns(what: str, indices: tuple[int, ...], schema: Schema) -> None:
     for index in indices:

@@ -16,18 +16,15 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.errors import EngineError
 from engine.execution import BadRows, Declined, Job, KeyTaken, Outcome, Scan, Scanned, Stored, ViewsFailed
-from engine.fingerprint import fingerprint
 from engine.operators.functions import FlatMap, Inspect
 from engine.operators.general import General
 from engine.operators.intern import HashedArrangement
 from engine.store.directory import StateDirectory
 from engine.store.files import BatchFile, TextFile
-from engine.supersteps.keys import TAKEN
 from engine.supersteps.messages import Message
 from engine.supersteps.program import Program
 from engine.supersteps.rendered import Rendered
-from engine.supersteps.scan import BAD_ROW, EXAMPLES
-from engine.supersteps.shard import DECLINED
+from engine.supersteps.scan import EXAMPLES
 from engine.supersteps.spec import Limits, Spec
 
 SPEC = "spec"
@@ -96,7 +93,7 @@ class SuperstepExecutor:
         )
         if sorted(report.to for report in reports) != list(range(self.shards)):
             raise RuntimeError(f"{len(reports)} of {self.shards} shards have reported")
-        return _outcome([report.about for report in reports], rendered)
+        return _outcome([report.about for report in reports])
 
     def _spec(self, job: Job, scratch: Path) -> Spec:
         stored = dict(job.stored) | {name: self._stored(delta) for name, delta in job.deltas.items()}
@@ -125,18 +122,17 @@ class SuperstepExecutor:
         return Stored((file,), tuple(range(len(delta))))
 
 
-def _outcome(reports: Sequence[Any], rendered: Rendered) -> Outcome:
+def _outcome(reports: Sequence[Any]) -> Outcome:
     """What all shards have written. Raises what is the first reason why there is none."""
     errors = [tuple(report["error"]) for report in reports if report["error"] is not None]
     if errors:
-        raise _error_of(min(errors), rendered)
+        raise _error_of(*min(errors))
     files: dict[str, list[BatchFile]] = {}
     texts: dict[str, TextFile] = {}
     scanned = Scanned()
     for report in reports:
-        for number, what, file in report["files"]:
-            path = rendered.paths[rendered.operators[number]]
-            files.setdefault(fingerprint(*path, *what), []).append(BatchFile(**file))
+        for name, file in report["files"]:
+            files.setdefault(name, []).append(BatchFile(**file))
         for name, *others in report["texts"]:
             texts[name] = TextFile(name, *others)
         rows, skipped, examples = report["scanned"]
@@ -146,13 +142,13 @@ def _outcome(reports: Sequence[Any], rendered: Rendered) -> Outcome:
     return Outcome({name: tuple(each) for name, each in files.items()}, tuple(texts.values()), scanned)
 
 
-def _error_of(error: tuple[int, str, str], rendered: Rendered) -> Exception:
-    number, message, hint = error
-    if number == DECLINED:
-        return Declined(message)
-    if number == TAKEN:
-        return KeyTaken(message, tuple(map(int, hint.split(","))))
-    if number == BAD_ROW:
-        return BadRows(message, hint)
-    path = rendered.paths[rendered.operators[number]]
-    return ViewsFailed(fingerprint(*path), EngineError(message, hint))
+def _error_of(what: str, message: str, hint: str) -> Exception:
+    match what:
+        case "declined":
+            return Declined(message)
+        case "taken":
+            return KeyTaken(message, tuple(map(int, hint.split(","))))
+        case "bad row":
+            return BadRows(message, hint)
+        case _:
+            return ViewsFailed(what, EngineError(message, hint))

@@ -20,14 +20,14 @@ class Place:
 class Flags:
     """What a shard says. `active`: something has happened in the current round of the innermost loop.
     `next`: the next of its rounds in which something waits. `entering`: how many rows enter a loop.
-    `error`: why the epoch cannot be computed: the failed operator's number, the message and the hint."""
+    `error`: why the epoch cannot be computed: the failed operator's fingerprint, the message and the hint."""
 
     shard: int
     place: Place
     active: bool
     next: int | None
     entering: int
-    error: tuple[int, str, str] | None = None
+    error: tuple[str, str, str] | None = None
 
     def document(self) -> list[object]:
         place = self.place
@@ -51,7 +51,7 @@ class Agreement:
     active: bool
     next: int | None
     entering: int
-    error: tuple[int, str, str] | None
+    error: tuple[str, str, str] | None
 
     @staticmethod
     def of(said: Sequence[Flags]) -> Agreement:

@@ -33,7 +33,7 @@ class Keeper:
         self._scratch = scratch
         self._directory = directory
         self._shards = shards
-        self.files: dict[Operator, BatchFile] = {}
+        self.files: dict[object, BatchFile] = {}
         """Of the batches that lie in files of the state already."""
         self._names: dict[int, tuple[str, np.ndarray]] = {}
         self._batches: dict[Operator, np.ndarray] = {}

@@ -10,11 +10,11 @@ from engine.operators.history import History
 from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
 
-TAKEN = -2
-"""In place of a failed operator's number: a key is there twice. The message is the table's name."""
+TAKEN = "taken"
+"""In place of a failed operator: a key is there twice. The message is the table's name."""
 
 
-def check_new_keys(spec: Spec, shard: Shard) -> tuple[int, str, str] | None:
+def check_new_keys(spec: Spec, shard: Shard) -> tuple[str, str, str] | None:
     """The error of the first table whose rows have a key that another row has, and the key's words."""
     for table in spec.tables:
         if table.node.name in spec.scanned and table.key is not None:

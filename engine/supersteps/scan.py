@@ -18,8 +18,8 @@ from engine.supersteps.messages import Message
 from engine.supersteps.program import Run
 from engine.supersteps.worker import Worker
 
-BAD_ROW = -3
-"""In place of a failed operator's number: a row cannot be taken. The message says what is wrong with it."""
+BAD_ROW = "bad row"
+"""In place of a failed operator: a row cannot be taken. The message says what is wrong with it."""
 EXAMPLES = 10
 """Bad rows that are told of."""
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from engine.errors import EngineError, LimitExceeded
+from engine.fingerprint import fingerprint
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
@@ -35,8 +36,8 @@ from engine.supersteps.rendered import Rendered
 from engine.times import TOTAL
 
 _NO_ROUNDS = np.empty(0, np.int64)
-DECLINED = -1
-"""In place of a failed operator's number: nothing is wrong, but the epoch is not one for supersteps."""
+DECLINED = "declined"
+"""In place of a failed operator: nothing is wrong, but the epoch is not one for supersteps."""
 
 
 class Outermost:
@@ -195,16 +196,16 @@ class Shard:
             self._fail(operator, error)
 
     def _fail(self, operator: Operator, error: Exception) -> None:
-        number = self.rendered.numbers[operator]
+        name = fingerprint(*self.rendered.paths[operator])
         if isinstance(error, LimitExceeded):
             # Changes of several shards may cancel: only who has all of them knows.
             self.error = (DECLINED, error.message, "")
         elif isinstance(error, EngineError):
-            self.error = (number, error.message, getattr(error, "hint", "") or "")
+            self.error = (name, error.message, getattr(error, "hint", "") or "")
         elif isinstance(error, MemoryError):
-            self.error = (number, "the view does not fit into memory", "")
+            self.error = (name, "the view does not fit into memory", "")
         else:
-            self.error = (number, f"the view's {type(operator).__name__} failed: {error!r}", "")
+            self.error = (name, f"the view's {type(operator).__name__} failed: {error!r}", "")
 
     # Loops
 

@@ -17,9 +17,11 @@ import numpy as np
 
 from engine.execution import Stored
 from engine.operators.arrangement import Arrangement
+from engine.operators.failures import FailureLog
 from engine.operators.history import History
+from engine.states import Kept, kept_states
 from engine.store.directory import StateDirectory
-from engine.store.files import TextFile
+from engine.store.files import BatchFile, TextFile
 from engine.supersteps.flags import Agreement, Flags
 from engine.supersteps.keeping import Keeper
 from engine.supersteps.keys import check_new_keys
@@ -70,7 +72,7 @@ class Worker:
         said = [Flags.of(message.about) for message in by_kind[Kind.FLAGS]]  # type: ignore[arg-type]
         agreement = Agreement.of(said) if said else None
         if agreement is not None and agreement.error is not None:
-            yield Message(number, Kind.REPORT, {"shard": number, "error": agreement.error})
+            yield Message(number, Kind.REPORT, {"error": agreement.error})
             return
         texts = by_kind[Kind.TEXTS]
         dictionary = self.dictionary(TextFile(*message.about) for message in texts)  # type: ignore[misc]
@@ -150,25 +152,28 @@ class Worker:
         """Write what the shard has new, and name it."""
         error = shard.error or check_new_keys(self.spec, shard)
         if error is not None:
-            return Message(shard.number, Kind.REPORT, {"shard": shard.number, "error": error})
-        files: list[tuple[int, tuple[str, ...], dict]] = []
-        for number, operator in enumerate(shard.rendered.operators):
-            if operator in keeper.files:
-                files.append((number, (), asdict(keeper.files[operator])))
-            elif isinstance(operator, Arrangement):
-                rows = self._new_rows(operator)
-                if len(rows):
-                    file = self.directory.write(rows, operator.trace.key, shard.number, self.spec.shards)
-                    files.append((number, (), asdict(file)))
-            log = getattr(operator, "failures", None)
-            if log is not None and log.staged:
-                file = self.directory.write(log.batch(), 0, shard.number, self.spec.shards)
-                files.append((number, ("failures",), asdict(file)))
-        return Message(
-            shard.number,
-            Kind.REPORT,
-            {"shard": shard.number, "error": None, "files": files, "texts": texts, "scanned": shard.scanned},
-        )
+            return Message(shard.number, Kind.REPORT, {"error": error})
+        files = [
+            (name, asdict(file))
+            for name, state in kept_states(shard.rendered.dataflow.operators.items())
+            if (file := self._file_of(state, shard, keeper)) is not None
+        ]
+        report = {"error": None, "files": files, "texts": texts, "scanned": shard.scanned}
+        return Message(shard.number, Kind.REPORT, report)
+
+    def _file_of(self, state: Kept, shard: Shard, keeper: Keeper) -> BatchFile | None:
+        """The file of what is new of a state, if anything is."""
+        if state in keeper.files:
+            return keeper.files[state]
+        if isinstance(state, Arrangement):
+            rows = self._new_rows(state)
+        elif isinstance(state, FailureLog) and state.staged:
+            rows = state.batch()
+        else:
+            return None
+        if not len(rows):
+            return None
+        return self.directory.write(rows, state.trace.key, shard.number, self.spec.shards)
 
     def _new_rows(self, arrangement: Arrangement) -> np.ndarray:
         if arrangement.batch is not None:
