@@ -5,15 +5,13 @@ file as it has them: where changes meet in a key, the last one counts. Columns (
 without an envelope, ORC, parquet, text) are read and judged as loads read them; a
 column `_op` says `insert`, `delete` or `upsert`, and without it every row is an insert.
 Lines that are envelopes are read here, as bodies of changes are.
-
-Spark lists a path twice if another of the same call has a character of its patterns, so
-each of those is read by itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
@@ -32,7 +30,7 @@ from service.errors import BadRequest, Invalid
 from service.names import OPERATION
 from service.parsing import loads, of_envelopes, of_objects, operations, unknown_operation
 from service.pipeline.judge import ERROR, judged, match
-from service.pipeline.places import Place
+from service.pipeline.places import Place, local
 from service.pipeline.readers import Source, read
 
 if TYPE_CHECKING:
@@ -44,8 +42,6 @@ _WHERE = (
     f"_metadata.file_modification_time AS {_MODIFIED}",
     f"_metadata.file_block_start AS {_BLOCK}",
 )
-_PATTERN = frozenset("{}[]*?\\")
-_LITERAL = {"__globPaths__": "false"}
 _OPTIONS = {"parquet": {"mergeSchema": "true"}, "orc": {"mergeSchema": "true"}}
 """Files that come one after another may have got a column between them."""
 _CHUNK = 8192
@@ -79,19 +75,16 @@ class Reader:
         self._definition = definition
         self._dictionary = dictionary
 
-    def scan(self, session: SparkSession, paths: Sequence[str]) -> Scan | None:
+    def scan(self, session: SparkSession, paths: Sequence[Path]) -> Scan | None:
         """The rows of the files for Spark alone; None if they may be anything but inserts."""
         if self._format.envelope:
             return None
-        sources = [self._source(session, group) for group in _groups(paths)]
-        if any(OPERATION in source.columns for source in sources):
+        source = self._source(session, paths)
+        if OPERATION in source.columns:
             return None
-        frame, *others = (self._judged(source, self._definition.schema, ()) for source in sources)
-        for other in others:
-            frame = frame.unionAll(other)
-        return Scan(frame, self._format.skip_bad)
+        return Scan(self._judged(source, self._definition.schema, ()), self._format.skip_bad)
 
-    def read(self, session: SparkSession, paths: Sequence[str]) -> Batch:
+    def read(self, session: SparkSession, paths: Sequence[Path]) -> Batch:
         """The changes that the files say.
 
         Invalid for columns that are not the table's, and for the first bad row unless they are skipped.
@@ -99,24 +92,23 @@ class Reader:
         if not paths:
             nothing = np.empty((len(self._definition.schema), 0), np.int64)
             return Batch(TableChanges.of(Op.INSERT, self._definition.schema, nothing), 0)
-        get = self._lines if self._format.envelope else self._columns
-        tables = [get(session, group) for group in _groups(paths)]
-        table = _ordered(pa.concat_tables(tables, promote_options="default"))
+        table = _ordered((self._lines if self._format.envelope else self._columns)(session, paths))
         bad = _Bad(table, "line" if self._format.envelope else "row", self._format.skip_bad)
         changes = self._of_lines(table, bad) if self._format.envelope else self._of_columns(table, bad)
         return Batch(changes, bad.count)
 
     # Columns
 
-    def _columns(self, session: SparkSession, paths: Sequence[str]) -> pa.Table:
+    def _columns(self, session: SparkSession, paths: Sequence[Path]) -> pa.Table:
         """The table's columns, `_error`, where each row is from and, if the files have it, `_op`."""
         source = self._source(session, paths)
         also = (*_WHERE, OPERATION) if OPERATION in source.columns else _WHERE
         return self._judged(source, self._definition.loose, also).toArrow()
 
-    def _source(self, session: SparkSession, paths: Sequence[str]) -> Source:
-        options = {**_OPTIONS.get(self._format.name, {}), **self._format.options, **_LITERAL}
-        return read(session, self._format.name, Place(tuple(paths)), options, self._definition.schema.names)
+    def _source(self, session: SparkSession, paths: Sequence[Path]) -> Source:
+        place = Place(tuple(map(local, paths)))
+        options = {**_OPTIONS.get(self._format.name, {}), **self._format.options}
+        return read(session, self._format.name, place, options, self._definition.schema.names)
 
     def _judged(self, source: Source, schema: Schema, also: Sequence[str]) -> DataFrame:
         """The table's columns, judged by a schema of its own or a looser one, and others."""
@@ -150,9 +142,11 @@ class Reader:
 
     # Lines
 
-    def _lines(self, session: SparkSession, paths: Sequence[str]) -> pa.Table:
+    def _lines(self, session: SparkSession, paths: Sequence[Path]) -> pa.Table:
         """Lines, and where each is from."""
-        text = session.read.format("text").options(**self._format.options, **_LITERAL).load(list(paths))
+        text = (
+            session.read.format("text").options(**self._format.options).load([local(path) for path in paths])
+        )
         return text.selectExpr("value", *_WHERE).toArrow()
 
     def _of_lines(self, table: pa.Table, bad: _Bad) -> TableChanges:
@@ -205,12 +199,6 @@ class _Bad:
         raise Invalid(
             f"{path}, {self._what} {number}: {reason}", '"bad_rows": "skip" leaves it out', code="bad_rows"
         )
-
-
-def _groups(paths: Sequence[str]) -> list[list[str]]:
-    """The paths as Spark is to be given them, some at a time."""
-    plain = [path for path in paths if not _PATTERN & set(path)]
-    return [[path] for path in paths if _PATTERN & set(path)] + ([plain] if plain else [])
 
 
 def _ordered(table: pa.Table) -> pa.Table:

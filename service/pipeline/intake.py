@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from engine.execution import Declined, Scanned
@@ -46,13 +47,13 @@ class Intake:
         """Asks the catalog how far it has come: a commit may have been kept that was not confirmed."""
         self.progress = self._runtime.record(partial(source_catalog.progress, id=self._record.id))
 
-    def take(self, session: SparkSession, batch: int, sizes: Mapping[str, int]) -> None:
+    def take(self, session: SparkSession, batch: int, sizes: Mapping[Path, int]) -> None:
         """Applies a batch of files of `sizes`, bytes, or passes it over. Conflict or Invalid: nothing was.
 
         Files that are empty may not be said.
         """
         paths = sorted(sizes)
-        files = tuple(path.removeprefix(f"file:{self._record.definition.path}/") for path in paths)
+        files = tuple(str(path.relative_to(self._record.definition.path)) for path in paths)
         if not self._is_new(batch, files):
             return
         table = self._table()
@@ -93,7 +94,7 @@ class Intake:
         session: SparkSession,
         reader: Reader,
         table: Definition,
-        paths: Sequence[str],
+        paths: Sequence[Path],
         files: tuple[str, ...],
     ) -> Progress:
         """Has this process apply the batch; the progress then."""
@@ -104,7 +105,7 @@ class Intake:
         return replace(after, epoch=applied.epoch)
 
     def _load(
-        self, reader: Reader, table: Definition, paths: Sequence[str], files: tuple[str, ...]
+        self, reader: Reader, table: Definition, paths: Sequence[Path], files: tuple[str, ...]
     ) -> Progress | None:
         """Has Spark apply the batch; the progress then. None if that is not for it."""
         settings = self._runtime.settings

@@ -176,8 +176,8 @@ class Source:
             try:
                 if self._stopped.is_set():
                     raise Unavailable("the source is being stopped", code="shutting_down")
-                # Spark may say a path twice, see `service/pipeline/batches.py`.
-                sizes = {row.path: row.length for row in frame.collect()}
+                # Spark says a path twice if another of the batch has a character of its patterns.
+                sizes = {Path(row.path.removeprefix("file:")): row.length for row in frame.collect()}
                 self._intake.take(frame.sparkSession, batch, sizes)
             except Exception as error:
                 self._error = error
