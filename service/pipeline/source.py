@@ -25,6 +25,7 @@ from engine.errors import SparkUnavailable
 from engine.spark.session import Sessions, cancel
 from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.pipeline import source_catalog
+from service.pipeline.failures import explained
 from service.pipeline.intake import Intake
 from service.pipeline.source_catalog import Progress, Record
 from service.runtime import Runtime
@@ -35,7 +36,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger("freshet.sources")
 
-PAUSE = 1.0
+_PASSING = (SparkUnavailable, Unavailable, Overloaded, SQLAlchemyError)
+PAUSE = 5.0
 """Seconds after which what passes is tried again."""
 _FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
 _FOR_EVER = "36500d"
@@ -57,7 +59,7 @@ class Source:
         self._intake = Intake(runtime, sessions, record)
         self._stopped = threading.Event()
         self._lock = threading.Lock()
-        self._query: StreamingQuery | None = None
+        self._running: tuple[SparkSession, StreamingQuery] | None = None
         self._in_batch = threading.Lock()
         self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, name=f"freshet-source-{self.definition.name}")
@@ -84,7 +86,7 @@ class Source:
             return "failed"
         if self._stopped.is_set():
             return "stopped"
-        return "starting" if self._query is None else "running"
+        return "starting" if self._running is None else "running"
 
     def start(self) -> None:
         self._thread.start()
@@ -93,10 +95,11 @@ class Source:
         """Ends the stream, after the batch that is being applied."""
         with self._lock:
             self._stopped.set()
-            query = self._query
-        if query is not None:
+            running = self._running
+        if running is not None:
+            session, query = running
             try:
-                cancel(self._sessions.get(), self.id)
+                cancel(session, self.id)
                 query.stop()
             except Exception:
                 _log.info("source %s: its stream had ended already", self.definition.name, exc_info=True)
@@ -112,21 +115,24 @@ class Source:
             try:
                 session = self._sessions.get()
                 self._watch(session)
-            except (SparkUnavailable, Unavailable, Overloaded, SQLAlchemyError) as error:
-                self.trouble = str(error)
             except Exception as error:
                 if not self._stopped.is_set():
-                    self._refused(error, session)
-            self._query = None
+                    self._ended(explained(error), session)
+            self._running = None
             self._stopped.wait(PAUSE)
 
-    def _refused(self, error: Exception, session: SparkSession | None) -> None:
-        """The end of the source, unless it is Spark that has ended."""
-        problem = problem_of(error)
-        if problem is None and not self._is_alive(session):
+    def _ended(self, error: Exception, session: SparkSession | None) -> None:
+        """What becomes of the source once its stream has ended with an error."""
+        if isinstance(error, _PASSING):
+            self.trouble = str(error)
+        elif not self._is_alive(session):
             self.trouble = "Spark has ended, and is started again"
-            return
-        reason = str(error).partition("\n")[0] if problem is None else problem.detail
+        else:
+            self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        problem = problem_of(error)
+        reason = f"{type(error).__name__}: {error}" if problem is None else problem.detail
         _log.error("source %s failed: %s", self.definition.name, reason, exc_info=None if problem else error)
         try:
             self._runtime.record(partial(source_catalog.fail, id=self.id, reason=reason))
@@ -160,7 +166,7 @@ class Source:
             .start()
         )
         with self._lock:
-            self._query = query
+            self._running = session, query
             stopped = self._stopped.is_set()
         if stopped:
             query.stop()

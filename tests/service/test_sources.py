@@ -262,6 +262,19 @@ def test_a_batch_that_comes_again(settings: Settings, sessions: Sessions) -> Non
         assert len(client.rows("t")) == 4
 
 
+def test_files_that_spark_cannot_read(client: Client, settings: Settings) -> None:
+    directory = Directory(settings)
+    client.table("t", COLUMNS)
+    directory.put("a.csv", "id,name\n1,x\n")
+    directory.put("b.csv", "name,id\nx,1\n")
+    create(client, format="csv")
+    assert "CSV header does not conform" in wait_failed(client)
+    (directory.path / "b.csv").unlink()
+    client.post("/v1/sources/s/resume")
+    wait_for(client, 1)
+    assert client.rows("t") == [(1, "x")]
+
+
 def test_a_table_that_is_dropped(client: Client, settings: Settings) -> None:
     directory = Directory(settings)
     client.table("t", COLUMNS, ["id"])
