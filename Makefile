@@ -33,6 +33,7 @@ check: $(VENV)/.development ## format, lint, types, import rules, then all tests
 
 soak: $(VENV)/.development ## the long runs: many random histories, 50 rounds of kill -9, and Spark on clusters
 	FRESHET_CLUSTER=$${FRESHET_CLUSTER:-1} FRESHET_KILLS=$${FRESHET_KILLS:-50} FRESHET_CASES=$${FRESHET_CASES:-20000} \
+		FRESHET_SPARK_CASES=$${FRESHET_SPARK_CASES:-20} FRESHET_SPARK_KILLS=$${FRESHET_SPARK_KILLS:-100} \
 		FRESHET_SOURCE_KILLS=$${FRESHET_SOURCE_KILLS:-50} FRESHET_DATAFLOWS=$${FRESHET_DATAFLOWS:-100000} FRESHET_PROGRAMS=$${FRESHET_PROGRAMS:-200} \
 		$(RUN) -m pytest
 
