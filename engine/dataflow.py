@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
+from engine.errors import EngineError
 from engine.operators.operator import Operator, Stateful, Step
 from engine.times import TOTAL, Frontier, Order
 
@@ -25,6 +26,15 @@ class OperatorFailed(Exception):
         super().__init__(str(cause))
         self.operator = operator
         self.cause = cause
+
+    @property
+    def reason(self) -> EngineError:
+        """Why the views that need the operator cannot be computed."""
+        if isinstance(self.cause, EngineError):
+            return self.cause
+        if isinstance(self.cause, MemoryError):
+            return EngineError("the view does not fit into memory")
+        return EngineError(f"the view's {type(self.operator).__name__} failed: {self.cause!r}")
 
 
 class Dataflow:

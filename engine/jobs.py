@@ -2,19 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from engine.dataflow import Dataflow
 from engine.dictionary import Dictionary
-from engine.execution import Outcome, ViewsFailed
+from engine.execution import Job, Outcome, Stored, Table, ViewsFailed
 from engine.fingerprint import fingerprint
 from engine.operators.operator import Operator
+from engine.options import Options
+from engine.plan import Node
 from engine.rewriting import opened
+from engine.snapshot import RelationSnapshot
 from engine.states import every_operator, kept_states
 from engine.store.directory import StateDirectory
 from engine.store.files import BatchFile
 from engine.store.manifest import Manifest
+
+
+def job_over(
+    manifest: Manifest,
+    dictionary: Dictionary,
+    options: Options,
+    name: str,
+    tables: Iterable[Table],
+    views: Mapping[str, Node],
+) -> Job:
+    """A job of views over the state that a manifest names, in which nothing has changed so far."""
+    return Job(
+        name=name,
+        tables=tuple(tables),
+        views=tuple(views.items()),
+        epoch=manifest.upper,
+        since=manifest.upper,
+        state=manifest.arrangements,
+        texts=manifest.texts,
+        exceptions=dictionary.exceptions,
+        max_rounds=options.max_rounds,
+        rebuild=options.rebuild,
+    )
+
+
+def as_stored(name: str, relation: RelationSnapshot, manifest: Manifest, since: int) -> Stored:
+    """The differences of a source that are kept, in files; epochs before `since` are taken for it."""
+    width = len(relation.order)
+    files = manifest.arrangements[fingerprint(("history", name))]
+    return Stored(files, (*relation.places.tolist(), width, width + 1), since)
 
 
 def receive(dataflow: Dataflow, outcome: Outcome, directory: StateDirectory, dictionary: Dictionary) -> None:

@@ -527,6 +527,22 @@ class Recursive(Node):
         return (*(binding.value for binding in self.bindings), *self._outside)
 
 
+def sources_of(plan: Node) -> set[Source]:
+    """The sources that a plan reads."""
+    found: set[Source] = set()
+    seen: set[int] = set()
+    stack = [plan]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Source):
+            found.add(node)
+        stack.extend(node.inputs)
+    return found
+
+
 def project(input: Node, indices: tuple[int, ...]) -> Node:
     """The given columns of `input`; `input` itself if that is all of them in order."""
     if indices == tuple(range(len(input.schema))):

@@ -6,7 +6,7 @@ for as long as anybody holds it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,6 +64,15 @@ class RelationSnapshot:
             self._cache[epoch] = found
         return found
 
+    def delta(self, since: int = 0) -> np.ndarray:
+        """All differences that are kept, as a new delta [W + 2, n]; epochs before `since` count as it."""
+        width = len(self.order)
+        none = np.empty((0, width + 2), np.int64)
+        rows = self.batches[0] if len(self.batches) == 1 else np.concatenate([none, *self.batches])
+        delta = np.ascontiguousarray(rows[:, [*self.places, width, width + 1]].T)
+        np.maximum(delta[width], since, out=delta[width])
+        return delta
+
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
         return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure, self.kept)
 
@@ -92,6 +101,12 @@ class Snapshot:
         self.frontier = frontier
         self.relations = relations
         self._dictionary = dictionary
+
+    def replaced(self, relations: Mapping[str, RelationSnapshot | None]) -> Snapshot:
+        """The snapshot with other relations in place of those of these names, or none where they are None."""
+        merged = {**self.relations, **relations}
+        present = {name: relation for name, relation in merged.items() if relation is not None}
+        return Snapshot(self.frontier, present, self._dictionary)
 
     @property
     def upper(self) -> int:
@@ -135,6 +150,16 @@ class Snapshot:
         """The least epoch at which the relation can be read."""
         return self._relation(name).since
 
+    def kept(self, names: Iterable[str]) -> Frontier:
+        """The times at or after which all of these relations, as far as there are any, can be read."""
+        order = self.frontier.order
+        words: tuple[int, ...] = (0,)
+        for name in names:
+            if name in self.relations:
+                others = self.relations[name].kept.words
+                words = order.frontier(order.join(a, b) for a in words for b in others)
+        return Frontier(order, words)
+
     def failure(self, name: str) -> str | None:
         """Why the view is no longer maintained, if so."""
         return self._relation(name).failure
@@ -168,10 +193,8 @@ class Snapshot:
     def differences(self, name: str) -> np.ndarray:
         """All differences of the relation that are kept, as a consolidated delta [W + 2, n]."""
         relation = self._relation(name)
-        width = len(relation.order)
-        rows = [np.empty((0, width + 2), np.int64), *relation.batches]
-        delta = np.ascontiguousarray(np.concatenate(rows)[:, [*relation.places, width, width + 1]].T)
-        return np.ascontiguousarray(arrange(delta, np.arange(width + 1), _NO_ROUNDS).T)
+        order = np.arange(len(relation.order) + 1)
+        return np.ascontiguousarray(arrange(relation.delta(), order, _NO_ROUNDS).T)
 
     def lookup(self, name: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The newest rows under given keys of a source.

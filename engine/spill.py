@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from engine.dictionary import Dictionary
 from engine.operators.operator import Operator
 from engine.rewriting import GROWTH, Captured, Rewritten, opened, rewrite
-from engine.states import kept_states
+from engine.states import Kept, kept_states
 from engine.store.directory import StateDirectory, Writing
 from engine.store.files import TextFile
 from engine.store.manifest import Manifest
@@ -55,6 +55,12 @@ class Capture:
         )
         return Spill(self, manifest, rewritten, texts)
 
+    def release(self) -> None:
+        """Nothing of it is going to be installed."""
+        for captured in self.states:
+            captured.trace.release()
+            captured.state.reset()
+
     def _write_texts(self, writing: Writing) -> tuple[TextPart, ...]:
         """The dictionary's files, the newest of which are written anew with the entries that are in none."""
         kept = list(self.texts)
@@ -76,6 +82,10 @@ class Spill:
     manifest: Manifest
     rewritten: tuple[Rewritten, ...]
     texts: tuple[TextPart, ...]
+
+    def install(self) -> list[Kept]:
+        """Let the files stand for what they hold, where it is still there; returns what has changed."""
+        return [it.captured.state for it in self.rewritten if it.install()]
 
 
 @dataclass(frozen=True, eq=False)
