@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import PlanError
+from engine.node import Unary
 from engine.plan import Node, project
 from engine.schema import BIGINT, Column, Schema
 
@@ -38,7 +39,7 @@ DEFAULT_HASH = IdHash()
 
 
 @dataclass(frozen=True)
-class Intern(Node):
+class Intern(Unary):
     """The distinct rows of the input, each with an id: BIGINT, the last column, unique and never NULL.
 
     A row's id is its hash of round 0. Of several rows with one hash a single one keeps it, the one
@@ -52,17 +53,12 @@ class Intern(Node):
     of 64-bit hashes: their groups are evaluated one by one.
     """
 
-    input: Node
     hash: IdHash = DEFAULT_HASH
     __hash__ = Node.__hash__
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
         return Schema((*self.input.schema.columns, Column("id", BIGINT, nullable=False)))
-
-    @property
-    def inputs(self) -> tuple[Node, ...]:
-        return (self.input,)
 
 
 def intern(input: Node, columns: tuple[int, ...] | None = None, hash: IdHash = DEFAULT_HASH) -> Intern:
