@@ -13,12 +13,13 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 
 import numpy as np
 
@@ -99,12 +100,13 @@ def run(loads: tuple[Load, ...]) -> list[Answered]:
 
 
 @contextmanager
-def service(directory: Path) -> Iterator[tuple[int, int]]:
-    """A service with its state in `directory`: its port and process id. It has recovered and is ready."""
+def service(directory: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[tuple[int, int]]:
+    """A service with its state in `directory`, and `more` settings: its port and process id. It is ready."""
     port = _free_port()
     command = [sys.executable, "-m", "service"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FRESHET_")}
     settings = {"FRESHET_DATA": str(directory), "FRESHET_PORT": str(port), "FRESHET_HOST": "127.0.0.1"}
+    settings |= more
     with (directory / "output").open("wb") as output:
         process = subprocess.Popen(command, env=environment | settings, stdout=output, stderr=output)
         try:
@@ -128,7 +130,7 @@ def _await_ready(process: subprocess.Popen[bytes], port: int, output: Path) -> N
     deadline = time.monotonic() + START_SECONDS
     while process.poll() is None and time.monotonic() < deadline:
         try:
-            _call(port, "GET", "/readyz")
+            call(port, "GET", "/readyz")
             return
         except (OSError, Refused):
             time.sleep(0.1)
@@ -139,8 +141,9 @@ class Refused(Exception):
     """The service answers with an error, or does not come up."""
 
 
-def _call(port: int, method: str, path: str, body: object = None) -> bytes:
-    connection = HTTPConnection("127.0.0.1", port, timeout=60)
+def call(port: int, method: str, path: str, body: object = None, timeout: float = 60) -> bytes:
+    """The body of the answer; Refused if it is an error."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         content = None if body is None else json.dumps(body)
         connection.request(method, path, content, {"Content-Type": JSON, "Accept": NDJSON})
@@ -155,9 +158,9 @@ def _call(port: int, method: str, path: str, body: object = None) -> bytes:
 
 def _create(port: int) -> None:
     columns = [{"name": name, "type": "BIGINT", "nullable": False} for name in ("src", "dst")]
-    _call(port, "POST", "/v1/tables", {"name": "edges", "columns": columns})
+    call(port, "POST", "/v1/tables", {"name": "edges", "columns": columns})
     for view in VIEWS:
-        _call(port, "POST", "/v1/views", {"name": view.name, "sql": view.sql})
+        call(port, "POST", "/v1/views", {"name": view.name, "sql": view.sql})
 
 
 def _requests(load: Load, edges: np.ndarray) -> list[bytes]:
@@ -170,7 +173,7 @@ def _requests(load: Load, edges: np.ndarray) -> list[bytes]:
 
 def _compare(port: int, edges: np.ndarray) -> None:
     """The histogram of degrees must be that of the edges that were sent."""
-    lines = _call(port, "GET", "/v1/views/histogram/rows").splitlines()
+    lines = call(port, "GET", "/v1/views/histogram/rows").splitlines()
     answer = {row["degree"]: row["nodes"] for row in map(json.loads, lines)}
     degrees = np.unique(edges[0], return_counts=True)[1]
     values, counts = np.unique(degrees, return_counts=True)

@@ -41,7 +41,6 @@ class SparkTransport:
 
     def run(self, task: Task) -> Sequence[Message]:
         session = self._sessions.get()
-        session.conf.set("spark.sql.execution.arrow.useLargeVarTypes", "true")
         with described(session, task.name, task.tag):
             return _Run(session, task).reports()
 

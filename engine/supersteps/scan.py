@@ -20,6 +20,8 @@ from engine.supersteps.worker import Worker
 
 BAD_ROW = "bad row"
 """In place of a failed operator: a row cannot be taken. The message says what is wrong with it."""
+GATHERED = 1 << 18
+"""Rows that are sorted together: fewer, longer runs are merged faster than they are sorted."""
 EXAMPLES = 10
 """Bad rows that are told of."""
 
@@ -35,7 +37,7 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
         raise RuntimeError("a program begins with a run")
     rows = Rows(spec.scanned[table])
     keeper = worker.keeper(shard)
-    for batch in batches:
+    for batch in gathered(batches):
         good = rows.good(batch)
         if rows.error is not None:
             shard.error = (BAD_ROW, rows.error, "")
@@ -53,6 +55,20 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
     shard.scanned = rows.counted()
     yield from worker.new_texts(dictionary)
     yield from keeper.notes()
+
+
+def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The rows in batches of about `GATHERED`, or one."""
+    waiting: list[pa.RecordBatch] = []
+    size = 0
+    for batch in batches:
+        waiting.append(batch)
+        size += batch.num_rows
+        if size >= GATHERED:
+            yield pa.concat_batches(waiting)
+            waiting, size = [], 0
+    if size:
+        yield pa.concat_batches(waiting)
 
 
 class Rows:

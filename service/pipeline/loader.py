@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 _SHOWN = 5
 """Bad rows that a failure tells of."""
+_MOST_COUNTED = 2**31 - 1
+"""What Spark can limit rows to."""
 _PAUSE = 0.2
 """Seconds between two attempts to get into the writer's queue."""
 
@@ -75,7 +77,7 @@ class Loader:
         if where is not Where.AUTO:
             return where is Where.ALWAYS
         with self._watched(run, definition, "size", 0.1, 0.2):
-            return source.limit(settings.spark_rows).count() == settings.spark_rows
+            return source.limit(min(settings.spark_rows, _MOST_COUNTED)).count() >= settings.spark_rows
 
     def _load_here(self, run: Run, definition: Definition, scan: Scan) -> Job:
         with scratch(scratch_path(self.runtime.settings, run.job.id)) as directory:

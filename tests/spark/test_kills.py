@@ -73,7 +73,10 @@ def test_an_epoch_that_cannot_be_computed_leaves_everything(sessions: Sessions, 
     changes = trial.history.epoch()
     trial.advance(trial.other, changes, None)
     before = trial.holds()
-    with Killer(random.Random(SEED), 0.02).killing(1_000), pytest.raises(Py4JError, match="Python worker exited"):
+    with (
+        Killer(random.Random(SEED), 0.02).killing(1_000),
+        pytest.raises(Py4JError, match="Python worker exited"),
+    ):
         trial.advance(trial.engine, changes, trial.executor)
     assert trial.holds() == before
     assert not list(trial.scratch.glob("*"))

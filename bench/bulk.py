@@ -1,0 +1,157 @@
+"""Bulk loads of TPC-H through the service, computed in its process and on Spark.
+
+The tables of a scale factor come as parquet from `tpchgen-cli`. Views of Q1, Q3 and Q5 and a
+recursion are there before the first row; the small tables are loaded, then the lines, which is what
+is timed; then single rows are posted, and a new view over the lines is hydrated. Every view is
+compared with DuckDB's answer over the same files.
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import duckdb
+
+from bench import measure
+from bench.duck import WrongAnswer
+from bench.http import Refused, call, service
+from bench.tpch import HYDRATED, TABLES, VIEWS
+
+LINES_A_SCALE = 6_001_215
+"""Lines at scale factor 1 (TPC-H specification, 4.2.5)."""
+SIZES = (1_000_000, 5_000_000, 20_000_000)
+QUICK = (20_000,)
+HERE, SPARK = MODES = (2_000_000_000, 10_000)
+"""Of FRESHET_SPARK_ROWS: rows from which on Spark computes."""
+SINGLES = 200
+WAIT = 3600.0
+
+
+@dataclass(frozen=True)
+class Bulk:
+    """A size in a mode: seconds of the load, of a hydration and of a posted row (median), and the
+    peak bytes of the service's process."""
+
+    lines: int
+    mode: int
+    load: float
+    hydration: float
+    single: float
+    peak: int
+
+
+def run(sizes: Sequence[int] = SIZES) -> list[Bulk]:
+    """Every size in both modes. Raises WrongAnswer."""
+    found: list[Bulk] = []
+    for lines in sizes:
+        with TemporaryDirectory(prefix="freshet-bulk-") as directory:
+            files = _generated(lines / LINES_A_SCALE, Path(directory) / "files")
+            for mode in MODES:
+                found.append(_measured(files, mode, Path(directory) / str(mode)))
+                print(text(found[-1:]), flush=True)
+    return found
+
+
+def text(rows: Sequence[Bulk]) -> str:
+    """The lines of a table."""
+    return "\n".join(map(_line, rows))
+
+
+def _line(row: Bulk) -> str:
+    where = "Spark" if row.mode == SPARK else "process"
+    figures = (
+        f"{row.load:.1f} s",
+        f"{row.lines / row.load:,.0f}",
+        f"{row.hydration:.2f} s",
+        f"{row.single * 1000:.1f} ms",
+        f"{row.peak / 1e9:.1f} GB",
+    )
+    return f"| {row.lines:,} | {where} | {' | '.join(figures)} |"
+
+
+def _generated(scale: float, directory: Path) -> Path:
+    command = [str(Path(sys.executable).with_name("tpchgen-cli")), "parquet", "-s", str(scale)]
+    subprocess.run([*command, "--output-dir", str(directory)], check=True, stdout=subprocess.DEVNULL)
+    return directory
+
+
+def _measured(files: Path, mode: int, directory: Path) -> Bulk:
+    directory.mkdir()
+    settings = {
+        "FRESHET_SPARK_ROWS": str(mode),
+        "FRESHET_LOAD_ROOTS": str(files),
+        "FRESHET_QUEUE_CHANGES": "100000000",
+    }
+    with service(directory, settings) as (port, process):
+        for name, columns in TABLES.items():
+            call(port, "POST", "/v1/tables", {"sql": f"CREATE TABLE {name} ({columns})"})
+        for name, sql in VIEWS.items():
+            call(port, "POST", "/v1/views", {"name": name, "sql": sql})
+        for name in TABLES:
+            start = time.perf_counter()
+            lines = _load(port, name, files / f"{name}.parquet")
+            load = time.perf_counter() - start
+        _compare(port, files, VIEWS)
+        single = _singles(port)
+        start = time.perf_counter()
+        call(port, "POST", "/v1/views", {"name": "hydrated", "sql": HYDRATED}, WAIT)
+        hydration = time.perf_counter() - start
+        return Bulk(lines, mode, load, hydration, single, measure.peak(process))
+
+
+def _load(port: int, table: str, file: Path) -> int:
+    """Load a file; how many rows it had."""
+    asked = call(port, "POST", "/v1/loads", {"table": table, "format": "parquet", "path": str(file)})
+    job = json.loads(asked)["id"]
+    while True:
+        answer = json.loads(call(port, "GET", f"/v1/loads/{job}", timeout=WAIT))
+        if answer["state"] == "done":
+            return answer["rows"]
+        if answer["state"] != "running":
+            raise Refused(f"the load of {table} is {answer['state']}: {answer['error']}")
+        time.sleep(0.05)
+
+
+def _singles(port: int) -> float:
+    """The median seconds of a posted line."""
+    seconds = []
+    for number in range(SINGLES):
+        line: dict[str, object] = {"l_orderkey": 1, "l_linenumber": 1000 + number, "l_suppkey": 1}
+        line |= {"l_quantity": 1, "l_extendedprice": 10, "l_discount": 0, "l_shipdate": "1994-01-01"}
+        line |= {"l_returnflag": "A", "l_linestatus": "F"}
+        start = time.perf_counter()
+        call(port, "POST", "/v1/tables/lineitem/deltas", [{"insert": line}])
+        seconds.append(time.perf_counter() - start)
+    return statistics.median(seconds)
+
+
+def _compare(port: int, files: Path, views: dict[str, str]) -> None:
+    """The views must be DuckDB's answers over the same files."""
+    connection = duckdb.connect()
+    for name in TABLES:
+        connection.execute(f"CREATE VIEW {name} AS FROM read_parquet('{files / name}.parquet')")
+    for name, sql in views.items():
+        lines = call(port, "GET", f"/v1/views/{name}/rows", timeout=WAIT).splitlines()
+        got = sorted(tuple(map(_comparable, json.loads(line).values())) for line in lines)
+        expected = sorted(tuple(map(_comparable, row)) for row in connection.execute(sql).fetchall())
+        if got != expected:
+            raise WrongAnswer(
+                f"{name} has {len(got)} rows, {got[:3]}; {len(expected)} are right, {expected[:3]}"
+            )
+
+
+def _comparable(value: object) -> str:
+    """A value as text; a number without the zeros at its end."""
+    try:
+        return f"{Decimal(str(value)).normalize():f}"
+    except InvalidOperation:
+        return str(value)
