@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property, reduce
+from functools import cached_property
 
 import numpy as np
 
@@ -79,12 +79,6 @@ class Order:
             return max(first, second)
         return sum(max(first & mask, second & mask) for mask in self.masks.tolist())
 
-    def meet(self, first: int, second: int) -> int:
-        """The greatest time, as words, that is at or before both."""
-        if self.is_total:
-            return min(first, second)
-        return sum(min(first & mask, second & mask) for mask in self.masks.tolist())
-
     def before(self, first: int, second: int) -> bool:
         """Whether the first time is at or before the second, both as words."""
         return self.join(first, second) == second
@@ -97,10 +91,6 @@ class Order:
     def is_complete(self, word: int, frontier: tuple[int, ...]) -> bool:
         """Whether nothing can come any more at a time or before it."""
         return not any(self.before(least, word) for least in frontier)
-
-    def advanced(self, word: int, frontier: tuple[int, ...]) -> int:
-        """The representative of a time: no time at or after the frontier tells the two apart."""
-        return reduce(self.meet, (self.join(word, least) for least in frontier)) if frontier else word
 
 
 TOTAL = Order()

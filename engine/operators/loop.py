@@ -17,7 +17,7 @@ import numpy as np
 
 from engine.errors import LimitExceeded
 from engine.kernels.arrange import arrange
-from engine.kernels.rounds import group_deltas
+from engine.kernels.rounds import split_deltas
 from engine.operators.failures import FailureLog
 from engine.operators.linear import negated
 from engine.operators.operator import Deferred, Operator, Scope, Step
@@ -72,11 +72,7 @@ class EnterAt(Operator):
         if failed is not None:
             self.failures.add(failed.messages, delta[-2:, failed.rows], step)
             later = np.delete(later, failed.rows, axis=1)
-        later, starts = group_deltas(np.ascontiguousarray(later), len(delta) - 2, 1)
-        for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
-            rows = later[:, low:high]
-            entered = np.ascontiguousarray(np.delete(rows, -3, axis=0))
-            current = int(rows[-3, 0])
+        for (current,), entered in split_deltas(np.ascontiguousarray(later), 1):
             if current == 0:
                 self.out.append(entered)
             elif self._loop.allows(current, entered):

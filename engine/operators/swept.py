@@ -14,25 +14,39 @@ from engine.operators.operator import Step
 from engine.plan import Clamp
 
 
-class SweptThreshold(GroupwiseOperator):
+class Swept(GroupwiseOperator):
+    """A reduce whose answer follows from the diffs of a group's rows, in sums along each chain."""
+
+    def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
+        words, depth = self.source.width, len(step.rounds)
+        found = [np.empty((self._words + 2, 0), np.int64)]
+        for chain in chains(rows[:, words + depth], is_new, rows[:, words : words + depth], step):
+            slots = np.ascontiguousarray(rows[chain.rows, words + depth + 1 :])
+            found.append(self._changes(chain, chain.old(is_new), slots, step))
+        changes = np.concatenate(found, axis=1)
+        return np.concatenate((np.repeat(key[:, None], changes.shape[1], axis=1), changes))
+
+    def _changes(self, chain: Chain, old: np.ndarray, slots: np.ndarray, step: Step) -> np.ndarray:
+        """How the answer changes along a chain: its words, time and diff, [W + 2, n].
+
+        Of the chain's rows, `old` says which count as published, and `slots` has the diffs.
+        """
+        raise TypeError(f"{type(self).__name__} does not say what it sums up to")
+
+
+class SweptThreshold(Swept):
     """A bag's rows with clamped multiplicities."""
 
     def __init__(self, source: Arrangement, clamp: Clamp) -> None:
         super().__init__(source, source.width, 0)
         self._clamp = CLAMP_DISTINCT if clamp is Clamp.DISTINCT else CLAMP_POSITIVE
 
-    def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
-        words, depth = self.source.width, len(step.rounds)
-        found: list[np.ndarray] = []
-        for chain in chains(rows[:, words + depth], is_new, rows[:, words : words + depth], step):
-            slots = np.ascontiguousarray(rows[chain.rows, words + depth + 1 :])
-            arrays = (chain.positions, chain.strict, chain.old(is_new), slots)
-            lines = sweep_clamped(*arrays, chain.start, chain.bits, self._clamp)
-            found.append(np.stack((chain.times(lines[:, 0]), lines[:, 1])))
-        return _with_key(key, np.empty((2, 0), np.int64), found)
+    def _changes(self, chain: Chain, old: np.ndarray, slots: np.ndarray, step: Step) -> np.ndarray:
+        lines = sweep_clamped(chain.positions, chain.strict, old, slots, chain.start, chain.bits, self._clamp)
+        return np.stack((chain.times(lines[:, 0]), lines[:, 1]))
 
 
-class SweptSums(GroupwiseOperator):
+class SweptSums(Swept):
     """COUNT, SUM and AVG from slots that are accumulated in the diffs."""
 
     def __init__(
@@ -48,18 +62,9 @@ class SweptSums(GroupwiseOperator):
         self._labels = labels
         self.failures = failures
 
-    def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
-        words, depth = self.source.width, len(step.rounds)
-        found: list[np.ndarray] = []
-        for chain in chains(rows[:, words + depth], is_new, rows[:, words : words + depth], step):
-            slots = np.ascontiguousarray(rows[chain.rows, words + depth + 1 :])
-            arrays = (chain.positions, chain.strict, chain.old(is_new), slots)
-            lines = sweep_sums(*arrays, chain.start, chain.bits, self._finish)
-            found.append(self._without_failures(lines, chain, step))
-        return _with_key(key, np.empty((self._words + 2, 0), np.int64), found)
-
-    def _without_failures(self, lines: np.ndarray, chain: Chain, step: Step) -> np.ndarray:
-        """Aggregates, time and diff of the lines; those that overflow are errors instead."""
+    def _changes(self, chain: Chain, old: np.ndarray, slots: np.ndarray, step: Step) -> np.ndarray:
+        """Sums that overflow are errors instead."""
+        lines = sweep_sums(chain.positions, chain.strict, old, slots, chain.start, chain.bits, self._finish)
         times = chain.times(lines[:, 1])
         failed = lines[:, 3] >= 0
         if failed.any():
@@ -67,9 +72,3 @@ class SweptSums(GroupwiseOperator):
             self.failures.add(messages, np.stack((times[failed], lines[failed, 2])), step)
         kept = ~failed
         return np.concatenate((lines[kept, 4:].T, times[None, kept], lines[None, kept, 2]))
-
-
-def _with_key(key: np.ndarray, nothing: np.ndarray, found: list[np.ndarray]) -> np.ndarray:
-    """A group's changes under its key."""
-    changes = np.concatenate([nothing, *found], axis=1)
-    return np.concatenate((np.repeat(key[:, None], changes.shape[1], axis=1), changes))
