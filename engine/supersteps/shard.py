@@ -6,8 +6,6 @@ shards. Nothing that is there when a superstep ends is needed by the next one bu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import numpy as np
 
 from engine.errors import EngineError, LimitExceeded
@@ -15,9 +13,10 @@ from engine.fingerprint import fingerprint
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
-from engine.operators.multijoin import MultiJoin
 from engine.operators.operator import Operator, Stateful, Step
 from engine.store.shards import split
+from engine.supersteps import alone
+from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Agreement, Flags, Place
 from engine.supersteps.messages import Kind, Message, chunks
 from engine.supersteps.program import (
@@ -56,7 +55,7 @@ class Shard:
         self.number = number
         self.place = Place() if said is None else said.place
         self.error = None if said is None else said.error
-        self.offers: list[tuple[Operator, str, np.ndarray]] = []
+        self.offers: list[Offer] = []
         self.scanned: tuple[int, int, tuple[str, ...]] = (0, 0, ())
         self.program = rendered.program()
         self._said = said
@@ -130,7 +129,7 @@ class Shard:
                 self._run(instruction)
                 self._go(here + 1)
             case Whole(loop=loop):
-                self._step(loop, self._outer_step(), whole=True)
+                self._step(loop, self.step_of(self.rendered.loops.get(loop)))
                 self._go(here + 1)
             case Begin(loop=loop, offers=offers):
                 loop.begin()
@@ -183,7 +182,7 @@ class Shard:
                     others = (other for other in range(self._shards) if other != to)
                     self._sent += [Message(other, Kind.WIDE, number, piece) for other in others]
 
-    def _step(self, operator: Operator, step: Step, whole: bool = False) -> None:
+    def _step(self, operator: Operator, step: Step) -> None:
         """One step of an operator; of a loop all of its rounds."""
         if self.error is not None:
             return
@@ -208,12 +207,6 @@ class Shard:
             self.error = (name, f"the view's {type(operator).__name__} failed: {error!r}", "")
 
     # Loops
-
-    def _outer_step(self) -> Step:
-        """The step of the scope in which the innermost open loop's body runs now."""
-        instruction = self._instruction
-        loop = self.rendered.loops.get(instruction.loop) if isinstance(instruction, Whole) else None
-        return self.step_of(loop)
 
     def step_of(self, loop: Loop | None) -> Step:
         """The step of a body, or of the outermost scope."""
@@ -284,15 +277,13 @@ class Shard:
     # A loop into which little enters
 
     def _offer(self, loop: Loop) -> None:
-        entering = [(source, what, rows) for source in loop.inputs for what, rows in _entering(source)]
-        self._entering = sum(rows.shape[what == "out"] for _, what, rows in entering)
-        if self._entering > self._solo:
-            return
-        for source, what, rows in entering:
-            number = self.rendered.numbers[source]
-            if isinstance(source, Arrangement):
-                rows = source.export_rows(rows)
-            self._sent.append(Message(0, Kind.OFFER, (number, what), rows))
+        entering = list(alone.entering(loop))
+        self._entering = sum(offer.size for offer in entering)
+        if self._entering <= self._solo:
+            numbers = self.rendered.numbers
+            for offer in entering:
+                about = (numbers[offer.source], offer.is_batch)
+                self._sent.append(Message(0, Kind.OFFER, about, offer.exported()))
 
     def _decide(self, loop: Loop, end: int) -> None:
         entering = self._agreement().entering
@@ -300,39 +291,14 @@ class Shard:
             self._go(self.place.instruction + 1)
             return
         if entering and self.number == 0:
-            self._run_alone(loop)
+            with alone.entered(loop, self.offers):
+                self._step(loop, self.step_of(None))
         self._leave(end)
-
-    def _run_alone(self, loop: Loop) -> None:
-        """All of the loop, with what enters it in any shard."""
-        own = {source: (source.out, getattr(source, "batch", None)) for source in loop.inputs}
-        for source in loop.inputs:
-            source.out = [rows for of, what, rows in self.offers if of is source and what == "out"]
-            if isinstance(source, Arrangement):
-                batches = [rows for of, what, rows in self.offers if of is source and what == "batch"]
-                source.show(source.trace.merge_all(batches, 0) if batches else None)
-        for part in loop.parts():
-            if isinstance(part, MultiJoin):
-                part.wide = None
-        self._step(loop, self.step_of(None))
-        for source, (out, batch) in own.items():
-            source.out = out
-            if isinstance(source, Arrangement):
-                source.show(batch)
 
     def _agreement(self) -> Agreement:
         if self._said is None:
             raise RuntimeError("nobody has said anything yet")
         return self._said
-
-
-def _entering(source: Operator) -> Iterator[tuple[str, np.ndarray]]:
-    """What an operator outside of a loop brings in."""
-    for delta in source.out:
-        yield "out", delta
-    batch = getattr(source, "batch", None)
-    if batch is not None:
-        yield "batch", batch
 
 
 def _enters(operator: Operator) -> bool:

@@ -22,6 +22,7 @@ from engine.operators.history import History
 from engine.states import Kept, kept_states
 from engine.store.directory import StateDirectory
 from engine.store.files import BatchFile, TextFile
+from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Agreement, Flags
 from engine.supersteps.keeping import Keeper
 from engine.supersteps.keys import check_new_keys
@@ -127,11 +128,8 @@ class Worker:
             wide: Arrangement = operators[message.about]  # type: ignore[assignment]
             shard.rendered.foreign[wide].current.append(wide.import_rows(message.rows))
         for message in by_kind[Kind.OFFER]:
-            place, what = message.about  # type: ignore[misc]
-            source, rows = operators[place], message.rows
-            if isinstance(source, Arrangement):
-                rows = source.import_rows(rows)
-            shard.offers.append((source, what, rows))
+            number, is_batch = message.about
+            shard.offers.append(Offer.imported(operators[number], is_batch, message.rows))
 
     def _read_changes(self, shard: Shard) -> None:
         """Give the inputs this shard's part of the changes that are in files."""
