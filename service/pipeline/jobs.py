@@ -72,6 +72,13 @@ class Job:
         return replace(self, state=state, ended_at=now(), **found)  # type: ignore[arg-type]
 
 
+def as_visible(job: Job, upper: int) -> Job:
+    """The job as clients are told of it: one is not done before its epoch, below `upper`, can be read."""
+    if job.state == DONE and job.epoch is not None and job.epoch >= upper:
+        return replace(job, state=RUNNING, rows=None, skipped=None, epoch=None, ended_at=None)
+    return job
+
+
 class JobStore:
     """The jobs of the catalog. Any thread."""
 

@@ -26,6 +26,7 @@ class Pipeline:
 
     def __init__(self, runtime: Runtime, sessions: Sessions) -> None:
         self._settings = runtime.settings
+        self._runtime = runtime
         self.sources = Sources(runtime, sessions)
         self.sinks = Sinks(runtime)
         self.jobs = JobStore(runtime.transaction, runtime.settings.jobs_kept)
@@ -42,6 +43,11 @@ class Pipeline:
         pipeline.sinks.restore()
         pipeline.sources.restore()
         return pipeline
+
+    @property
+    def upper(self) -> int:
+        """The first epoch that cannot be read yet."""
+        return self._runtime.snapshot.upper
 
     def _settle(self) -> None:
         """Ends the jobs of a service that is no more; of what they had begun nothing is left."""

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from service.access import pipeline_of
 from service.models import JobModel, job_members
 from service.names import fold
-from service.pipeline.jobs import Job
+from service.pipeline.jobs import Job, as_visible
 from service.pipeline.loads import KIND, LoadRequest
 from service.pipeline.pipeline import Pipeline
 
@@ -88,5 +88,6 @@ async def cancel_load(request: Request, load: str) -> LoadModel:
 
 
 def _model(pipeline: Pipeline, job: Job) -> LoadModel:
+    seen = as_visible(job, pipeline.upper)
     asked: dict[str, Any] = {name: job.request[name] for name in ("table", "format", "path", "options")}
-    return LoadModel(**job_members(job, pipeline.runner.progress(job)), **asked, skipped=job.skipped)
+    return LoadModel(**job_members(seen, pipeline.runner.progress(job)), **asked, skipped=seen.skipped)
