@@ -137,7 +137,9 @@ def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
                     wait_until(lambda: progress(http)["batches"] > began)  # noqa: B023
                 time.sleep(chance.uniform(0, 1.0))
             service.kill()
-            moments[moment(tmp_path / "data")] += 1
+            found = moment(tmp_path / "data")
+            moments[found] += 1
+            print(f"kill {kill + 1}: {found}", flush=True)
     finally:
         author.ended.set()
         author.join()
