@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.dictionary import Dictionary
@@ -46,6 +46,7 @@ def test_each_text_has_one_word_and_each_word_one_text(hash):
 
 
 @pytest.mark.parametrize("hash", HASHES)
+@settings(deadline=None)
 @given(texts=st.lists(st.none() | st.text("abß🐍", max_size=3), max_size=60), cut=st.integers(0, 60))
 def test_interning_in_bulk_agrees_with_one_by_one(hash, texts, cut):
     one_by_one = Dictionary(hash)
@@ -103,6 +104,7 @@ def test_lone_surrogates_are_no_text():
             ask("a\ud800")
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.none() | st.text(max_size=4), st.none() | st.text(max_size=4)), max_size=40))
 def test_texts_compare_by_code_point(pairs):
     dictionary = Dictionary()
