@@ -114,7 +114,7 @@ class ViewsFailed(Exception):
 class KeyTaken(EngineError):
     """A scan's row has a key that another row of the table has: `key` is its words."""
 
-    code = "duplicate_key"
+    code = "key_exists"
 
     def __init__(self, table: str, key: tuple[int, ...]) -> None:
         super().__init__(f"table {table} would have a key twice")
