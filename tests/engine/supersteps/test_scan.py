@@ -1,0 +1,173 @@
+"""Loads: rows that only an executor reads. Bad ones fail or are left out, and keys must be new."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from engine.codec import decode_rows
+from engine.execution import BadRows, KeyTaken, Scan, Scanned
+from engine.plan import Source
+from engine.runtime import Engine, Stage
+from engine.schema import BIGINT, TEXT, Column, Schema
+from engine.store.directory import StateDirectory
+from engine.supersteps.executor import SuperstepExecutor
+from engine.supersteps.scan import EXAMPLES
+from engine.supersteps.spec import Limits
+from planner import plan_query
+from planner.catalog import Relation
+from tests.engine.supersteps.carrier import Carrier
+
+SCHEMA = Schema((Column("id", BIGINT, False), Column("name", TEXT)))
+NAMES = Source("names", SCHEMA)
+COUNTS = "SELECT upper(name) AS name, count(*) AS n FROM names GROUP BY upper(name)"
+Row = tuple[int, str | None]
+
+
+def batch(*rows: tuple[int, str | None, str | None]) -> pa.RecordBatch:
+    """Rows, each with what is wrong with it."""
+    names = ("id", "name", "_error")
+    types = (pa.int64(), pa.large_string(), pa.string())
+    columns = [pa.array([row[c] for row in rows], types[c]) for c in range(3)]
+    return pa.record_batch(columns, names=names)
+
+
+def good(*rows: Row) -> pa.RecordBatch:
+    return batch(*((*row, None) for row in rows))
+
+
+class Loading:
+    """An engine with a table and a view over it, which loads what it is given."""
+
+    def __init__(self, directory: Path, key: tuple[int, ...] | None) -> None:
+        self.carrier = Carrier(0)
+        state = StateDirectory(directory / "state")
+        scratch = directory / "scratch"
+        self._executor = SuperstepExecutor(state, scratch, self.carrier, 3, Limits(solo=0))
+        self.engine = Engine()
+        self.engine.create_source("names", SCHEMA, key)
+        relation = Relation("names", SCHEMA, NAMES, key)
+        self.engine.create_view("counts", plan_query(COUNTS, {"names": relation}).plan)
+
+    def stage(self, *tasks: list[pa.RecordBatch], skip_bad: bool = False) -> Stage:
+        upper = self.engine.snapshot.upper
+        return self.engine.stage({}, upper + 1, self._executor, {"names": Scan(tasks, skip_bad)})
+
+    def load(self, *tasks: list[pa.RecordBatch], skip_bad: bool = False) -> Scanned:
+        stage = self.stage(*tasks, skip_bad=skip_bad)
+        stage.publish()
+        return stage.scanned
+
+    def delete(self, row: Row) -> None:
+        upper = self.engine.snapshot.upper
+        words = [*self._words(row), upper, -1]
+        self.engine.stage({"names": np.array([words], np.int64).T}, upper + 1).publish()
+
+    def _words(self, row: Row) -> list[int]:
+        return [row[0], int(self.engine.dictionary.intern([row[1]])[0])]
+
+    def check(self, *rows: Row) -> None:
+        """AssertionError unless the table holds these rows, and the view follows."""
+        assert self._held("names", SCHEMA) == Counter(rows)
+        counts = Counter(name and name.upper() for _, name in rows)
+        assert self._held("counts", self.engine.snapshot.schema("counts")) == Counter(counts.items())
+
+    def _held(self, name: str, schema: Schema) -> Counter:
+        words, counts = self.engine.snapshot.rows(name)
+        rows = decode_rows(words, schema, self.engine.dictionary)
+        return Counter(dict(zip(map(tuple, rows), counts.tolist(), strict=True)))
+
+
+@pytest.fixture
+def bag(tmp_path: Path) -> Loading:
+    return Loading(tmp_path, None)
+
+
+@pytest.fixture
+def keyed(tmp_path: Path) -> Loading:
+    loading = Loading(tmp_path, (0,))
+    loading.load([good((1, "a"), (2, "b"))])
+    return loading
+
+
+ROWS = tuple((number, f"name {number % 7}" if number % 5 else None) for number in range(50))
+
+
+def test_all_that_tasks_read_is_one_epoch(bag: Loading) -> None:
+    scanned = bag.load([good(*ROWS[:20]), good(), good(*ROWS[20:30])], [], [good(*ROWS[30:])])
+    assert scanned == Scanned(50)
+    bag.check(*ROWS)
+    bag.load([good(*ROWS)])
+    bag.check(*ROWS, *ROWS)
+
+
+def test_a_bad_row_fails_the_load(bag: Loading) -> None:
+    bag.load([good(*ROWS)])
+    with pytest.raises(BadRows, match="no number"):
+        bag.load([good((7, "c"))], [batch((8, "d", None), (0, None, "no number"))])
+    bag.check(*ROWS)
+    bag.load([good((7, "c"))])
+    bag.check(*ROWS, (7, "c"))
+
+
+def test_bad_rows_are_left_out_and_counted(bag: Loading) -> None:
+    tasks = [
+        [
+            batch(
+                *(
+                    (number, "x", None if number % 2 else f"bad {number}")
+                    for number in range(first, first + 30)
+                )
+            )
+        ]
+        for first in (0, 30)
+    ]
+    scanned = bag.load(*tasks, skip_bad=True)
+    assert (scanned.rows, scanned.skipped, len(scanned.examples)) == (30, 30, EXAMPLES)
+    assert set(scanned.examples) <= {f"bad {number}" for number in range(60)}
+    bag.check(*((number, "x") for number in range(1, 60, 2)))
+
+
+def test_a_load_of_bad_rows_alone_is_one_of_nothing(bag: Loading) -> None:
+    assert bag.load([batch((0, None, "bad"))], skip_bad=True) == Scanned(0, 1, ("bad",))
+    bag.check()
+
+
+def test_a_key_twice_in_a_load(keyed: Loading) -> None:
+    for tasks in ([[good((3, "c"), (3, "c"))]], [[good((3, "c"))], [good((4, "d")), good((3, "e"))]]):
+        with pytest.raises(KeyTaken) as taken:
+            keyed.load(*tasks)
+        assert (taken.value.table, taken.value.key) == ("names", (3,))
+        keyed.check((1, "a"), (2, "b"))
+
+
+@pytest.mark.parametrize("name", ["b", "z"])
+def test_a_key_that_the_table_has(keyed: Loading, name: str) -> None:
+    with pytest.raises(KeyTaken) as taken:
+        keyed.load([good((3, "c"))], [good((2, name))])
+    assert taken.value.key == (2,)
+    keyed.check((1, "a"), (2, "b"))
+    keyed.load([good((3, "c"))])
+    keyed.check((1, "a"), (2, "b"), (3, "c"))
+
+
+def test_a_deleted_key_is_free_again(keyed: Loading) -> None:
+    keyed.delete((2, "b"))
+    keyed.load([good((2, "z"))])
+    keyed.check((1, "a"), (2, "z"))
+    with pytest.raises(KeyTaken):
+        keyed.load([good((2, "b"))])
+    keyed.delete((2, "z"))
+    keyed.load([good((2, "b"))])
+    keyed.check((1, "a"), (2, "b"))
+
+
+def test_a_load_can_be_taken_back(keyed: Loading) -> None:
+    keyed.stage([good((3, "c"))]).abort()
+    keyed.check((1, "a"), (2, "b"))
+    keyed.load([good((3, "c"))])
+    keyed.check((1, "a"), (2, "b"), (3, "c"))
