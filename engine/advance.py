@@ -60,14 +60,18 @@ class Advance:
         stage.scanned = outcome.scanned
         return True
 
+    def abort(self) -> None:
+        """Leave everything as it was."""
+        self.dataflow.abort()
+        for source in self.registry.sources.values():
+            source.input.pending = None
+
     def abandon(self, failure: OperatorFailed, stage: Stage) -> None:
         """Leave everything as it was, and give up the views that need the operator that has failed.
 
         EngineError where there are none.
         """
-        self.dataflow.abort()
-        for source in self.registry.sources.values():
-            source.input.pending = None
+        self.abort()
         victims = [it for it in self.registry.dependents(failure.operator) if it not in stage.failed]
         if not victims:
             raise failure.reason from failure

@@ -248,6 +248,7 @@ class Engine:
             while not self._is_computed(advance, stage, executor):
                 self._collect(without=stage.failed)
         except BaseException:
+            advance.abort()
             self._dataflow.restore(stage.operators)
             raise
         self._staged = stage

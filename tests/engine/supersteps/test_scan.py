@@ -10,14 +10,17 @@ import pyarrow as pa
 import pytest
 
 from engine.codec import decode_rows
+from engine.errors import StoreError
 from engine.execution import BadRows, KeyTaken, Scan, Scanned
 from engine.plan import Source
 from engine.runtime import Engine, Stage
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.store.directory import StateDirectory
-from engine.supersteps.executor import SuperstepExecutor
+from engine.supersteps.executor import SuperstepExecutor, Task
+from engine.supersteps.messages import Message
 from engine.supersteps.scan import EXAMPLES
 from engine.supersteps.spec import Limits
+from engine.supersteps.worker import worker_of
 from planner import plan_query
 from planner.catalog import Relation
 from tests.engine.supersteps.carrier import Carrier
@@ -43,11 +46,10 @@ def good(*rows: Row) -> pa.RecordBatch:
 class Loading:
     """An engine with a table and a view over it, which loads what it is given."""
 
-    def __init__(self, directory: Path, key: tuple[int, ...] | None) -> None:
-        self.carrier = Carrier(0)
+    def __init__(self, directory: Path, key: tuple[int, ...] | None, carrier: Carrier) -> None:
         state = StateDirectory(directory / "state")
         scratch = directory / "scratch"
-        self._executor = SuperstepExecutor(state, scratch, self.carrier, 3, Limits(solo=0))
+        self._executor = SuperstepExecutor(state, scratch, carrier, 3, Limits(solo=0))
         self.engine = Engine()
         self.engine.create_source("names", SCHEMA, key)
         relation = Relation("names", SCHEMA, NAMES, key)
@@ -84,12 +86,12 @@ class Loading:
 
 @pytest.fixture
 def bag(tmp_path: Path) -> Loading:
-    return Loading(tmp_path, None)
+    return Loading(tmp_path, None, Carrier(0))
 
 
 @pytest.fixture
 def keyed(tmp_path: Path) -> Loading:
-    loading = Loading(tmp_path, (0,))
+    loading = Loading(tmp_path, (0,), Carrier(0))
     loading.load([good((1, "a"), (2, "b"))])
     return loading
 
@@ -171,3 +173,23 @@ def test_a_load_can_be_taken_back(keyed: Loading) -> None:
     keyed.check((1, "a"), (2, "b"))
     keyed.load([good((3, "c"))])
     keyed.check((1, "a"), (2, "b"), (3, "c"))
+
+
+class Losing(Carrier):
+    """Loses a file that a task has written."""
+
+    def run(self, task: Task) -> list[Message]:
+        reports = super().run(task)
+        files = [file for report in reports for _, file in report.about["files"]]
+        (worker_of(task.spec).spec.directory / files[-1]["name"]).unlink()
+        return reports
+
+
+def test_a_load_that_cannot_be_taken_in_leaves_nothing(tmp_path: Path) -> None:
+    """What has been taken in before the lost file does not come with the next epoch."""
+    loading = Loading(tmp_path, None, Losing(0))
+    with pytest.raises(StoreError, match="missing"):
+        loading.load([good(*ROWS)])
+    loading.check()
+    loading.engine.stage({}, loading.engine.snapshot.upper + 1).publish()
+    loading.check()
