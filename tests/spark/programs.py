@@ -20,6 +20,10 @@ scratch = Path(sys.argv[1])
 """
 
 
+SECONDS = 3600 if os.environ.get("FRESHET_CLUSTER") else 600
+"""What a program may take: a soak's runs for long."""
+
+
 def path_without_java(directory: Path) -> Path:
     """A directory for PATH, made in `directory`, with the programs that Spark's scripts call, and no Java."""
     programs = directory / "programs"
@@ -42,7 +46,7 @@ def run(program: str, scratch: Path, environment: Mapping[str, str] = os.environ
         env=dict(environment),
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=SECONDS,
     )
     assert answer.returncode == -ended_by, answer.stderr
     return answer.stdout
