@@ -25,11 +25,17 @@ from tests.service.client import Process
 from tests.service.waiting import wait_until
 
 KILLS = int(os.environ.get("FRESHET_SOURCE_KILLS", "1"))
-ENVIRONMENT = {"FRESHET_CHECKPOINT_COMMITS": "5", "FRESHET_LOG_LEVEL": "warning"}
+ENVIRONMENT = {
+    "FRESHET_CHECKPOINT_COMMITS": "5",
+    "FRESHET_LOG_LEVEL": "warning",
+    "FRESHET_SPARK_MASTER": "local[2,4]",
+    # No JVM of this test lives long enough for its second compiler to pay.
+    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
+}
 GROUPS = "SELECT file, count(*) AS n, sum(row) AS total FROM t GROUP BY file"
 
 
-LEAD = 12
+LEAD = 6
 """Files that come at most before a batch has been seen for each that came before: a start takes long."""
 
 
