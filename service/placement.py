@@ -78,6 +78,4 @@ class Placement:
         settings = self.settings
         limits = Limits(settings.spark_solo_rows, settings.spark_rounds)
         transport = SparkTransport(self.sessions)
-        return SuperstepExecutor(
-            self.directory, settings.state / "scratch", transport, settings.shards, limits
-        )
+        return SuperstepExecutor(self.directory, settings.scratch, transport, settings.shards, limits)

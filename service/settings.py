@@ -211,6 +211,11 @@ class Settings:
         return tuple(root for root in _ROOT.findall(self.load_roots) if ":" in root)
 
     @property
+    def scratch(self) -> Path:
+        """The directory of what Spark's tasks tell each other while an epoch is computed."""
+        return self.state / "scratch"
+
+    @property
     def state(self) -> Path:
         """The directory of the state's files."""
         return Path(self.state_directory) if self.state_directory else self.data / "state"

@@ -112,6 +112,7 @@ def _restore(state: State) -> list[Definition]:
     state.definitions.restore_tables(saved, is_saved)
     rest = state.definitions.restore_views(saved, is_saved)
     state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
+    shutil.rmtree(state.settings.scratch, ignore_errors=True)  # of an epoch that nobody waits for any more
     return rest
 
 

@@ -1,0 +1,18 @@
+"""What an epoch on Spark has left behind when its service was killed goes with the next start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from service.metrics import Metrics
+from service.settings import Settings
+from service.state import recover
+
+
+def test_a_start_removes_scratch(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    left = settings.scratch / "an-epoch"
+    left.mkdir(parents=True)
+    (left / "rows").write_bytes(b"12345678")
+    recover(settings, Metrics()).close()
+    assert not settings.scratch.exists()
