@@ -12,6 +12,7 @@ import fcntl
 import logging
 import os
 import resource
+import shutil
 import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
