@@ -45,6 +45,7 @@ class TaskDictionary(Dictionary):
         self._known = known
         self._directory = directory
         self._learned: list[np.ndarray] = []
+        self._is_learning = False
         exceptions = list(exceptions)
         if exceptions:
             texts, words = zip(*exceptions, strict=True)
@@ -52,6 +53,8 @@ class TaskDictionary(Dictionary):
 
     def require(self, words: np.ndarray) -> None:
         """Make entries of all `words` but NULL."""
+        if self._is_learning:
+            return
         distinct = np.unique(words)
         own = self.store.words[: len(self)]
         missing = distinct[~np.isin(distinct, own) & (distinct != NULL)]
@@ -93,5 +96,10 @@ class TaskDictionary(Dictionary):
         return (words.copy(), self.array(words)) if len(words) else None
 
     def _learn(self, words: np.ndarray, texts: pa.Array) -> None:
-        self.absorb(words, texts)
+        # Absorbing an exception asks whether its word is another text's: only among those that are here.
+        self._is_learning = True
+        try:
+            self.absorb(words, texts)
+        finally:
+            self._is_learning = False
         self._learned.append(words)
