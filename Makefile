@@ -39,6 +39,7 @@ soak: $(VENV)/.development ## the long runs: many random histories, 50 rounds of
 
 bench: $(VENV)/.development ## the benchmarks
 	$(RUN) -m bench
+	$(RUN) -m bench bulk
 
 format: $(VENV)/.development ## put the code into its form
 	$(RUN) -m ruff format .

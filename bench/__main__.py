@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import curve, http, profiling, run
+from bench import bulk, curve, http, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -19,6 +19,8 @@ from bench.workloads import FULL
 HTTP = "http"
 COST_CURVES = "curves"
 EVERYTHING = (*FULL, HTTP, COST_CURVES)
+BULK = "bulk"
+"""TPC-H in bulk: a quarter of an hour, and only if it is named."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -34,10 +36,12 @@ def main(arguments: list[str] | None = None) -> None:
             print(curve.line(point), flush=True)
         return
     chosen = options.workloads or EVERYTHING
-    if table := [name for name in chosen if name != COST_CURVES]:
+    if table := [name for name in chosen if name not in (COST_CURVES, BULK)]:
         _table(table, options.quick, options.output)
     if COST_CURVES in chosen:
         _curves(options.quick, options.output)
+    if BULK in chosen:
+        _bulk(options.quick, options.output)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
@@ -62,6 +66,13 @@ def _curves(quick: bool, output: Path | None) -> None:
         page.write(facts(start.others()), curves, (output or DOCUMENT).with_name(page.NAME))
 
 
+def _bulk(quick: bool, output: Path | None) -> None:
+    start = Share.now()
+    rows = bulk.run(bulk.QUICK if quick else bulk.SIZES)
+    if output or not quick:
+        (output or DOCUMENT).with_name(bulk.PAGE).write_text(bulk.page(facts(start.others()), rows))
+
+
 def _measure(chosen: list[str], quick: bool) -> list[Row]:
     rows = []
     for name in chosen:
@@ -76,7 +87,10 @@ def _measure(chosen: list[str], quick: bool) -> list[Row]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument(
-        "workloads", nargs="*", type=_workload, help=f"of {', '.join(EVERYTHING)}; everything if none"
+        "workloads",
+        nargs="*",
+        type=_workload,
+        help=f"of {', '.join((*EVERYTHING, BULK))}; all but {BULK} if none",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(
@@ -100,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _workload(name: str) -> str:
-    if name not in EVERYTHING:
+    if name not in (*EVERYTHING, BULK):
         raise argparse.ArgumentTypeError(f"there is no workload {name}")
     return name
 

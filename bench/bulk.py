@@ -34,6 +34,21 @@ HERE, SPARK = MODES = (2_000_000_000, 10_000)
 """Of FRESHET_SPARK_ROWS: rows from which on Spark computes."""
 SINGLES = 200
 WAIT = 3600.0
+PAGE = "bulk.md"
+HEAD = """\
+# TPC-H in bulk
+
+`python -m bench bulk` writes this page. Parquet goes through `/v1/loads` into a service with views of Q1, Q3
+and Q5 and a recursion; the time is that of the lines, until every view shows them. *process*: Spark reads the
+files, and the service computes; *Spark*: Spark computes too. Then a new view over the lines is hydrated, and
+single lines are posted (median). Views are compared with DuckDB's answers. Memory is the service's at its peak,
+without Spark's processes.
+
+{facts}
+
+| lines | computed by | load | lines/s | hydration | one line | memory |
+|---|---|---|---|---|---|---|
+"""
 
 
 @dataclass(frozen=True)
@@ -59,6 +74,11 @@ def run(sizes: Sequence[int] = SIZES) -> list[Bulk]:
                 found.append(_measured(files, mode, Path(directory) / str(mode)))
                 print(text(found[-1:]), flush=True)
     return found
+
+
+def page(facts: str, rows: Sequence[Bulk]) -> str:
+    """docs/bulk.md."""
+    return HEAD.format(facts=facts) + text(rows) + "\n"
 
 
 def text(rows: Sequence[Bulk]) -> str:
