@@ -41,8 +41,8 @@ HEAD = """\
 `python -m bench bulk` writes this page. Parquet goes through `/v1/loads` into a service with views of Q1, Q3
 and Q5 and a recursion; the time is that of the lines, until every view shows them. *process*: Spark reads the
 files, and the service computes; *Spark*: Spark computes too. Then a new view over the lines is hydrated, and
-single lines are posted (median). Views are compared with DuckDB's answers. Memory is the service's own, at its
-peak, without Spark's processes.
+single lines are posted (median). Views are compared with DuckDB's answers. Memory is the service's own at
+its peak, without Spark's processes.
 
 {facts}
 
