@@ -62,6 +62,11 @@ class Definition:
         return self.relation.schema
 
     @property
+    def key_schema(self) -> Schema:
+        """The columns of the primary key; none without one."""
+        return Schema(tuple(self.schema.columns[i] for i in self.relation.key or ()))
+
+    @property
     def is_view(self) -> bool:
         return self.relation.is_view
 

@@ -23,10 +23,8 @@ from typing import TypeVar
 import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from engine.codec import decode_rows
 from engine.execution import BadRows, KeyTaken, Scan, Scanned
 from engine.runtime import Engine, Stage
-from engine.schema import Schema
 from service.catalog import Catalog, Commit, Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.definitions import Definition, Definitions
@@ -35,7 +33,7 @@ from service.manifests import Saved
 from service.metrics import Metrics
 from service.payload import encode
 from service.placement import Placement
-from service.resolve import Net, TableBatch, conflict_of
+from service.resolve import Net, TableBatch, conflict_of, key_conflict
 from service.transaction import Transaction
 
 T = TypeVar("T")
@@ -134,28 +132,15 @@ class Epochs:
             executor = self._placement.for_scan(load.tag)
             stage = self._engine.stage({}, epoch + 1, executor, {definition.name: load.scan})
         except KeyTaken as error:
-            raise self._key_exists(error, definition) from error
+            key = np.array(error.key, np.int64)
+            dictionary = self._engine.dictionary
+            raise key_conflict(definition.name, definition.key_schema, key, dictionary) from error
         except BadRows as error:
             raise Invalid(error.message, error.hint, code="bad_rows") from error
         applied = Applied(epoch, stage.scanned.rows)
         receipts = [] if load.receipt is None else [(load.receipt(stage.scanned), applied)]
         self._finish(stage, {}, epoch, epoch, applied.changes, (), receipts, started)
         return applied, stage.scanned
-
-    def _key_exists(self, error: KeyTaken, definition: Definition) -> Conflict:
-        """The error with the key's values, if they can be told: texts that were never kept cannot."""
-        key = definition.relation.key or ()
-        schema = Schema(tuple(definition.schema.columns[i] for i in key))
-        try:
-            (values,) = decode_rows(np.array([error.key], np.int64).T, schema, self._engine.dictionary)
-        except KeyError:
-            values = ("..." for _ in key)  # type: ignore[assignment]
-        named = ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))
-        return Conflict(
-            f"table {definition.name} has a row of key {named} already, or the load has two",
-            "nothing was loaded",
-            code=error.code,
-        )
 
     def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
         answered = self._catalog.answered(keys)

@@ -21,6 +21,9 @@ from functools import cached_property
 
 import numpy as np
 
+from engine.codec import decode_rows
+from engine.dictionary import Dictionary
+from engine.schema import Schema
 from service.changes import Op, TableChanges
 from service.errors import Conflict
 
@@ -233,5 +236,22 @@ def conflict_of(table: str, op: Op, place: int) -> RowConflict:
         place,
         f"change {place} inserts a key that table {table} has already",
         "upsert replaces the row",
+        code="key_exists",
+    )
+
+
+def key_conflict(table: str, schema: Schema, key: np.ndarray, dictionary: Dictionary) -> Conflict:
+    """What the author of a load is told of a key int64[K] that is there twice; `schema` has its columns.
+
+    A text that was never kept cannot be told.
+    """
+    try:
+        (values,) = decode_rows(np.ascontiguousarray(key[:, None]), schema, dictionary)
+    except KeyError:
+        values = ("...",) * len(schema)
+    named = ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))
+    return Conflict(
+        f"table {table} has a row of key {named} already, or the load has two",
+        "nothing was loaded",
         code="key_exists",
     )

@@ -16,15 +16,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow.parquet
 
-from engine.codec import decode_rows, encode_arrow
+from engine.codec import encode_arrow
 from engine.execution import Declined, Scan, Scanned
-from engine.schema import Schema
 from engine.spark.session import Sessions
 from service.catalog import Receipt
 from service.changes import Applied, Op, TableChanges
 from service.definitions import Definition
 from service.epochs import Load, replaced
-from service.errors import Conflict, Invalid, Overloaded
+from service.errors import Invalid, Overloaded
 from service.pipeline.jobs import DONE, Job, write
 from service.pipeline.judge import ERROR
 from service.pipeline.places import url
@@ -32,7 +31,7 @@ from service.pipeline.runs import Run
 from service.pipeline.scratch import scratch, scratch_path
 from service.pipeline.watch import watched
 from service.placement import Where
-from service.resolve import RowConflict
+from service.resolve import RowConflict, key_conflict
 from service.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -123,18 +122,9 @@ class Loader:
             except Overloaded:
                 time.sleep(_PAUSE)
             except RowConflict as error:
-                raise self._key_exists(error, definition, changes.words[:, error.place]) from None
-
-    def _key_exists(self, error: RowConflict, definition: Definition, row: np.ndarray) -> Conflict:
-        key = definition.relation.key or ()
-        schema = Schema(tuple(definition.schema.columns[i] for i in key))
-        (values,) = decode_rows(np.ascontiguousarray(row[list(key), None]), schema, self.runtime.dictionary)
-        named = ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))
-        return Conflict(
-            f"table {definition.name} has a row of key {named} already, or the load has two",
-            "nothing was loaded",
-            code=error.code,
-        )
+                key = changes.words[list(definition.relation.key or ()), error.place]
+                dictionary = self.runtime.dictionary
+                raise key_conflict(definition.name, definition.key_schema, key, dictionary) from None
 
 
 def _done(job: Job, scanned: Scanned, applied: Applied) -> Job:
