@@ -52,7 +52,6 @@ class Hydration:
             self.dataflow.run()
         except OperatorFailed as failed:
             raise failed.reason from failed
-        self.history.trace.finish()
 
     def run_on(self, executor: Executor, job: Job, dictionary: Dictionary) -> bool:
         """Let the executor compute the view; false if it declines, EngineError where that cannot be."""

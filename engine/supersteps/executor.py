@@ -21,10 +21,12 @@ from engine.operators.general import General
 from engine.operators.intern import HashedArrangement
 from engine.store.directory import StateDirectory
 from engine.store.files import BatchFile, TextFile
+from engine.supersteps.keys import TAKEN
 from engine.supersteps.messages import Message
 from engine.supersteps.program import Program
 from engine.supersteps.rendered import Rendered
-from engine.supersteps.scan import EXAMPLES
+from engine.supersteps.scan import BAD_ROW, EXAMPLES
+from engine.supersteps.shard import DECLINED
 from engine.supersteps.spec import Limits, Spec
 
 SPEC = "spec"
@@ -143,12 +145,10 @@ def _outcome(reports: Sequence[Any]) -> Outcome:
 
 
 def _error_of(what: str, message: str, hint: str) -> Exception:
-    match what:
-        case "declined":
-            return Declined(message)
-        case "taken":
-            return KeyTaken(message, tuple(map(int, hint.split(","))))
-        case "bad row":
-            return BadRows(message, hint)
-        case _:
-            return ViewsFailed(what, EngineError(message, hint))
+    if what == DECLINED:
+        return Declined(message)
+    if what == TAKEN:
+        return KeyTaken(message, tuple(map(int, hint.split(","))))
+    if what == BAD_ROW:
+        return BadRows(message, hint)
+    return ViewsFailed(what, EngineError(message, hint))

@@ -21,14 +21,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from engine.operators.arrangement import Arrangement
-from engine.operators.loop import Leave, Loop
+from engine.operators.loop import Loop
 from engine.operators.operator import Operator
 from engine.supersteps.levels import Level, affected, levels_of
 
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """The operators of a level, inside `depth` loops; what `sends` read goes where it is arranged."""
+    """A level's operators, in `loop`'s body or outermost; what `sends` read goes to where it is arranged."""
 
     operators: tuple[Operator, ...]
     sends: tuple[Arrangement, ...]
@@ -173,9 +173,3 @@ class _Compiler:
 def has_exchanges(loop: Loop) -> bool:
     """Whether rows change hands inside."""
     return any(isinstance(part, Arrangement) for part in loop.parts())
-
-
-__all__ = [
-    "Begin", "Check", "Decide", "End", "Exchange", "FeedBack", "Instruction", "Leave", "Program", "Round",
-    "Run", "Whole", "compile", "has_exchanges",
-]  # fmt: skip

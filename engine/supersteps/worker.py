@@ -33,7 +33,6 @@ from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
 from engine.supersteps.texts import KnownTexts, TaskDictionary
 
-SPEC = "spec"
 _KNOWN: dict[Path, KnownTexts] = {}
 
 
