@@ -15,6 +15,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from planner.errors import InvalidQuery, PlannerError
+from planner.reading import parse_statement
 from planner.script import Piece, split
 from planner.statements import (
     Begin,
@@ -27,7 +28,6 @@ from planner.statements import (
     Insert,
     Statement,
     Update,
-    parse_statement,
 )
 from service.adhoc import Sight
 from service.duck import Duck, Limits

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
-from planner.statements import CreateTable, parse_script
+from planner.reading import parse_script
+from planner.statements import CreateTable
 from service.access import runtime_of
 from service.definitions import Definition
 from service.errors import Invalid

@@ -8,7 +8,8 @@ from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema
 from planner.adhoc import AdhocQuery
 from planner.dml import Assignments, delete_query, insert_columns, insert_query, update_query, values_query
 from planner.errors import PlannerError
-from planner.statements import Delete, Insert, Update, parse_script
+from planner.reading import parse_script
+from planner.statements import Delete, Insert, Update
 
 T = Schema((Column("a", BIGINT), Column("b", TEXT)))
 TABLES = {"t": {"a": [1, 2, 3], "b": ["x", "y", "z"]}, "u": {"a": [2, 2, 3], "c": [5, 6, 7]}}

@@ -4,7 +4,8 @@ import pytest
 
 from engine.schema import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Type, numeric
 from planner.literals import plain_rows
-from planner.statements import Insert, parse_script
+from planner.reading import parse_script
+from planner.statements import Insert
 
 
 def rows(values: str, *types: Type) -> list[list[object]] | None:

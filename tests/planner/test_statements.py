@@ -5,6 +5,7 @@ from sqlglot import exp
 
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema, numeric
 from planner.errors import PlannerError
+from planner.reading import parse_script
 from planner.script import Excerpt
 from planner.statements import (
     Begin,
@@ -21,7 +22,6 @@ from planner.statements import (
     ShowViews,
     Statement,
     Update,
-    parse_script,
 )
 
 
