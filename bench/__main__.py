@@ -13,12 +13,13 @@ from bench.duck import REPETITIONS
 from bench.measure import Share
 from bench.reference import REFERENCE
 from bench.report import document, facts
+from bench.suite.tpch import run as tpch
 from bench.table import Row, engine_row, http_row, text
 from bench.workloads import FULL
 
 HTTP = "http"
 COST_CURVES = "curves"
-EVERYTHING = (*FULL, HTTP, COST_CURVES)
+EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
 """TPC-H in bulk: a quarter of an hour, and only if it is named."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
@@ -49,7 +50,7 @@ def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
     rows = _measure(chosen, quick)
     about = facts(start.others())
     print(about, text(rows), sep="\n\n")
-    whole = not quick and set(chosen) == {*FULL, HTTP}
+    whole = not quick and set(chosen) == {*FULL, tpch.NAME, HTTP}
     target = output or (DOCUMENT if whole else None)
     if target:
         target.write_text(document(about, rows, REPETITIONS, REFERENCE, http.NODES))
@@ -80,7 +81,8 @@ def _measure(chosen: list[str], quick: bool) -> list[Row]:
         if name == HTTP:
             rows += [http_row(answered) for answered in http.run(http.QUICK if quick else http.FULL)]
         else:
-            rows += [engine_row(result, not quick) for result in run.apart(name, quick)]
+            results = tpch.apart(quick) if name == tpch.NAME else run.apart(name, quick)
+            rows += [engine_row(result, not quick) for result in results]
     return rows
 
 

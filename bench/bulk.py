@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import json
 import statistics
-import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +22,8 @@ import duckdb
 from bench import measure
 from bench.duck import WrongAnswer
 from bench.http import Refused, call, service
-from bench.tpch import HYDRATED, TABLES, VIEWS
+from bench.suite.tpch.schema import TABLES
+from bench.suite.tpch.tables import generate
 
 LINES_A_SCALE = 6_001_215
 """Lines at scale factor 1 (TPC-H specification, 4.2.5)."""
@@ -35,6 +34,32 @@ HERE, SPARK = MODES = (2_000_000_000, 10_000)
 SINGLES = 200
 WAIT = 3600.0
 PAGE = "bulk.md"
+VIEWS = {
+    "q1": """
+        SELECT l_returnflag, l_linestatus, sum(l_quantity) AS quantity, sum(l_extendedprice) AS price,
+            sum(l_extendedprice * (1 - l_discount)) AS discounted, count(*) AS lines
+        FROM lineitem WHERE l_shipdate <= DATE '1998-09-02' GROUP BY l_returnflag, l_linestatus""",
+    "q3": """
+        SELECT l_orderkey, sum(l_extendedprice * (1 - l_discount)) AS revenue, o_orderdate, o_shippriority
+        FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey
+        WHERE c_mktsegment = 'BUILDING' AND o_orderdate < DATE '1995-03-15' AND l_shipdate > DATE '1995-03-15'
+        GROUP BY l_orderkey, o_orderdate, o_shippriority""",
+    "q5": """
+        SELECT n_name, sum(l_extendedprice * (1 - l_discount)) AS revenue
+        FROM customer JOIN orders ON c_custkey = o_custkey JOIN lineitem ON l_orderkey = o_orderkey
+            JOIN supplier ON l_suppkey = s_suppkey AND c_nationkey = s_nationkey
+            JOIN nation ON s_nationkey = n_nationkey JOIN region ON n_regionkey = r_regionkey
+        WHERE r_name = 'ASIA' AND o_orderdate >= DATE '1994-01-01' AND o_orderdate < DATE '1995-01-01'
+        GROUP BY n_name""",
+    "near": """
+        WITH RECURSIVE near (nation, hops) AS (
+            SELECT 0, 0 UNION SELECT (nation * 7 + 3) % 25, hops + 1 FROM near WHERE hops < 12)
+        SELECT n_name, hops FROM near JOIN nation ON n_nationkey = nation""",
+}
+HYDRATED = """
+    SELECT l_shipmode, l_suppkey, count(*) AS lines, sum(l_quantity) AS quantity
+    FROM lineitem GROUP BY l_shipmode, l_suppkey"""
+"""A view over lines that are there."""
 HEAD = """\
 # TPC-H in bulk
 
@@ -69,7 +94,8 @@ def run(sizes: Sequence[int] = SIZES) -> list[Bulk]:
     found: list[Bulk] = []
     for lines in sizes:
         with TemporaryDirectory(prefix="freshet-bulk-") as directory:
-            files = _generated(lines / LINES_A_SCALE, Path(directory) / "files")
+            files = Path(directory) / "files"
+            generate(lines / LINES_A_SCALE, files)
             for mode in MODES:
                 found.append(_measured(files, mode, Path(directory) / str(mode)))
                 print(text(found[-1:]), flush=True)
@@ -96,12 +122,6 @@ def _line(row: Bulk) -> str:
         f"{row.peak / 1e9:.1f} GB",
     )
     return f"| {row.lines:,} | {where} | {' | '.join(figures)} |"
-
-
-def _generated(scale: float, directory: Path) -> Path:
-    command = [str(Path(sys.executable).with_name("tpchgen-cli")), "parquet", "-s", str(scale)]
-    subprocess.run([*command, "--output-dir", str(directory)], check=True, stdout=subprocess.DEVNULL)
-    return directory
 
 
 def _measured(files: Path, mode: int, directory: Path) -> Bulk:

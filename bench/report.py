@@ -52,6 +52,8 @@ the same in miniature and `python -m bench W1 W3` only what it names; neither wr
   of whole rows in a chain, or by ids of rows and a join of each attribute by itself, with three of them
   put together again. Texts are 64-bit words in the engine anyway, so interning makes nothing narrower,
   and ids of rows cost more than they save there.
+- **TPC-H** is its 22 queries as views at scale 1, registered before the first row. Replaced are orders: a
+  round places that many with their lines, the next cancels as many. DuckDB runs the 22 one after another.
 - At the end of every workload all rows of its views are compared with DuckDB's (of W6 and W7 how many
   there are, and what is not an id), and the service's histogram with what was sent. A difference ends
   the run with an error: a table that is here has passed.

@@ -1,0 +1,66 @@
+"""A suite's queries as views of an engine, and the tables that they are over."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from bench.duck import WrongAnswer
+from bench.suite.answers import Row, compare, without_ties
+from bench.suite.tables import Change, Tables
+from engine.codec import decode_arrow, encode_arrow
+from engine.runtime import Engine
+from planner import plan_query
+from planner.catalog import Relation
+
+
+class Maintained:
+    """An engine with tables, which keep no history, and views, which are there before the first row."""
+
+    def __init__(self, relations: Mapping[str, Relation], queries: Mapping[str, str]) -> None:
+        self._relations = relations
+        self._queries = queries
+        self._engine = Engine()
+        for name, relation in relations.items():
+            self._engine.create_source(name, relation.schema, relation.key or None, keep=False)
+        for name, sql in queries.items():
+            self._engine.create_view(name, plan_query(sql, relations).plan)
+
+    def advance(self, change: Change) -> int:
+        """Apply a change as one epoch, visible on return; the nanoseconds it takes."""
+        deltas = {name: self._delta(name, d.gone, d.new) for name, d in change.items()}
+        start = time.perf_counter_ns()
+        stage = self._engine.stage(deltas, self._engine.snapshot.upper + 1)
+        stage.publish()
+        took = time.perf_counter_ns() - start
+        if stage.failed:
+            raise WrongAnswer(f"views have failed: {stage.failed}")
+        return took
+
+    def _delta(self, name: str, gone: pa.Table, new: pa.Table) -> np.ndarray:
+        schema = self._relations[name].schema
+        words = [encode_arrow(rows, schema, self._engine.dictionary) for rows in (gone, new)]
+        tail = np.empty((2, gone.num_rows + new.num_rows), np.int64)
+        tail[0] = self._engine.snapshot.upper
+        tail[1, : gone.num_rows] = -1
+        tail[1, gone.num_rows :] = 1
+        return np.ascontiguousarray(np.concatenate((np.concatenate(words, axis=1), tail)))
+
+    def rows(self, view: str) -> list[Row]:
+        """The view's rows now, in no order; a bag's row as often as it counts. Raises WrongAnswer."""
+        snapshot = self._engine.snapshot
+        if errors := snapshot.errors(view):
+            raise WrongAnswer(f"{view} has errors: {errors}")
+        words, counts = snapshot.rows(view)
+        table = decode_arrow(words, snapshot.schema(view), self._engine.dictionary)
+        columns = [column.to_pylist() for column in table.columns]
+        counted = zip(zip(*columns, strict=True), counts.tolist(), strict=True)
+        return [row for row, count in counted for _ in range(count)]
+
+    def compare(self, tables: Tables) -> None:
+        """Raise WrongAnswer unless every view is DuckDB's answer over the tables."""
+        for name, sql in self._queries.items():
+            compare(name, self.rows(name), tables.connection.execute(without_ties(sql)).fetchall())

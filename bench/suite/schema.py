@@ -1,0 +1,26 @@
+"""A suite's tables as the planner knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from engine.plan import Source
+from planner.catalog import Relation
+from planner.statements import CreateTable, parse_script
+
+
+def relations(tables: Mapping[str, str]) -> dict[str, Relation]:
+    """Relations by name for the columns of CREATE TABLE statements by name."""
+    return {name: _relation(name, columns) for name, columns in tables.items()}
+
+
+def _relation(name: str, columns: str) -> Relation:
+    statement = cast(CreateTable, parse_script(f"CREATE TABLE {name} ({columns})")[0])
+    schema = statement.columns
+    return Relation(name, schema, Source(name, schema), tuple(map(schema.index, statement.primary_key or ())))
+
+
+def key(relation: Relation) -> tuple[str, ...]:
+    """The names of the primary key's columns."""
+    return tuple(relation.schema.names[position] for position in relation.key or ())

@@ -1,0 +1,1 @@
+"""TPC-H: its tables, its 22 queries as views, and its refresh functions."""
