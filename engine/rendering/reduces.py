@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.groupquery import GroupQuery
 from engine.interning import Intern
 from engine.lowering import Method, method, split_reduce
 from engine.operators import functions, reducers
 from engine.operators.arrangement import Arrangement, FloatsArrangement, SumsArrangement
 from engine.operators.failures import FailureLog
 from engine.operators.general import General, Reducer
+from engine.operators.groupquery import GroupQuery as GroupQueryOperator
+from engine.operators.groupquery import asking
 from engine.operators.intern import intern
 from engine.operators.operator import Operator
 from engine.operators.ordered import TopK as TopKOperator
@@ -20,6 +23,7 @@ from engine.plan import Aggregate, Function, GroupBy, Node, Ordering, Reduce, Th
 from engine.rendering.layout import keyed
 from engine.rendering.ordered import Ordered, ordering_codes
 from engine.rendering.scopes import Collection, Scope, plain
+from engine.scalar.questions import Question
 from engine.slots import SlotLayout
 
 
@@ -47,6 +51,16 @@ class Reduces(Ordered):
     def _group_by(self, node: GroupBy, scope: Scope) -> Collection:
         reducer = functions.reducer(node, self.dictionary)
         return self._general(node, node.input, node.keys, reducer, len(node.results), scope)
+
+    def _group_query(self, node: GroupQuery, scope: Scope) -> Collection:
+        question = Question(node, self.dictionary)
+        key, words = len(node.keys), len(node.results)
+        if not self.times.is_total:
+            return self._general(node, node.input, node.keys, asking(question), words, scope)
+        source = self.arrangement(node.input, keyed(tuple(range(len(node.input.schema))), node.keys), scope)
+        failures = FailureLog(self.dictionary)
+        operator = scope.put(node, lambda: GroupQueryOperator(source, key, words, question, failures))
+        return plain(operator, key + words)
 
     def _general(
         self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: Scope

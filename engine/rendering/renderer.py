@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.errors import PlanError
+from engine.groupquery import GroupQuery
 from engine.interning import Intern
 from engine.multijoin import MultiJoin
 from engine.operators import linear
@@ -75,6 +76,8 @@ class Renderer(Linear, Loops, Reduces):
                 return self._reduce(node, scope)
             case GroupBy():
                 return self._group_by(node, scope)
+            case GroupQuery():
+                return self._group_query(node, scope)
             case Consolidate():
                 return self._consolidate(node, scope)
             case Inspect():

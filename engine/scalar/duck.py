@@ -1,6 +1,6 @@
-"""DuckDB as an evaluator of scalar expressions: one in-memory database a process, a cursor a thread.
+"""DuckDB as an evaluator of scalar expressions, and of queries over groups of rows.
 
-The database has no tables, no access to files or the network, and UTC for its zone.
+There is one in-memory database a process, and a cursor a thread. The database has no tables, no access to files or the network, and UTC for its zone.
 """
 
 from __future__ import annotations
@@ -52,15 +52,19 @@ def constants(expressions: Sequence[str]) -> tuple:
 
 def column(expression: str, table: pa.Table) -> pa.Array:
     """An expression over each row of the columns of `table`; Refusal when it fails for some row."""
+    return rows(f"SELECT {expression} FROM {ARGUMENTS}", ARGUMENTS, table).column(0).combine_chunks()
+
+
+def rows(query: str, name: str, table: pa.Table) -> pa.Table:
+    """What a query over `table`, which it knows by `name`, gives; Refusal when it fails."""
     cursor = _cursor()
-    cursor.register(ARGUMENTS, table)
+    cursor.register(name, table)
     try:
-        result = cursor.sql(f"SELECT {expression} FROM {ARGUMENTS}").to_arrow_table().column(0)
+        return cursor.sql(query).to_arrow_table()
     except duckdb.Error as error:
         raise _refusal(error) from None
     finally:
-        cursor.unregister(ARGUMENTS)
-    return result.combine_chunks()
+        cursor.unregister(name)
 
 
 def _refusal(error: duckdb.Error) -> Refusal:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.expressions import Literal
+from engine.groupquery import GroupQuery
 from engine.multijoin import MultiJoin
 from engine.plan import (
     Aggregate,
@@ -92,6 +93,9 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return "reduce", by + [
                 f"#{i} := {_aggregate(a)}" for i, a in enumerate(aggregates, start=len(keys))
             ]
+        case GroupQuery(keys=keys, query=query):
+            by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
+            return "group query", [*by, query]
         case Threshold(clamp=clamp):
             return f"threshold {clamp.value}", []
         case Recursive(result=result):

@@ -6,6 +6,7 @@ import random
 from dataclasses import dataclass, field
 
 from engine.expressions import ColumnRef
+from engine.groupquery import GroupQuery
 from engine.multijoin import multi_join
 from engine.plan import (
     Aggregate,
@@ -33,6 +34,13 @@ from tests.engine.harness import schema, source
 
 SOURCES = (source("s0", 1), source("s1", 2), source("s2", 2))
 MOST_DEPTH = 3
+
+
+GROUP_QUERIES = (
+    "SELECT g, quantile_disc(c0, 0.5) FROM groups GROUP BY g",
+    "SELECT g, max(c0) - min(c0) FROM groups GROUP BY g HAVING count(*) > 1",
+    "SELECT g, c0 FROM groups QUALIFY row_number() OVER (PARTITION BY g ORDER BY c0) BETWEEN 2 AND 3",
+)
 
 
 def widest(key: tuple, rows: list) -> list:
@@ -65,7 +73,7 @@ class PlanMaker:
             self._top,
         ]
         if width == 2:
-            makers += [self._reduce, self._group_by]
+            makers += [self._reduce, self._group_query if self.rng.random() < 0.2 else self._group_by]
         makers.append(self._flat_map)
         if depth < MOST_DEPTH:
             makers += [self._loop, self._loop]
@@ -131,6 +139,10 @@ class PlanMaker:
 
     def _group_by(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         return GroupBy(self.plan(2, budget - 1, variables, depth), (0,), widest, schema(1))
+
+    def _group_query(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        query = self.rng.choice(GROUP_QUERIES)
+        return GroupQuery(self.plan(2, budget - 1, variables, depth), (0,), query, schema(1))
 
     def _flat_map(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         return FlatMap(self.plan(width, budget - 1, variables, depth), up_to_three, schema(width))

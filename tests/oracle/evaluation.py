@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 import duckdb
 
 from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
-from engine.schema import INTEGER_RANGES, Kind, Type
+from engine.schema import INTEGER_RANGES, Kind, Schema, Type
 
 Row = tuple[object, ...]
 NAN = float("nan")
@@ -152,6 +152,19 @@ def _arithmetic(op: Op, values: list, type: Type) -> object:
 @cache
 def _connection() -> duckdb.DuckDBPyConnection:
     return duckdb.connect(":memory:")
+
+
+@lru_cache(maxsize=10_000)
+def queried(query: str, name: str, schema: Schema, rows: tuple[Row, ...]) -> list[Row]:
+    """What DuckDB answers to a query over the one table that there is; RowFailure if it refuses."""
+    values = ", ".join(
+        f"({', '.join(sql_value(v, t) for v, t in zip(row, schema.types, strict=True))})" for row in rows
+    )
+    table = f"{name}({', '.join(schema.names)}) AS (VALUES {values})"
+    try:
+        return _connection().execute(f"WITH {table} {query}").fetchall()
+    except duckdb.Error as error:
+        raise RowFailure(str(error)) from None
 
 
 @lru_cache(maxsize=100_000)

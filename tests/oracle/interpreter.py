@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 from engine.expressions import Expression
+from engine.groupquery import GroupQuery
 from engine.interning import Intern
 from engine.multijoin import MultiJoin
 from engine.plan import (
@@ -39,8 +40,8 @@ from engine.plan import (
     TopK,
     Variable,
 )
-from engine.schema import Kind
-from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key
+from engine.schema import BIGINT, Column, Kind, Schema
+from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key, queried
 from tests.oracle.interning import ids_of
 
 Bag = Counter[Row]
@@ -115,6 +116,8 @@ class Oracle:
                 return _top(node, inputs[0])
             case FlatMap():
                 return self._flat_map(node, inputs[0])
+            case GroupQuery():
+                return self._group_query(node, inputs[0])
             case GroupBy():
                 return self._group_by(node, inputs[0])
             case Threshold(clamp=Clamp.DISTINCT):
@@ -204,6 +207,19 @@ class Oracle:
         for key, members in groups.items():
             for row, count in node.function(key, members):
                 result[key + row] += count
+        return _clean(result)
+
+    def _group_query(self, node: GroupQuery, rows: Bag) -> Bag:
+        """Each group by a query of its own."""
+        groups: dict[Row, list[Row]] = {}
+        for row in (+rows).elements():
+            values = tuple(value for c, value in enumerate(row) if c not in node.keys)
+            groups.setdefault(tuple(row[k] for k in node.keys), []).append((7, *values))
+        schema = Schema((Column("g", BIGINT), *node.columns.columns))
+        result: Bag = Counter()
+        for key, members in groups.items():
+            for _, *answer in queried(node.query, "groups", schema, tuple(sorted(members, key=repr))):
+                result[key + tuple(map(normal, answer, node.results.types))] += 1
         return _clean(result)
 
 

@@ -1,0 +1,112 @@
+"""Questions: queries over groups of rows, asked of DuckDB for many groups at once.
+
+Where DuckDB refuses, or a value is beyond its type, halves are asked for until the group is
+alone to which that is due, so that the reason is the same whatever other groups there were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from engine.codec.arrow import decode_column, encode_arrow
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue, PlanError
+from engine.groupquery import GROUPS, GroupQuery
+from engine.scalar import duck
+from engine.scalar.sql import type_name
+from engine.schema import BIGINT, Column, Schema
+
+TOGETHER = 1 << 20
+"""Rows that are asked about at once, unless one group has more."""
+MOST = 1 << 26
+"""Rows of one group that can be asked about."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Rows of results, `words` int64[R, a], with the groups int64[a] they are of; why others have none."""
+
+    groups: np.ndarray
+    words: np.ndarray
+    reasons: dict[int, str]
+
+
+class Question:
+    """The query of a node."""
+
+    def __init__(self, node: GroupQuery, dictionary: Dictionary) -> None:
+        """PlanError if DuckDB refuses the query, whatever the rows."""
+        self._columns = node.columns
+        self._dictionary = dictionary
+        self._answers = Schema((Column("g", BIGINT), *(Column(c.name, c.type) for c in node.results.columns)))
+        names = [f"r{i}" for i in range(len(node.results))]
+        casts = [f"CAST({n} AS {type_name(t)})" for n, t in zip(names, node.results.types, strict=True)]
+        self._text = (
+            f"SELECT {', '.join(['g', *casts])} FROM ({node.query}) AS answers({', '.join(['g', *names])})"
+        )
+        nothing = np.empty(0, np.int64)
+        try:
+            duck.rows(self._text, GROUPS, self._table(nothing, np.empty((len(self._columns), 0), np.int64)))
+        except duck.Refusal as refusal:
+            raise PlanError(f"DuckDB refuses {node.query}: {refusal}") from None
+
+    def ask(self, groups: np.ndarray, counts: np.ndarray, words: np.ndarray) -> Answers:
+        """The answers for rows `words` int64[V, r], each so many times in one of the groups int64[r].
+
+        Counts are positive. Of one group, the rows have the same order as they have here.
+        """
+        order = np.argsort(groups, kind="stable")
+        groups, counts, words = groups[order], counts[order], words[:, order]
+        numbers, starts = np.unique(groups, return_index=True)
+        rows = np.append(starts, groups.size)
+        sizes = np.add.reduceat(counts, starts) if groups.size else counts
+        reasons: dict[int, str] = {}
+        found = [np.empty((len(self._answers), 0), np.int64)]
+        for first, last in _together(sizes):
+            if sizes[first] > MOST:
+                reasons[int(numbers[first])] = (
+                    f"a group of {sizes[first]} rows is more than the {MOST} there may be"
+                )
+                continue
+            part = slice(rows[first], rows[last])
+            found += self._some(groups[part], counts[part], words[:, part], reasons)
+        answers = np.concatenate(found, axis=1)
+        return Answers(answers[0], answers[1:], reasons)
+
+    def _some(
+        self, groups: np.ndarray, counts: np.ndarray, words: np.ndarray, reasons: dict[int, str]
+    ) -> list[np.ndarray]:
+        """The answers for sorted groups; reasons are added for those that have none."""
+        try:
+            table = self._table(np.repeat(groups, counts), np.repeat(words, counts, axis=1))
+            return [encode_arrow(duck.rows(self._text, GROUPS, table), self._answers, self._dictionary)]
+        except (duck.Refusal, InvalidValue) as error:
+            numbers = np.unique(groups)
+            if len(numbers) == 1:
+                reasons[int(numbers[0])] = str(error)
+                return []
+        half = int(np.searchsorted(groups, numbers[len(numbers) // 2]))
+        return [
+            *self._some(groups[:half], counts[:half], words[:, :half], reasons),
+            *self._some(groups[half:], counts[half:], words[:, half:], reasons),
+        ]
+
+    def _table(self, groups: np.ndarray, words: np.ndarray) -> pa.Table:
+        columns = zip(self._columns.names, words, self._columns.types, strict=True)
+        decoded = {name: decode_column(w, type, self._dictionary) for name, w, type in columns}
+        return pa.table({"g": groups, **decoded})
+
+
+def _together(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
+    """The groups to ask about at once: as many as have no more rows than `TOGETHER`, or one."""
+    first = 0
+    ends = np.cumsum(sizes)
+    while first < len(sizes):
+        before = ends[first] - sizes[first]
+        last = max(first + 1, int(np.searchsorted(ends, before + TOGETHER, side="right")))
+        yield first, last
+        first = last
