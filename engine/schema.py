@@ -10,7 +10,11 @@ A row is one int64 word a column. `Type` says how a word is read:
 | REAL, DOUBLE | the IEEE bits, made to sort as signed integers; one zero, one NaN that is greater than all |
 | TEXT | the content hash under which the dictionary keeps the bytes |
 | DATE | days since 1970-01-01 |
+| TIME | microseconds since midnight |
 | TIMESTAMP | microseconds since 1970-01-01T00:00:00 |
+| TIMESTAMPTZ | microseconds since 1970-01-01T00:00:00Z |
+| ENUM | the place of the label among the type's labels |
+| INTERVAL, BYTEA, UUID, JSON, arrays | as TEXT: of a text that orders as the value does (`engine.codec`) |
 
 `NULL` is the least int64, in every kind. It costs no mask: equality, hashing and
 order (nulls first) of rows are those of plain words. The price is that the BIGINT
@@ -38,7 +42,15 @@ class Kind(enum.Enum):
     DOUBLE = "DOUBLE PRECISION"
     TEXT = "TEXT"
     DATE = "DATE"
+    TIME = "TIME"
     TIMESTAMP = "TIMESTAMP"
+    TIMESTAMPTZ = "TIMESTAMPTZ"
+    INTERVAL = "INTERVAL"
+    BYTEA = "BYTEA"
+    UUID = "UUID"
+    JSON = "JSON"
+    ENUM = "ENUM"
+    ARRAY = "ARRAY"
 
 
 INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
@@ -48,11 +60,14 @@ INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
 }
 FLOATS = frozenset({Kind.REAL, Kind.DOUBLE})
 INTEGERS = frozenset(INTEGER_RANGES)
+INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.JSON, Kind.ARRAY})
+"""Kinds whose words are the dictionary's: their texts order as their values do, their words do not."""
 
 
 @dataclass(frozen=True)
 class Type:
-    """A column's type. `precision` and `scale` are digits and belong to NUMERIC alone.
+    """A column's type: `precision` and `scale`, digits, are of NUMERIC alone, `labels` of ENUM, in their
+    order, and `element` of ARRAY.
 
     A NUMERIC may be declared to 38 digits as the result of arithmetic; its word holds
     any value of up to 18 digits, and a value beyond that is an error of its row.
@@ -61,16 +76,28 @@ class Type:
     kind: Kind
     precision: int | None = None
     scale: int | None = None
+    labels: tuple[str, ...] = ()
+    element: Type | None = None
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.NUMERIC) != (self.precision is not None and self.scale is not None):
             raise PlanError(
                 f"{self.kind.value} and precision {self.precision}, scale {self.scale} do not fit"
             )
+        if (self.kind is Kind.ENUM) != bool(self.labels) or len(set(self.labels)) < len(self.labels):
+            raise PlanError(f"{self.kind.value} and the labels {', '.join(self.labels)} do not fit")
+        if (self.kind is Kind.ARRAY) != (self.element is not None):
+            raise PlanError(f"{self.kind.value} and elements of {self.element} do not fit")
 
     def __str__(self) -> str:
-        if self.kind is Kind.NUMERIC:
-            return f"NUMERIC({self.precision}, {self.scale})"
+        match self.kind:
+            case Kind.NUMERIC:
+                return f"NUMERIC({self.precision}, {self.scale})"
+            case Kind.ENUM:
+                quoted = ("'" + label.replace("'", "''") + "'" for label in self.labels)
+                return f"ENUM({', '.join(quoted)})"
+            case Kind.ARRAY:
+                return f"{self.element}[]"
         return self.kind.value
 
     @property
@@ -80,6 +107,10 @@ class Type:
     @property
     def is_float(self) -> bool:
         return self.kind in FLOATS
+
+    @property
+    def is_interned(self) -> bool:
+        return self.kind in INTERNED
 
     @property
     def is_numeric(self) -> bool:
@@ -94,11 +125,25 @@ REAL = Type(Kind.REAL)
 DOUBLE = Type(Kind.DOUBLE)
 TEXT = Type(Kind.TEXT)
 DATE = Type(Kind.DATE)
+TIME = Type(Kind.TIME)
 TIMESTAMP = Type(Kind.TIMESTAMP)
+TIMESTAMPTZ = Type(Kind.TIMESTAMPTZ)
+INTERVAL = Type(Kind.INTERVAL)
+BYTEA = Type(Kind.BYTEA)
+UUID = Type(Kind.UUID)
+JSON = Type(Kind.JSON)
 
 
 def numeric(precision: int, scale: int) -> Type:
     return Type(Kind.NUMERIC, precision, scale)
+
+
+def enumeration(*labels: str) -> Type:
+    return Type(Kind.ENUM, labels=labels)
+
+
+def array_of(element: Type) -> Type:
+    return Type(Kind.ARRAY, element=element)
 
 
 @dataclass(frozen=True)

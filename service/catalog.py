@@ -326,27 +326,40 @@ def _key_row(commit: Commit, idempotency: Idempotency, applied: Applied) -> dict
 
 def _dump_columns(schema: Schema) -> str:
     columns = [
-        {
-            "name": column.name,
-            "kind": column.type.kind.value,
-            "precision": column.type.precision,
-            "scale": column.type.scale,
-            "nullable": column.nullable,
-        }
+        {"name": column.name, **_dump_type(column.type), "nullable": column.nullable}
         for column in schema.columns
     ]
     return orjson.dumps(columns).decode()
+
+
+def _dump_type(type: Type) -> dict[str, object]:
+    document: dict[str, object] = {
+        "kind": type.kind.value,
+        "precision": type.precision,
+        "scale": type.scale,
+    }
+    if type.labels:
+        document["labels"] = type.labels
+    if type.element is not None:
+        document["element"] = _dump_type(type.element)
+    return document
+
+
+def _load_type(document: dict) -> Type:
+    element = document.get("element")
+    return Type(
+        Kind(document["kind"]),
+        document["precision"],
+        document["scale"],
+        tuple(document.get("labels", ())),
+        None if element is None else _load_type(element),
+    )
 
 
 def _record(row: sa.Row) -> Record:
     schema = None
     if row.columns is not None:
         columns = orjson.loads(row.columns)
-        schema = Schema(
-            tuple(
-                Column(c["name"], Type(Kind(c["kind"]), c["precision"], c["scale"]), c["nullable"])
-                for c in columns
-            )
-        )
+        schema = Schema(tuple(Column(c["name"], _load_type(c), c["nullable"]) for c in columns))
     key = None if row.primary_key is None else tuple(orjson.loads(row.primary_key))
     return Record(row.id, row.name, schema, key, row.sql, row.dialect, row.created)

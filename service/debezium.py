@@ -20,7 +20,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import partial
 
-from engine.codec.values import invalid
+from engine.codec.refusals import invalid
 from engine.errors import InvalidValue
 from engine.schema import Kind, Type
 from service.changes import Op

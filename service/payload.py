@@ -23,7 +23,7 @@ import orjson
 import pyarrow as pa
 
 from engine.dictionary import Dictionary
-from engine.schema import Kind, Schema
+from engine.schema import Schema
 
 _VERSION = 1
 _PLAIN, _ZSTD = 0, 1
@@ -90,7 +90,7 @@ def decode(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray
 @lru_cache(maxsize=4096)
 def text_columns(schema: Schema) -> tuple[int, ...]:
     """The columns whose words the dictionary explains."""
-    return tuple(i for i, type in enumerate(schema.types) if type.kind is Kind.TEXT)
+    return tuple(i for i, type in enumerate(schema.types) if type.is_interned)
 
 
 def _bytes(matrix: np.ndarray) -> bytes:

@@ -13,8 +13,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.codec.arrow_texts import ARROW as INTERNED
+from engine.codec.arrow_texts import array_of_texts, fits, is_list, is_text, texts_of
 from engine.codec.schemas import per_schema
-from engine.codec.values import MAX_DIGITS
+from engine.codec.values import MAX_DIGITS, encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of, words_of
@@ -27,10 +29,15 @@ _ARROW = {
     Kind.BIGINT: pa.int64(),
     Kind.REAL: pa.float32(),
     Kind.DOUBLE: pa.float64(),
-    Kind.TEXT: pa.large_string(),
     Kind.DATE: pa.date32(),
+    Kind.TIME: pa.time64("us"),
     Kind.TIMESTAMP: pa.timestamp("us"),
+    Kind.TIMESTAMPTZ: pa.timestamp("us", "UTC"),
+    Kind.ENUM: pa.dictionary(pa.int32(), pa.string()),
+    **INTERNED,
 }
+_AS_TEXTS = frozenset({Kind.TEXT, Kind.UUID, Kind.JSON})  # kinds that Arrow holds as their texts
+_NO_TEXTS = Dictionary()  # for encoders that need none
 _WIDEST = 38  # digits of a decimal128
 
 
@@ -38,6 +45,8 @@ def arrow_type(type: Type) -> pa.DataType:
     """How Arrow holds the values of `type`."""
     if type.kind is Kind.NUMERIC:
         return pa.decimal128(type.precision, type.scale)
+    if type.element is not None:
+        return pa.list_(arrow_type(type.element))
     return _ARROW[type.kind]
 
 
@@ -54,9 +63,19 @@ def decode_arrow(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> p
 
 def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Array:
     """One column int64[n] of words as an array of `arrow_type(type)`."""
-    if type.kind is Kind.TEXT:
+    if type.kind in _AS_TEXTS:
         return dictionary.array(words)
+    if type.is_interned:
+        return array_of_texts(dictionary.texts(words), type, _plain_column)
+    return _plain_column(words, type)
+
+
+def _plain_column(words: np.ndarray, type: Type) -> pa.Array:
+    """The same for a kind that is not interned."""
     null = words == NULL
+    if type.kind is Kind.ENUM:
+        places = pa.array(np.where(null, 0, words).astype(np.int32), mask=null)
+        return pa.DictionaryArray.from_arrays(places, pa.array(type.labels, pa.string()))
     validity = pa.array(~null).buffers()[1] if null.any() else None
     values = _values(words, type)
     return pa.Array.from_buffers(arrow_type(type), words.size, [validity, values])
@@ -99,6 +118,8 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
     """The words int64[n] of one column; pyarrow's errors or InvalidValue, without the column's name."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
+    if isinstance(array, pa.ExtensionArray):
+        array = array.storage
     if array.null_count and not column.nullable:
         raise InvalidValue("NULL in a column that is NOT NULL")
     if not _fits(array.type, column.type):
@@ -106,31 +127,42 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
     if column.type.kind is Kind.TEXT:
         array.validate(full=True)  # the bytes come from outside and must be UTF-8
         return dictionary.intern(array)
-    if pa.types.is_dictionary(array.type):
-        array = array.dictionary_decode()
-    words = _encode(array, column.type)
+    if array.null_count == len(array):
+        return np.full(len(array), NULL)
+    if column.type.is_interned:
+        return dictionary.intern(texts_of(array, column.type, _plain_words))
+    return _plain_words(array, column.type)
+
+
+def _plain_words(array: pa.Array, type: Type) -> np.ndarray:
+    """The words of an array that fits a kind that is not interned."""
+    words = _encode(array.dictionary_decode() if pa.types.is_dictionary(array.type) else array, type)
     if array.null_count:
         words[array.is_null().to_numpy(zero_copy_only=False)] = NULL
     return words
 
 
-def _is_text(type: pa.DataType) -> bool:
-    if pa.types.is_dictionary(type):
-        return _is_text(type.value_type)
-    return pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type)
-
-
 def _fits(source: pa.DataType, target: Type) -> bool:
     """Whether an Arrow type is of the family of a type."""
-    if _is_text(source) or pa.types.is_null(source):
+    if isinstance(source, pa.BaseExtensionType):
+        source = source.storage_type
+    if is_text(source) or pa.types.is_null(source):
         return True
     if pa.types.is_dictionary(source):
         source = source.value_type
     match target.kind:
-        case Kind.TEXT:
+        case Kind.ENUM | Kind.TEXT:
             return False
+        case Kind.ARRAY if target.element is not None:
+            return is_list(source) and _fits(source.value_type, target.element)
+        case kind if target.is_interned:
+            return fits(source, kind)
         case Kind.BOOLEAN:
             return pa.types.is_boolean(source)
+        case Kind.TIME:
+            return pa.types.is_time(source)
+        case Kind.TIMESTAMPTZ:
+            return pa.types.is_date(source) or pa.types.is_timestamp(source)
         case Kind.DATE | Kind.TIMESTAMP:
             return pa.types.is_date(source) or (pa.types.is_timestamp(source) and source.tz in (None, "UTC"))
         case _:
@@ -146,12 +178,20 @@ def _encode(array: pa.Array, type: Type) -> np.ndarray:
             return _encode_floats(array, type)
         case Kind.NUMERIC:
             return _encode_decimals(array, type)
+        case Kind.ENUM | Kind.TIME | Kind.TIMESTAMPTZ if is_text(array.type):
+            return _encode_texts(array, type)
         case Kind.DATE:
             return _encode_dates(array)
-        case Kind.TIMESTAMP:
-            return _encode_integers(array.cast(pa.timestamp("us")).view(pa.int64()), type)
+        case Kind.TIME | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+            return _encode_integers(array.cast(arrow_type(type)).view(pa.int64()), type)
         case _:
             return _encode_integers(array.cast(arrow_type(type)), type)
+
+
+def _encode_texts(array: pa.Array, type: Type) -> np.ndarray:
+    """Texts as JSON has them, one by one."""
+    encode = encoder(type)
+    return np.array([encode(text, _NO_TEXTS) for text in array.to_pylist()], np.int64)
 
 
 def _encode_dates(array: pa.Array) -> np.ndarray:

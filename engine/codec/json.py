@@ -8,22 +8,17 @@ float that JSON has no number for. Parsing and writing JSON itself is not done h
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from functools import partial
 
 import numpy as np
 
+from engine.codec.interned import JSON_VALUES, values_of
+from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
-from engine.codec.values import (
-    EPOCH,
-    EPOCH_DAY,
-    Encoder,
-    decimal_text,
-    encoder,
-    invalid,
-)
+from engine.codec.temporal import date_text, time_text, timestamp_text, timestamptz_text
+from engine.codec.values import Encoder, decimal_text, encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
-from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.floats import floats_of
 from engine.schema import INTEGER_RANGES, NULL, Column, Kind, Schema, Type
 
@@ -118,45 +113,19 @@ def _named(words: np.ndarray, floats: np.ndarray, values: list) -> list:
     return values
 
 
-def _numeric_decoder(scale: int) -> Decoder:
+def _texts_decoder(text: Callable[[int], str]) -> Decoder:
+    """Of kinds whose words are written one by one."""
+    return lambda words, dictionary: [None if word == NULL else text(word) for word in words.tolist()]
+
+
+def _interned_decoder(type: Type) -> Decoder:
     def decode(words: np.ndarray, dictionary: Dictionary) -> list:
-        return [None if word == NULL else decimal_text(word, scale) for word in words.tolist()]
+        def of_words(words: list[int], type: Type) -> list:
+            return _decoder(type)(np.array(words, np.int64), dictionary)
+
+        return values_of(dictionary.texts(words), type, JSON_VALUES, of_words)
 
     return decode
-
-
-def _decode_dates(words: np.ndarray, dictionary: Dictionary) -> list:
-    return [None if word == NULL else _iso_date(word) for word in words.tolist()]
-
-
-def _iso_date(days: int) -> str:
-    try:
-        return date.fromordinal(days + EPOCH_DAY).isoformat()
-    except (ValueError, OverflowError):
-        return _special(days, INFINITE_DAY) or _far_date(days)
-
-
-def _decode_timestamps(words: np.ndarray, dictionary: Dictionary) -> list:
-    return [None if word == NULL else _iso_timestamp(word) for word in words.tolist()]
-
-
-def _iso_timestamp(instant: int) -> str:
-    try:
-        return (EPOCH + timedelta(microseconds=instant)).isoformat()
-    except OverflowError:
-        days, time = divmod(instant, 86_400_000_000)
-        far = _far_date(days) + (EPOCH + timedelta(microseconds=time)).isoformat()[10:]
-        return _special(instant, INFINITE_INSTANT) or far
-
-
-def _special(word: int, infinite: int) -> str:
-    return {infinite: "infinity", -infinite: "-infinity"}.get(word, "")
-
-
-def _far_date(days: int) -> str:
-    """A date in ISO's expanded form, with a sign before the year."""
-    year, rest = str(np.datetime64(days, "D")).removeprefix("-").split("-", 1)
-    return f"{'-' if days < 0 else '+'}{year:0>4}-{rest}"
 
 
 _DECODERS: dict[Kind, Decoder] = {
@@ -167,13 +136,22 @@ _DECODERS: dict[Kind, Decoder] = {
     Kind.REAL: _decode_reals,
     Kind.DOUBLE: _decode_doubles,
     Kind.TEXT: _decode_texts,
-    Kind.DATE: _decode_dates,
-    Kind.TIMESTAMP: _decode_timestamps,
+    Kind.DATE: _texts_decoder(date_text),
+    Kind.TIME: _texts_decoder(time_text),
+    Kind.TIMESTAMP: _texts_decoder(timestamp_text),
+    Kind.TIMESTAMPTZ: _texts_decoder(timestamptz_text),
 }
 
 
 def _decoder(type: Type) -> Decoder:
-    return _numeric_decoder(type.scale or 0) if type.kind is Kind.NUMERIC else _DECODERS[type.kind]
+    match type.kind:
+        case Kind.NUMERIC:
+            return _texts_decoder(partial(decimal_text, scale=type.scale or 0))
+        case Kind.ENUM:
+            return _texts_decoder(type.labels.__getitem__)
+        case kind if kind in _DECODERS:
+            return _DECODERS[kind]
+    return _interned_decoder(type)
 
 
 _decoders = per_schema(lambda schema: tuple(_decoder(type) for type in schema.types))

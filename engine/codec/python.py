@@ -1,16 +1,19 @@
 """Rows of Python values to words and back, a row at a time: for functions written in Python.
 
-Values are bool, int, Decimal, float, str, date and datetime; NULL is None.
+Values are bool, int, Decimal, float, str, date, time, datetime (in UTC for TIMESTAMPTZ), Interval, bytes,
+UUID, what JSON has, and lists of them; NULL is None.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
+from engine.codec.interned import PYTHON_VALUES, values_of
 from engine.codec.schemas import per_schema
-from engine.codec.values import EPOCH, EPOCH_DAY, encoder, word_float
+from engine.codec.temporal import DAY, EPOCH, EPOCH_DAY, EPOCH_UTC
+from engine.codec.values import encoder, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.schema import NULL, Kind, Schema, Type
@@ -44,7 +47,22 @@ def _decoder(type: Type) -> Decoder:
     if type.kind is Kind.NUMERIC:
         scale = type.scale or 0
         return lambda word, dictionary: Decimal(word).scaleb(-scale)
-    return _DECODERS[type.kind]
+    if type.kind is Kind.ENUM:
+        return lambda word, dictionary: type.labels[word]
+    if type.kind in _DECODERS:
+        return _DECODERS[type.kind]
+    return _interned_decoder(type)
+
+
+def _interned_decoder(type: Type) -> Decoder:
+    def decode(word: int, dictionary: Dictionary) -> object:
+        def of_words(words: list[int], type: Type) -> list:
+            one = _decoder(type)
+            return [None if word == NULL else one(word, dictionary) for word in words]
+
+        return values_of([dictionary.text(word)], type, PYTHON_VALUES, of_words)[0]
+
+    return decode
 
 
 def _date(word: int, dictionary: Dictionary) -> date:
@@ -54,9 +72,23 @@ def _date(word: int, dictionary: Dictionary) -> date:
         raise InvalidValue(f"the date {word} days from 1970 is none of Python's") from None
 
 
-def _timestamp(word: int, dictionary: Dictionary) -> date:
+def _time(word: int, dictionary: Dictionary) -> time:
+    if word == DAY:
+        raise InvalidValue("the time 24:00 is none of Python's")
+    return (EPOCH + timedelta(microseconds=word)).time()
+
+
+def _timestamp(word: int, dictionary: Dictionary) -> datetime:
+    return _moment(EPOCH, word)
+
+
+def _timestamptz(word: int, dictionary: Dictionary) -> datetime:
+    return _moment(EPOCH_UTC, word)
+
+
+def _moment(epoch: datetime, word: int) -> datetime:
     try:
-        return EPOCH + timedelta(microseconds=word)
+        return epoch + timedelta(microseconds=word)
     except OverflowError:
         raise InvalidValue(f"the timestamp {word} µs from 1970 is none of Python's") from None
 
@@ -78,7 +110,9 @@ _DECODERS: dict[Kind, Decoder] = {
     Kind.DOUBLE: _float,
     Kind.TEXT: lambda word, dictionary: dictionary.text(word),
     Kind.DATE: _date,
+    Kind.TIME: _time,
     Kind.TIMESTAMP: _timestamp,
+    Kind.TIMESTAMPTZ: _timestamptz,
 }
 
 _decoders = per_schema(lambda schema: tuple(_decoder(type) for type in schema.types))

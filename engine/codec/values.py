@@ -12,29 +12,25 @@ import math
 import re
 import struct
 from collections.abc import Callable
-from datetime import date, datetime, timedelta
 from decimal import Decimal
 
 import numpy as np
-import orjson
 
+from engine.codec.interned import TEXTS, Text
+from engine.codec.ordered_text import array_text, word_text
+from engine.codec.refusals import invalid
+from engine.codec.temporal import date_word, time_word, timestamp_word, timestamptz_word
 from engine.dictionary import Dictionary
-from engine.errors import InvalidValue
-from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.floats import NAN_WORD
 from engine.schema import INTEGER_RANGES, NULL, Kind, Type
 
 Encoder = Callable[[object, Dictionary], int]
 
-EPOCH_DAY = date(1970, 1, 1).toordinal()
-EPOCH = datetime(1970, 1, 1)
-MICROSECOND = timedelta(microseconds=1)
 MAX_DIGITS = 18  # of a NUMERIC's word
 
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)?")
-_FAR_DATE = re.compile(r"\+?(-?[0-9]{4,}-[0-9]{2}-[0-9]{2})(T[0-9:.]+)?Z?")
-_FINER = re.compile(r"\.[0-9]{6}[0-9]*[1-9]")
+_NO_TEXTS = Dictionary()  # for encoders that need none
 _MAX_FLOAT32 = float(np.finfo(np.float32).max)
 
 
@@ -44,23 +40,48 @@ def encoder(type: Type) -> Encoder:
         return _integer(type)
     if type.kind is Kind.NUMERIC:
         return _numeric(type)
+    if type.kind is Kind.ENUM:
+        return _enumeration(type)
+    if type.is_interned:
+        return _interned(text_of(type))
     return _ENCODERS[type.kind]
 
 
-def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
-    name = type.value if isinstance(type, Kind) else str(type)
-    return InvalidValue(f"{shown(value)} is no {name}" + (f": {why}" if why else ""))
+def text_of(type: Type) -> Text:
+    """The function from a JSON or Python value, not None, to the text of it that orders as it does."""
+    if type.element is None:
+        return TEXTS.get(type.kind) or _word_text(encoder(type))
+    element_text = text_of(type.element)
+
+    def of_array(value: object) -> str:
+        if not isinstance(value, list | tuple):
+            raise invalid(value, type)
+        return array_text([None if element is None else element_text(element) for element in value])
+
+    return of_array
 
 
-def shown(value: object) -> str:
-    """A value as an error message shows it: JSON where it has one, cut to 80 characters."""
-    if isinstance(value, int) and value.bit_length() > 256:
-        return "an immense number"
-    try:
-        text = orjson.dumps(value).decode()
-    except TypeError:
-        text = str(value) if isinstance(value, (Decimal, int)) else repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
+def _word_text(encode: Encoder) -> Text:
+    """The text of a value that is a word."""
+    return lambda value: word_text(encode(value, _NO_TEXTS))
+
+
+def _interned(text: Text) -> Encoder:
+    return lambda value, dictionary: NULL if value is None else dictionary.word(text(value))
+
+
+def _enumeration(type: Type) -> Encoder:
+    places = {label: place for place, label in enumerate(type.labels)}
+
+    def encode(value: object, dictionary: Dictionary) -> int:
+        if value is None:
+            return NULL
+        place = places.get(value) if isinstance(value, str) else None
+        if place is None:
+            raise invalid(value, type)
+        return place
+
+    return encode
 
 
 def _integer(type: Type) -> Encoder:
@@ -199,80 +220,12 @@ def _real(value: object, dictionary: Dictionary) -> int:
     return float_word(number)
 
 
-def _text(value: object, dictionary: Dictionary) -> int:
-    if value.__class__ is str:
-        return dictionary.word(value)  # type: ignore[arg-type]
-    if value is None:
-        return NULL
-    raise invalid(value, Kind.TEXT)
-
-
-def _date(value: object, dictionary: Dictionary) -> int:
-    if value is None:
-        return NULL
-    if value.__class__ is date:
-        return value.toordinal() - EPOCH_DAY  # type: ignore[attr-defined]
-    if value.__class__ is not str:
-        raise invalid(value, Kind.DATE)
-    try:
-        return date.fromisoformat(value).toordinal() - EPOCH_DAY  # type: ignore[arg-type]
-    except ValueError:
-        pass
-    if value in ("infinity", "-infinity"):
-        return INFINITE_DAY if value == "infinity" else -INFINITE_DAY
-    match = _FAR_DATE.fullmatch(value)  # type: ignore[arg-type]
-    try:
-        if match and match[2] is None:
-            days = int(np.datetime64(match[1], "D").astype(np.int64))
-            if -INFINITE_DAY < days < INFINITE_DAY:
-                return days
-    except ValueError:
-        pass
-    raise invalid(value, Kind.DATE)
-
-
-def _timestamp(value: object, dictionary: Dictionary) -> int:
-    if value is None:
-        return NULL
-    moment = value
-    if value.__class__ is str:
-        try:
-            moment = datetime.fromisoformat(value)  # type: ignore[arg-type]
-        except ValueError:
-            return _far_timestamp(value)  # type: ignore[arg-type]
-        if len(value) > 26 and _FINER.search(value):  # type: ignore[arg-type]
-            raise invalid(value, Kind.TIMESTAMP, "finer than microseconds")
-    if not isinstance(moment, datetime):
-        raise invalid(value, Kind.TIMESTAMP)
-    if moment.tzinfo is not None:
-        if moment.utcoffset():
-            raise invalid(value, Kind.TIMESTAMP, "its offset is not UTC")
-        moment = moment.replace(tzinfo=None)
-    return (moment - EPOCH) // MICROSECOND
-
-
-def _far_timestamp(value: str) -> int:
-    """Infinities and years beyond 1 to 9999."""
-    if value in ("infinity", "-infinity"):
-        return INFINITE_INSTANT if value == "infinity" else -INFINITE_INSTANT
-    match = _FAR_DATE.fullmatch(value)
-    try:
-        if match and match[2] is not None:
-            days = int(np.datetime64(match[1], "D").astype(np.int64))
-            time = datetime.fromisoformat("1970-01-01" + match[2]) - EPOCH
-            instant = days * 86_400_000_000 + time // MICROSECOND
-            if -INFINITE_INSTANT < instant < INFINITE_INSTANT:
-                return instant
-    except ValueError:
-        pass
-    raise invalid(value, Kind.TIMESTAMP)
-
-
 _ENCODERS: dict[Kind, Encoder] = {
     Kind.BOOLEAN: _boolean,
     Kind.REAL: _real,
     Kind.DOUBLE: _double,
-    Kind.TEXT: _text,
-    Kind.DATE: _date,
-    Kind.TIMESTAMP: _timestamp,
+    Kind.DATE: date_word,
+    Kind.TIME: time_word,
+    Kind.TIMESTAMP: timestamp_word,
+    Kind.TIMESTAMPTZ: timestamptz_word,
 }

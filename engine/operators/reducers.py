@@ -14,7 +14,7 @@ from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.operators.general import Answer, Reducer, Words
 from engine.plan import Aggregate, Function, Reduce, TopK
-from engine.schema import NULL, Kind, Schema, Type
+from engine.schema import NULL, Schema, Type
 
 
 def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
@@ -60,7 +60,7 @@ def first(node: TopK, dictionary: Dictionary) -> Reducer:
 
 def _ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
     """What a column's values are ordered by."""
-    return dictionary.text if type.kind is Kind.TEXT else int
+    return dictionary.text if type.is_interned else int
 
 
 class _Reversed:

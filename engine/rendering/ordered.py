@@ -9,7 +9,7 @@ from engine.operators.ordered import TopK as TopKOperator
 from engine.plan import Node, Ordering, TopK
 from engine.rendering.rendering import Rendering
 from engine.rendering.scopes import Collection, Scope
-from engine.schema import Kind, Schema
+from engine.schema import Schema
 
 
 class Ordered(Rendering):
@@ -57,5 +57,5 @@ class Ordered(Rendering):
 
 def ordering_codes(schema: Schema, ordering: Ordering) -> Codes:
     """The codes of the words by which a column is ordered."""
-    is_text = schema.types[ordering.column].kind is Kind.TEXT
+    is_text = schema.types[ordering.column].is_interned
     return codes_of(is_text, ordering.descending, ordering.nulls_first)

@@ -15,7 +15,7 @@ from engine.expressions import Op
 from engine.kernels import logic as kernels
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.failures import Report
-from engine.schema import BOOLEAN, NULL, Kind, Type
+from engine.schema import BOOLEAN, NULL, Type
 
 _CODES = {
     Op.EQ: kernels.EQ,
@@ -37,7 +37,7 @@ def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary
     code = _CODES[op]
     first, second = left.evaluate, right.evaluate
     kernel = kernels.compare
-    by_text = left.type.kind is Kind.TEXT and op in _ORDERED
+    by_text = left.type.is_interned and op in _ORDERED
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         a = first(batch, report, None)
@@ -81,7 +81,7 @@ def is_null(arg: Evaluator) -> Evaluator:
 def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator:
     """GREATEST or LEAST of the arguments that are not NULL."""
     code = kernels.GREATEST if op is Op.GREATEST else kernels.LEAST
-    by_text = type.kind is Kind.TEXT
+    by_text = type.is_interned
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         best = args[0].evaluate(batch, report, None)

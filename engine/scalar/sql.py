@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from datetime import date, timedelta
 
-from engine.codec.values import EPOCH, EPOCH_DAY, decimal_text, word_float
+from engine.codec.temporal import EPOCH, EPOCH_DAY
+from engine.codec.values import decimal_text, word_float
 from engine.dictionary import Dictionary
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.schema import NULL, Kind, Type

@@ -10,7 +10,7 @@ import sqlalchemy as sa
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
-from engine.schema import BIGINT, TEXT, Column, Schema, numeric
+from engine.schema import BIGINT, TEXT, Column, Schema, array_of, enumeration, numeric
 from engine.store.files import BatchFile, TextFile
 from engine.store.manifest import Manifest
 from service import catalog as module
@@ -20,7 +20,14 @@ from service.errors import ServiceError
 from service.manifests import Saved
 from service.pipeline.tables import sinks, sources
 
-SCHEMA = Schema((Column("id", BIGINT, False), Column("price", numeric(10, 2)), Column("name", TEXT)))
+SCHEMA = Schema(
+    (
+        Column("id", BIGINT, False),
+        Column("price", numeric(10, 2)),
+        Column("name", TEXT),
+        Column("moods", array_of(enumeration("sad", "happy"))),
+    )
+)
 TABLE = Record(0, "orders", SCHEMA, (0,), "", "", 4)
 VIEW = Record(0, "v", None, None, "SELECT 1", "postgres", 5)
 

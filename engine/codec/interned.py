@@ -1,0 +1,146 @@
+"""Values that fill more than a word: to the texts under which the dictionary keeps them, and back.
+
+The texts order as the values do (`ordered_text`), but for JSON, whose text is the value minified: members
+in the order they came, the last of those with one name.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
+from uuid import UUID
+
+import orjson
+
+from engine.codec.durations import duration, interval_of
+from engine.codec.ordered_text import interval_text, text_elements, text_interval, text_word
+from engine.codec.refusals import invalid
+from engine.schema import NULL, Kind, Type
+
+Texts = list[str | None]
+"""The texts of values, None for NULL."""
+
+
+def text_text(value: object) -> str:
+    if value.__class__ is not str:
+        raise invalid(value, Kind.TEXT)
+    return value  # type: ignore[return-value]
+
+
+def interval_value_text(value: object) -> str:
+    return interval_text(interval_of(value))
+
+
+def bytea_text(value: object) -> str:
+    """Of bytes, or of base64."""
+    if isinstance(value, bytes):
+        return value.hex()
+    try:
+        if isinstance(value, str):
+            return base64.b64decode(value, validate=True).hex()
+    except binascii.Error:
+        pass
+    raise invalid(value, Kind.BYTEA, "base64 is expected" if isinstance(value, str) else "")
+
+
+def uuid_text(value: object) -> str:
+    if isinstance(value, UUID):
+        return str(value)
+    try:
+        if isinstance(value, str):
+            return str(UUID(value))
+        if isinstance(value, bytes):
+            return str(UUID(bytes=value))
+    except ValueError:
+        pass
+    raise invalid(value, Kind.UUID)
+
+
+def json_text(value: object) -> str:
+    """Of a value as JSON has them."""
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:
+        raise invalid(value, Kind.JSON) from None
+
+
+def minified(text: str) -> str:
+    """JSON that is written in some way, as `json_text` writes it."""
+    return json_text(json_value(text))
+
+
+def json_value(text: str) -> object:
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        raise invalid(text, Kind.JSON) from None
+
+
+Text = Callable[[object], str]
+"""The text of a value as JSON or Python has it."""
+
+TEXTS: dict[Kind, Text] = {
+    Kind.TEXT: text_text,
+    Kind.INTERVAL: interval_value_text,
+    Kind.BYTEA: bytea_text,
+    Kind.UUID: uuid_text,
+    Kind.JSON: json_text,
+}
+
+Readers = Mapping[Kind, Callable[[str], object]]
+"""By kind, the value of a text; a kind that is left out has its texts for values."""
+
+JSON_VALUES: Readers = {
+    Kind.INTERVAL: lambda text: duration(text_interval(text)),
+    Kind.BYTEA: lambda text: base64.b64encode(bytes.fromhex(text)).decode(),
+    Kind.JSON: orjson.loads,
+}
+PYTHON_VALUES: Readers = {
+    Kind.INTERVAL: text_interval,
+    Kind.BYTEA: bytes.fromhex,
+    Kind.UUID: UUID,
+    Kind.JSON: orjson.loads,
+}
+
+
+def values_of(
+    texts: Texts, type: Type, readers: Readers, of_words: Callable[[list[int], Type], list]
+) -> list:
+    """The values of texts, None for NULL; `of_words` gives those of words, for arrays of them."""
+    if type.element is not None:
+        lengths, elements = split(texts)
+        return regrouped(values_of(elements, type.element, readers, of_words), lengths)
+    if not type.is_interned:
+        return of_words([NULL if text is None else text_word(text) for text in texts], type)
+    read = readers.get(type.kind)
+    return list(texts) if read is None else [None if text is None else read(text) for text in texts]
+
+
+def split(texts: Texts) -> tuple[list[int | None], Texts]:
+    """The lengths of arrays, None for NULL, and the texts of all their elements."""
+    lengths: list[int | None] = []
+    elements: Texts = []
+    for text in texts:
+        before = len(elements)
+        if text is not None:
+            elements.extend(text_elements(text))
+        lengths.append(None if text is None else len(elements) - before)
+    return lengths, elements
+
+
+def regrouped(values: Iterable, lengths: Iterable[int | None]) -> list:
+    """The values as lists of these lengths, None for no list."""
+    rest = iter(values)
+    return [None if length is None else list(islice(rest, length)) for length in lengths]
+
+
+def readable(text: str, type: Type) -> object:
+    """What a field of a text format says: JSON for JSON and arrays, the text itself for the other types."""
+    if type.kind not in (Kind.JSON, Kind.ARRAY):
+        return text
+    try:
+        return orjson.loads(text)
+    except ValueError:
+        raise invalid(text, type, "JSON is expected") from None

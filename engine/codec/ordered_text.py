@@ -1,0 +1,84 @@
+"""Texts whose order, by their bytes, is that of the values they stand for.
+
+Values that fill more than a word are kept by the dictionary under such texts, so that whatever orders
+texts orders them. A text and a UUID are their own; a BYTEA is its digits in hexadecimal; JSON is
+minified, and its order means nothing. The others:
+
+- A word is 16 hexadecimal digits, of the word plus 2**63.
+- An INTERVAL is 20 digits of how long it is in microseconds, a month being 30 days, then 8 of its months
+  and 8 of its days, each plus half of its range: what is as long is told apart, and stands together.
+- An array is its elements one after another: `\\x01`, the element's text, `\\x00`. A NULL is `\\x02`, and so
+  greater than all; what ends first is less. In an element's text `\\x00` is written `\\x01\\x01` and `\\x01`
+  is `\\x01\\x02`, so that `\\x00` ends it, and is less than whatever else could follow.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+DAY = 86_400_000_000  # microseconds
+_MONTH = 30 * DAY
+_WORDS = 1 << 63
+_LENGTHS = 1 << 79
+_HALVES = 1 << 31
+
+_ESCAPES = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
+_PLAIN = {escape: mark for mark, escape in _ESCAPES.items()}
+_ELEMENT = re.compile("\x02|\x01([^\x00]*)\x00")
+
+
+class Interval(NamedTuple):
+    """Months, days and microseconds, which no rule makes into each other; each has its own sign."""
+
+    months: int = 0
+    days: int = 0
+    microseconds: int = 0
+
+    @property
+    def length(self) -> int:
+        """Microseconds, a month being 30 days."""
+        return self.months * _MONTH + self.days * DAY + self.microseconds
+
+
+def word_text(word: int) -> str:
+    return f"{word + _WORDS:016x}"
+
+
+def text_word(text: str) -> int:
+    return int(text, 16) - _WORDS
+
+
+def interval_text(interval: Interval) -> str:
+    """The parts are of 32, 32 and 64 bits."""
+    length, months, days = interval.length + _LENGTHS, interval.months + _HALVES, interval.days + _HALVES
+    return f"{length:020x}{months:08x}{days:08x}"
+
+
+def text_interval(text: str) -> Interval:
+    length = int(text[:20], 16) - _LENGTHS
+    months, days = int(text[20:28], 16) - _HALVES, int(text[28:], 16) - _HALVES
+    return Interval(months, days, length - months * _MONTH - days * DAY)
+
+
+def array_text(elements: Iterable[str | None]) -> str:
+    """The text of an array of elements that have these; None for NULL."""
+    return "".join("\x02" if element is None else f"\x01{_escaped(element)}\x00" for element in elements)
+
+
+def text_elements(text: str) -> Iterator[str | None]:
+    """The elements' texts, in order."""
+    for match in _ELEMENT.finditer(text):
+        element = match[1]
+        yield element if element is None or "\x01" not in element else _unescaped(element)
+
+
+def _escaped(text: str) -> str:
+    if "\x00" in text or "\x01" in text:
+        return re.sub("[\x00\x01]", lambda mark: _ESCAPES[mark[0]], text)
+    return text
+
+
+def _unescaped(text: str) -> str:
+    return re.sub("\x01[\x01\x02]", lambda escape: _PLAIN[escape[0]], text)

@@ -1,0 +1,66 @@
+"""The texts of wide values: they come back, and order, by their bytes, as the values do."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from engine.codec.ordered_text import (
+    Interval,
+    array_text,
+    interval_text,
+    text_elements,
+    text_interval,
+    text_word,
+    word_text,
+)
+
+WORDS = st.integers(-(2**63) + 1, 2**63 - 1)
+INTERVALS = st.builds(
+    Interval, st.integers(-(2**31), 2**31 - 1), st.integers(-(2**31), 2**31 - 1), WORDS
+) | st.builds(Interval, st.integers(-2, 2), st.integers(-60, 60), st.sampled_from([0, 1, 86_400 * 10**6]))
+ELEMENTS = st.lists(st.none() | st.text("\x00\x01\x02az\u00e4\U0001f600", max_size=4), max_size=4)
+
+
+def value(elements: list) -> list:
+    """A list that Python orders as SQL orders arrays: NULL is greater than all, what ends first is less."""
+    return [(1, b"") if e is None else (0, e if isinstance(e, list) else e.encode()) for e in elements]
+
+
+def ordered_alike(texts: list[str], values: list) -> bool:
+    by_text = sorted(range(len(texts)), key=lambda i: texts[i].encode())
+    return all(values[i] <= values[j] for i, j in pairwise(by_text))
+
+
+@given(st.lists(WORDS, max_size=5))
+def test_words(words):
+    texts = [word_text(word) for word in words]
+    assert [text_word(text) for text in texts] == words
+    assert ordered_alike(texts, words)
+
+
+@given(st.lists(INTERVALS, max_size=5))
+def test_intervals(intervals):
+    texts = [interval_text(interval) for interval in intervals]
+    assert [text_interval(text) for text in texts] == intervals
+    assert len(set(texts)) == len(set(intervals))
+    day = 86_400 * 10**6
+    lengths = [(30 * i.months + i.days) * day + i.microseconds for i in intervals]
+    assert ordered_alike(texts, list(zip(lengths, intervals, strict=True)))
+
+
+@given(st.lists(ELEMENTS, max_size=5))
+def test_arrays(arrays):
+    texts = [array_text(array) for array in arrays]
+    assert [list(text_elements(text)) for text in texts] == arrays
+    assert ordered_alike(texts, [value(array) for array in arrays])
+
+
+@given(st.lists(st.lists(ELEMENTS, max_size=3), max_size=4))
+def test_arrays_of_arrays(arrays):
+    texts = [array_text(map(array_text, array)) for array in arrays]
+    back = [[list(text_elements(t)) for t in text_elements(text) if t is not None] for text in texts]
+    assert back == arrays
+    assert ordered_alike(texts, [value([value(inner) for inner in array]) for array in arrays])
