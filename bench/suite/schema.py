@@ -7,7 +7,8 @@ from typing import cast
 
 from engine.plan import Source
 from planner.catalog import Relation
-from planner.statements import CreateTable, parse_script
+from planner.reading import parse_script
+from planner.statements import CreateTable
 
 
 def relations(tables: Mapping[str, str]) -> dict[str, Relation]:

@@ -48,12 +48,8 @@ class Tables:
     def close(self) -> None:
         self.connection.close()
 
-    def insert(self, name: str, query: str, given: pa.Table | None = None) -> Change:
-        """The rows of a query come, which may read the table `given`."""
-        return self.insert_all({name: query}, given)
-
     def insert_all(self, queries: Mapping[str, str], given: pa.Table | None = None) -> Change:
-        """As `insert`, into several tables; no query sees what another inserts."""
+        """The rows of queries come, by table. They may read the table `given`; none sees what another inserts."""
         new = {name: self.query(query, given) for name, query in queries.items()}
         return self._made({name: Difference(rows.slice(0, 0), rows) for name, rows in new.items()})
 
