@@ -30,9 +30,11 @@ class Advance:
 
     def run(self) -> None:
         """Compute it here. Raises OperatorFailed; then `abandon`."""
+        rows = 0
         for name, delta in self.deltas.items():
             self.registry.sources[name].input.pending = delta
-        self.dataflow.run()
+            rows += delta.shape[1]
+        self.dataflow.run(rows)
 
     def run_on(self, executor: Executor, manifest: Manifest, stage: Stage) -> bool:
         """Let the executor compute it, from the state that `manifest` names; false if it declines.

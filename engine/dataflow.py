@@ -13,7 +13,9 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 
 from engine.errors import EngineError
-from engine.operators.operator import Operator, Stateful, Step
+from engine.operators.arrangement import Arrangement
+from engine.operators.clock import LARGE, Sampling
+from engine.operators.operator import Operator, Stateful, Step, Timer
 from engine.times import TOTAL, Frontier, Order
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -45,6 +47,8 @@ class Dataflow:
         self.operators: dict[Hashable, Operator] = {}
         self._changed: list[Stateful] = []
         self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
+        self._unread: list[Operator] = []
+        self._sampling = Sampling()
 
     def schedule(self, rounds: tuple[int, ...]) -> None:
         """The outermost scope has no rounds: it is run once an advance."""
@@ -57,20 +61,29 @@ class Dataflow:
             self._order = None
         return operator
 
-    def step(self) -> Step:
+    def step(self, clock: Timer | None = None) -> Step:
         """The outermost scope's step of an advance."""
-        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks)
+        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock)
 
-    def run(self) -> None:
-        """One step of everything, changes staged. Raises OperatorFailed; then `abort`."""
+    def run(self, rows: int = LARGE) -> None:
+        """One step of everything, for `rows` rows of changes, staged. Raises OperatorFailed; then `abort`."""
         if self._order is None:
             self._order = _with_last_reads(list(self.operators.values()))
-        step = self.step()
+            cleared = {source for _, read in self._order for source in read}
+            self._unread = [
+                op for op, _ in self._order if op not in cleared and not isinstance(op, Arrangement)
+            ]
+        clock = self._sampling.clock(rows)
+        step = self.step(clock)
         for operator, read in self._order:
             try:
                 operator.step(step)
             except Exception as error:
                 raise OperatorFailed(operator, error) from error
+            for delta in operator.out:
+                operator.made += delta.shape[1]
+            if clock is not None:
+                clock.note(operator)
             for source in read:
                 source.clear()
 
@@ -80,7 +93,8 @@ class Dataflow:
         for state in changed:
             state.publish(frontier)
         self._changed = []
-        self._clear()
+        for operator in self._unread:
+            operator.clear()
         return changed
 
     def abort(self) -> None:
@@ -88,8 +102,8 @@ class Dataflow:
         for state in self._changed:
             state.abort()
         self._changed = []
-        self._clear()
         for operator in self.operators.values():
+            operator.clear()
             for part in operator.parts():
                 part.abandon()
 
@@ -119,15 +133,16 @@ class Dataflow:
         self.operators = operators
         self._order = None
 
-    def _clear(self) -> None:
-        for operator in self.operators.values():
-            operator.clear()
-
 
 def _with_last_reads(operators: list[Operator]) -> list[tuple[Operator, tuple[Operator, ...]]]:
-    """Each operator, and the inputs whose deltas nobody after it reads."""
-    last = {source: operator for operator in operators for source in operator.inputs}
-    return [(op, tuple(s for s in dict.fromkeys(op.inputs) if last[s] is op)) for op in operators]
+    """Each operator, and the inputs whose deltas nobody after it reads; arrangements have none."""
+    last = {
+        source: operator
+        for operator in operators
+        for source in operator.inputs
+        if not isinstance(source, Arrangement)
+    }
+    return [(op, tuple(s for s in dict.fromkeys(op.inputs) if last.get(s) is op)) for op in operators]
 
 
 def reachable(outputs: Iterable[Operator]) -> set[Operator]:

@@ -44,6 +44,11 @@ class Layer:
         return len(self.rows)
 
     @property
+    def bytes(self) -> int:
+        """The size of the rows and of the index."""
+        return self.rows.nbytes + (0 if self.index is None else self.index.slots.nbytes)
+
+    @property
     def most_keys(self) -> int:
         """The batch has no more keys than this."""
         return len(self.rows) if self.index is None else self.index.keys

@@ -34,6 +34,11 @@ class Merge:
     def __len__(self) -> int:
         return len(self._out)
 
+    @property
+    def bytes(self) -> int:
+        """The room for the result and its index."""
+        return self._out.nbytes + (0 if self._index is None else self._index.slots.nbytes)
+
     def go_on(self, trace: Merging) -> Layer | None:
         """Do the work that is owed, as `trace` merges; the result when it is done."""
         out, state = self._out, self._state

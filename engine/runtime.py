@@ -20,6 +20,7 @@ from engine.execution import Executor, Scan, Table
 from engine.forgetting import forget_epochs, forget_times
 from engine.hydration import Hydration
 from engine.jobs import as_stored, job_over
+from engine.observation import Observed, observe
 from engine.operators.arrangement import Arrangement
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
@@ -67,6 +68,12 @@ class Engine:
         """The number of differences held, by all traces."""
         parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
         return sum(part.trace.rows for part in parts if isinstance(part, Arrangement))
+
+    def observe(self, view: str) -> tuple[Observed, ...]:
+        """What each operator of a view holds and has done; UnknownName if no such view is maintained."""
+        if view not in self._registry.views:
+            raise UnknownName(f"there is no view {view} that is maintained")
+        return observe(view, self._registry.views, self._dataflow)
 
     def statistics(self) -> list[LoopStatistics]:
         """How each recursion of the views was brought up to date so far."""

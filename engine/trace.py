@@ -82,6 +82,16 @@ class Trace:
         """The batches whose sum the trace is."""
         return tuple(layer.rows for layer in self._held)
 
+    def layers(self) -> tuple[Layer, ...]:
+        """The same batches, each with its index and its file."""
+        return tuple(self._held)
+
+    @property
+    def memory(self) -> int:
+        """Bytes in memory: batches that are in no file, their indexes, and the room of merges under way."""
+        held = sum(layer.bytes for layer in self._held if layer.file is None)
+        return held + sum(merge.bytes for merge in self._merges)
+
     # The base
 
     def files(self) -> list[BatchFile]:

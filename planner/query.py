@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
+from engine.observation import Observed
 from engine.plan import Node
 from engine.schema import Schema
 from planner.bind import bind
 from planner.catalog import Catalog
 from planner.errors import Unsupported
-from planner.explain import explain
+from planner.explain import analyze, explain
 from planner.ir import Program
 from planner.lower.program import lower
 from planner.mutually import sql_text
@@ -34,6 +36,10 @@ class PlannedQuery:
     def explain(self, stage: str = "optimized", format: str = "text") -> str:
         """The plan at `stage` (logical, optimized, dataflow, supersteps) as text, json or mermaid."""
         return explain(self.logical, self.optimized, self.plan, stage, format)
+
+    def analyze(self, operators: Sequence[Observed], format: str = "text") -> str:
+        """What runs, measured: `operators` are those of the view that this is the plan of."""
+        return analyze(self.plan, operators, format)
 
 
 def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:

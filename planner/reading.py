@@ -157,14 +157,15 @@ def _refuse(piece: Piece, tree: exp.Expression, options: Mapping[str, str]) -> N
             )
 
 
+_EXPLAINED = f"EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
+
+
 def _explain(piece: Piece) -> Explain:
     words = piece.words(3)
     stage = words[1].lower() if words[1:2] and words[1].lower() in NAMED_STAGES else None
     begin = 1 if stage is None else 2
     if begin >= len(piece.tokens):
-        raise piece.failure(
-            "EXPLAIN of what?", "EXPLAIN [LOGICAL | OPTIMIZED | DATAFLOW] query, or VIEW name"
-        )
+        raise piece.failure("EXPLAIN of what?", _EXPLAINED)
     rest = piece.from_token(begin)
     first = rest.words(1)[:1]
     if first == ("VIEW",) and len(rest.tokens) == 2:
@@ -177,7 +178,7 @@ def _explain(piece: Piece) -> Explain:
         return Explain(piece, stage, None, _token_name(rest.tokens[0]))
     raise rest.unsupported(
         f"EXPLAIN {rest.tokens[0].text} is not supported",
-        "EXPLAIN [LOGICAL | OPTIMIZED | DATAFLOW] query, or VIEW name",
+        _EXPLAINED,
     )
 
 

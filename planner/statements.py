@@ -16,7 +16,8 @@ from planner.script import Excerpt, Piece
 
 STAGES = ("logical", "optimized", "dataflow")
 """What EXPLAIN shows."""
-NAMED_STAGES = (*STAGES, "supersteps")
+ANALYZE = "analyze"
+NAMED_STAGES = (*STAGES, "supersteps", ANALYZE)
 """What it shows if it is asked to."""
 
 

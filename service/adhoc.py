@@ -7,7 +7,7 @@ does not have those yet; a transaction that has changed something cannot see vie
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.dictionary import Dictionary
+from engine.observation import Observed
 from engine.runtime import Snapshot
 from planner.adhoc import AdhocQuery, Reference
 from planner.errors import UnknownColumn
@@ -27,13 +28,15 @@ from service.transaction import Transaction
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """`times` has the epoch of every time that a statement refers to, 0 for one before all epochs."""
+    """`times` has the epoch of every time that a statement refers to, 0 for one before all epochs; `observe`
+    tells of a view's operators as they run."""
 
     snapshot: Snapshot
     definitions: Mapping[str, Definition]
     times: Mapping[datetime, int]
     duck: Duck
     dictionary: Dictionary
+    observe: Callable[[str], Sequence[Observed]]
     transaction: Transaction | None = None
 
     @property

@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 
 from engine.dictionary import Dictionary
 from engine.execution import Scanned
+from engine.observation import Observed
 from engine.runtime import Snapshot
 from engine.schema import Schema
 from engine.spark.session import Sessions
@@ -125,6 +126,10 @@ class Runtime:
         if not definition.is_view:
             return None
         return definition.failure or self.snapshot.failure(name)
+
+    def observe(self, view: str) -> tuple[Observed, ...]:
+        """What each operator of a view holds and has done, between two epochs. Blocks."""
+        return self._writer.call(partial(self._state.engine.observe, view))
 
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""

@@ -128,7 +128,13 @@ class SqlDoor:
 
         def work(transaction: Transaction) -> list[Result]:
             sight = Sight(
-                transaction.snapshot, transaction.definitions, times, self._duck, dictionary, transaction
+                transaction.snapshot,
+                transaction.definitions,
+                times,
+                self._duck,
+                dictionary,
+                self._runtime.observe,
+                transaction,
             )
             results = []
             for task in tasks:
@@ -141,7 +147,9 @@ class SqlDoor:
 
     async def _read(self, task: Task) -> Result:
         runtime, times = self._runtime, await self._times([task])
-        sight = Sight(runtime.snapshot, runtime.definitions(), times, self._duck, runtime.dictionary)
+        sight = Sight(
+            runtime.snapshot, runtime.definitions(), times, self._duck, runtime.dictionary, runtime.observe
+        )
         return await asyncio.to_thread(task.run, sight)
 
     async def _times(self, tasks: Sequence[Task]) -> dict[datetime, int]:

@@ -13,10 +13,11 @@ from functools import partial
 from typing import Any
 
 from engine.dictionary import Dictionary
-from planner import plan_query
+from planner import PlannedQuery, plan_query
 from planner.adhoc import AdhocQuery, adhoc_query
 from planner.errors import PlannerError, Unsupported
 from planner.statements import (
+    ANALYZE,
     STAGES,
     Begin,
     Commit,
@@ -123,6 +124,9 @@ def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
 
 def _explain(statement: Explain, sight: Sight) -> Result:
     planned = _planned(statement, sight)
+    if statement.stage == ANALYZE:
+        text = planned.analyze(sight.observe(_running(statement, planned, sight)))
+        return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
     lines: list[str] = []
     for stage in STAGES if statement.stage is None else (statement.stage,):
         if statement.stage is None:
@@ -131,7 +135,23 @@ def _explain(statement: Explain, sight: Sight) -> Result:
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
 
 
-def _planned(statement: Explain, sight: Sight):
+def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> str:
+    """The view that is observed: the one that is named, or one of this very query."""
+    views = (
+        d for d in sight.definitions.values() if d.planned is not None and d.planned.plan == planned.plan
+    )
+    name = statement.view or next((view.name for view in views), None)
+    if name is None:
+        raise NotFound(
+            "no view is kept of this query", "EXPLAIN ANALYZE measures what runs: CREATE VIEW, or no ANALYZE"
+        )
+    reason = sight.snapshot.failure(name)
+    if reason is not None:
+        raise Conflict(f"view {name} does not run: {reason}", code="view_quarantined")
+    return name
+
+
+def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
     """The planned query that is explained: of a view its own."""
     if statement.query is not None:
         catalog = {name: definition.relation for name, definition in sight.definitions.items()}

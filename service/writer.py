@@ -92,7 +92,12 @@ class Writer:
         return await future
 
     def call(self, job: Callable[[], T]) -> T:
-        """Calls the job on the writer's thread in its turn; blocks another thread until it is done."""
+        """Calls the job on the writer's thread in its turn; blocks another thread until it is done.
+
+        On the writer's thread itself it is its turn.
+        """
+        if threading.current_thread() is self._thread:
+            return job()
         future: Future[T] = Future()
         self._put(_Item(job, future, None), 0)
         return future.result()

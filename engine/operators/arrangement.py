@@ -98,6 +98,7 @@ class Arrangement(Operator):
         if batch.shape[0]:
             self.show(batch)
             self.staged += batch.shape[0]
+            self.made += batch.shape[0]
             step.touch(self)
 
     def show(self, batch: np.ndarray | None) -> None:
@@ -138,6 +139,7 @@ class Arrangement(Operator):
     def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
         """Let the layers, computed elsewhere and mapped, be what the advance has brought."""
         self._received = layers
+        self.received += sum(map(len, layers))
         step.touch(self)
 
     def publish(self, frontier: Frontier) -> None:

@@ -146,8 +146,13 @@ class Loop(Operator):
 
     def _round(self, current: int, outer: Step) -> None:
         step = self.round(current, outer)
+        clock = step.clock
         for operator in self.body:
             operator.step(step)
+            for delta in operator.out:
+                operator.made += delta.shape[1]
+            if clock is not None:
+                clock.note(operator)
         self.feed_back(step)
 
     def begin(self) -> None:
@@ -157,7 +162,7 @@ class Loop(Operator):
     def round(self, current: int, outer: Step) -> Step:
         """The step of round `current` in a step of the scope outside."""
         rounds = (*outer.rounds, current)
-        return Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks)
+        return Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks, outer.clock)
 
     def feed_back(self, step: Step) -> None:
         """A round is over: what its bindings have become leaves, and is what they were in the next one."""

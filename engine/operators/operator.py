@@ -29,6 +29,13 @@ class Stateful(Protocol):
         """Forget the advance's changes."""
 
 
+class Timer(Protocol):
+    """What takes the time of steps."""
+
+    def note(self, operator: Operator) -> None:
+        """The operator's step is over."""
+
+
 class Scope(Protocol):
     """Where a step belongs: it is told of work for rounds to come."""
 
@@ -38,13 +45,14 @@ class Scope(Protocol):
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step: its rounds, outermost first, as a tuple and as a kernel takes them; `masks` are the
-    coordinates of times as words, none where they are totally ordered."""
+    coordinates of times as words, none where they are totally ordered. With a `clock` it is timed."""
 
     rounds: tuple[int, ...]
     array: np.ndarray
     scope: Scope
     changed: list[Stateful]
     masks: np.ndarray
+    clock: Timer | None = None
 
     @property
     def entering(self) -> bool:
@@ -65,6 +73,12 @@ class Operator:
     """
 
     deferred: Deferred | None = None
+    made = 0
+    """Rows of differences that it has handed on since it is there."""
+    received = 0
+    """Rows of differences that were computed for it elsewhere."""
+    nanoseconds = 0
+    """What its steps have taken, without those of operators inside of it: see `clock`."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)

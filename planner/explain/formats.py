@@ -17,9 +17,14 @@ def text(listing: Listing) -> str:
         inputs = f" {', '.join(step.inputs)}" if step.inputs else ""
         gives = f" → ({columns})" if columns else ""
         lines.append(f"{margin}{step.name} := {step.operator}{inputs}{gives}")
-        lines += [f"{margin}    {detail}" for detail in step.details]
+        lines += [f"{margin}    {detail}" for detail in (*step.details, *_measured(step))]
     lines.append(f"return {listing.result}")
     return "\n".join(lines) + "\n"
+
+
+def _measured(step: Step) -> list[str]:
+    """The figures of a step as a line, if it has any."""
+    return [", ".join(f"{name} {value}" for name, value in step.figures.items())] if step.figures else []
 
 
 def as_json(listing: Listing) -> str:
@@ -32,7 +37,7 @@ def as_json(listing: Listing) -> str:
 
 
 def _node(step: Step) -> dict[str, object]:
-    return {
+    node: dict[str, object] = {
         "id": step.name,
         "operator": step.operator,
         "details": list(step.details),
@@ -40,13 +45,16 @@ def _node(step: Step) -> dict[str, object]:
         "depth": step.depth,
         "columns": [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in step.columns],
     }
+    return node | ({"figures": dict(step.figures)} if step.figures else {})
 
 
 def mermaid(listing: Listing) -> str:
     """A flowchart from the sources up."""
     lines = ["flowchart BT"]
     for step in listing.steps:
-        label = "<br/>".join(_escaped(part) for part in (f"{step.name} := {step.operator}", *step.details))
+        label = "<br/>".join(
+            _escaped(part) for part in (f"{step.name} := {step.operator}", *step.details, *_measured(step))
+        )
         lines.append(f'  {step.name}["{label}"]')
         lines += [f"  {name} --> {step.name}" for name in step.inputs]
     return "\n".join(lines) + "\n"

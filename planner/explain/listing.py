@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from engine.schema import Column
 
@@ -12,7 +13,7 @@ class Step:
     """One operator: its name in the listing, what it is, what it says beyond that (one line each), the steps
     that it reads, its columns, and the loops that it lies in (`depth`).
 
-    `rounds` names steps whose value this one reads as it was a round before.
+    `figures` are what was measured of a running operator, by name.
     """
 
     name: str
@@ -21,7 +22,7 @@ class Step:
     inputs: tuple[str, ...]
     columns: tuple[Column, ...]
     depth: int = 0
-    rounds: tuple[str, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ nodes are those of the dataflow's listing, where a node of the plan is one opera
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from engine.dataflow import Dataflow
 from engine.dictionary import Dictionary
@@ -21,6 +21,7 @@ from engine.rendering import Renderer
 from engine.states import every_operator
 from engine.supersteps.partition import partition_words
 from engine.supersteps.program import Begin, Check, Decide, FeedBack, Program, Run, Whole, compile
+from planner.explain.analyze import nodes_of
 from planner.explain.dataflow import node_names
 from planner.explain.listing import Listing, Step
 
@@ -96,13 +97,5 @@ class _Walk:
     def _name(self, operator: Operator) -> str:
         """The node of the plan that the operator is of, as the dataflow's listing calls it."""
         return next(
-            (self._nodes[node] for node in _nodes_of(self._keys.get(operator)) if node in self._nodes), ""
+            (self._nodes[node] for node in nodes_of(self._keys.get(operator)) if node in self._nodes), ""
         )
-
-
-def _nodes_of(key: Hashable) -> Iterator[Node]:
-    if isinstance(key, Node):
-        yield key
-    elif isinstance(key, tuple):
-        for part in key:
-            yield from _nodes_of(part)

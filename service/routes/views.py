@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Literal
 
-import orjson
 from fastapi import APIRouter, Request, Response
 
 from engine.errors import UnknownName
@@ -52,18 +52,24 @@ async def drop_view(request: Request, view: str) -> None:
 async def explain_view(
     request: Request,
     view: str,
-    stage: Literal["logical", "optimized", "dataflow", "supersteps"] = "optimized",
+    stage: Literal["logical", "optimized", "dataflow", "supersteps", "analyze"] = "optimized",
     format: Literal["text", "json", "mermaid"] = "text",
 ) -> Response:
-    """What the view's SQL became: its relational form, optimized, what runs, or how Spark runs it."""
-    definition = runtime_of(request).definition(fold(view), view=True)
-    if definition.planned is None:
-        raise Conflict(f"view {view} has no plan: {definition.failure}", code="view_quarantined")
-    explained = definition.planned.explain(stage, format)
-    if format == "json":
-        text = explained if isinstance(explained, str) else orjson.dumps(explained)
-        return Response(text, media_type="application/json")
-    return Response(explained, media_type="text/plain; charset=utf-8")
+    """What the view's SQL became: its relational form, optimized, what runs, how Spark runs it; or what runs,
+    measured."""
+    runtime = runtime_of(request)
+    definition = runtime.definition(fold(view), view=True)
+    planned = definition.planned
+    reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
+    if planned is None or reason is not None:
+        raise Conflict(f"view {view} has no plan that runs: {reason}", code="view_quarantined")
+    if stage == "analyze":
+        operators = await asyncio.to_thread(runtime.observe, definition.name)
+        explained = planned.analyze(operators, format)
+    else:
+        explained = planned.explain(stage, format)
+    media_type = "application/json" if format == "json" else "text/plain; charset=utf-8"
+    return Response(explained, media_type=media_type)
 
 
 def view_model(runtime: Runtime, definition: Definition) -> ViewModel:

@@ -253,6 +253,8 @@ def test_parts_of_statements_that_are_refused(sql: str, message: str, column: in
         ("EXPLAIN OPTIMIZED CREATE VIEW v AS SELECT 2", "optimized", Excerpt("SELECT 2", 1, 36), None),
         ("EXPLAIN VIEW V", None, None, "v"),
         ('EXPLAIN LOGICAL "V"', "logical", None, "V"),
+        ("EXPLAIN ANALYZE v", "analyze", None, "v"),
+        ("EXPLAIN ANALYZE SELECT 1", "analyze", Excerpt("SELECT 1", 1, 17), None),
     ],
 )
 def test_explain(sql: str, stage: str | None, query: Excerpt | None, view: str | None):
@@ -285,7 +287,7 @@ def test_commit(sql: str):
         ("COPY t FROM 'x'", "COPY is not supported"),
         ("SET a = 1", "SET is not supported"),
         ("SHOW ALL", "SHOW ALL is not supported"),
-        ("EXPLAIN ANALYZE SELECT 1", "EXPLAIN ANALYZE is not supported"),
+        ("EXPLAIN VERBOSE SELECT 1", "EXPLAIN VERBOSE is not supported"),
         ("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN ISOLATION LEVEL SERIALIZABLE is not supported"),
     ],
 )

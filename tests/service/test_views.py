@@ -163,7 +163,7 @@ def test_replacing_a_view(edges: Client) -> None:
     assert failed.code == "in_use"
 
 
-@pytest.mark.parametrize("stage", ["logical", "optimized", "dataflow", "supersteps"])
+@pytest.mark.parametrize("stage", ["logical", "optimized", "dataflow", "supersteps", "analyze"])
 @pytest.mark.parametrize(
     ("format", "media_type"),
     [("text", "text/plain"), ("json", "application/json"), ("mermaid", "text/plain")],
@@ -175,3 +175,25 @@ def test_plans(edges: Client, stage: str, format: str, media_type: str) -> None:
     assert answer.headers["content-type"].startswith(media_type)
     assert "edges" in answer.text
     assert code(edges.get("/v1/views/reach/plan", stage="physical")) == (422, "invalid_request")
+
+
+def test_what_runs_is_measured(edges: Client) -> None:
+    edges.view("degrees", "SELECT a, count(*) AS n FROM edges GROUP BY a")
+    edges.insert("edges", {"a": 2, "b": 4}, {"a": 5, "b": 4})
+    found = edges.get("/v1/views/degrees/plan", stage="analyze", format="json").json()
+    assert found["nodes"][-1]["figures"]["rows"] == 5, "2 groups, one that changed and one that came"
+    assert found["nodes"][0]["figures"]["out"] == 4, "all that the table has seen"
+    text = edges.get("/v1/views/degrees/plan", stage="analyze").text
+    statements = (
+        "ANALYZE degrees",
+        "ANALYZE VIEW degrees",
+        "ANALYZE SELECT a, count(*) AS n FROM edges GROUP BY 1",
+    )
+    for statement in statements:
+        (result,) = edges.post("/v1/sql", {"sql": f"EXPLAIN {statement}"}).json()["results"]
+        assert [line for (line,) in result["rows"]] == text.splitlines()
+    block = "BEGIN; EXPLAIN ANALYZE degrees; COMMIT"
+    assert len(edges.post("/v1/sql", {"sql": block}).json()["results"][1]["rows"]) == len(text.splitlines())
+    answer = edges.post("/v1/sql", {"sql": "EXPLAIN ANALYZE SELECT a FROM edges"})
+    assert code(answer) == (404, "unknown_name")
+    assert "CREATE VIEW" in answer.json()["hint"]

@@ -1,0 +1,72 @@
+"""A running view as a listing: its operators, as they are, with what they hold and have done.
+
+The steps follow from the plan alone, and name the nodes of the dataflow's listing that they are of; only
+their figures vary, and which other views share them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from engine.observation import Figures, Observed
+from engine.plan import Node, Source
+from planner.explain.dataflow import node_names
+from planner.explain.listing import Listing, Step
+
+MILLION = 1_000_000
+
+
+def running_listing(plan: Node, operators: Sequence[Observed]) -> Listing:
+    """The operators of a view with this plan, its history last."""
+    names = node_names(plan)
+    steps = tuple(_step(place, operator, names) for place, operator in enumerate(operators))
+    return Listing("analyze", steps, steps[-1].name)
+
+
+def _step(place: int, operator: Observed, names: Mapping[Node, str]) -> Step:
+    details = []
+    if isinstance(operator.key, tuple) and operator.key[0] == "arrange":
+        details.append("by " + " ".join(f"#{column}" for column in operator.key[2]))
+    if operator.values:
+        details.append("values " + ", ".join(map(_name, operator.values)))
+    if operator.shared:
+        details.append("shared with " + ", ".join(operator.shared))
+    inputs = tuple(map(_name, operator.inputs))
+    title = _title(operator, names)
+    return Step(_name(place), title, tuple(details), inputs, (), operator.depth, _shown(operator.figures))
+
+
+def _name(place: int) -> str:
+    return f"o{place}"
+
+
+def _title(operator: Observed, names: Mapping[Node, str]) -> str:
+    """What the operator is, and of which node of the plan."""
+    if isinstance(operator.key, Source):
+        return f"source {operator.key.name} ({names[operator.key]})"
+    kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", operator.kind).lower()
+    found = next((names[node] for node in nodes_of(operator.key) if node in names), "")
+    return f"{kind} ({found})" if found else kind
+
+
+def nodes_of(key: Hashable) -> Iterator[Node]:
+    """The nodes that an operator's key names, in order."""
+    if isinstance(key, Node):
+        yield key
+    elif isinstance(key, tuple):
+        for part in key:
+            yield from nodes_of(part)
+
+
+def _shown(figures: Figures) -> dict[str, float]:
+    return {
+        "rows": figures.rows,
+        "batches": figures.batches,
+        "memory": figures.memory,
+        "mapped": figures.mapped,
+        "in": figures.rows_in,
+        "out": figures.rows_out,
+        "elsewhere": figures.elsewhere,
+        "milliseconds": round(figures.nanoseconds / MILLION, 3),
+    }
