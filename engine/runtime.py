@@ -24,6 +24,7 @@ from engine.observation import Observed, observe
 from engine.operators.arrangement import Arrangement
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
+from engine.operators.temporal import Temporal, Today
 from engine.options import DEFAULTS, Options
 from engine.plan import Node, Source, sources_of
 from engine.registry import KnownSource, Registry
@@ -80,6 +81,15 @@ class Engine:
         operators = self._dataflow.operators.values()
         return [replace(loop.statistics) for loop in operators if isinstance(loop, OutermostLoop)]
 
+    def due(self, now: int) -> int | None:
+        """The least time after `now` of the clock (`engine.temporal`) at which a view changes; None if none does.
+
+        Costs a look at each trace of what comes and goes.
+        """
+        parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
+        moments = (part.due(now) for part in parts if isinstance(part, Temporal | Today))
+        return min((moment for moment in moments if moment is not None), default=None)
+
     # Sources
 
     def create_source(
@@ -90,12 +100,14 @@ class Engine:
         *,
         keep: bool = True,
         state: SavedState | None = None,
+        past: np.ndarray | None = None,
     ) -> None:
         """A new input. `key` names the primary key's columns; without one it is a bag.
 
         With `keep` false its rows only pass through: they cannot be read, and views over
         it must be there before its first row. With a `state` that `resume` has been called with, and
         that this very source was part of, it has the rows that are saved; StoreError if they are not.
+        `past` is a delta int64[W + 2, n] of what it was at epochs that are complete.
         """
         self._check_new(name)
         node = Source(name, schema)
@@ -106,6 +118,10 @@ class Engine:
             items = self._dataflow.operators.items()
             if state is not None and not state.map((key, it) for key, it in items if it is history):
                 raise StoreError(f"the saved state has no rows of {name}")
+            if past is not None:
+                input.pending = past
+                self._dataflow.run()
+                self._dataflow.publish(self.frontier)
             kept = self._snapshot.kept(())
             self._show(name, RelationSnapshot(schema, reading_order(len(schema), key), kept=kept))
 

@@ -37,9 +37,11 @@ from engine.rendering.linear import Linear
 from engine.rendering.loops import Loops
 from engine.rendering.reduces import Reduces
 from engine.rendering.scopes import Body, Collection, Scope, plain
+from engine.rendering.temporal import Temporals
+from engine.temporal import Temporal, Today
 
 
-class Renderer(Linear, Loops, Reduces):
+class Renderer(Linear, Loops, Reduces, Temporals):
     """Renders plans into one dataflow."""
 
     def render(self, node: Node) -> Collection:
@@ -92,5 +94,9 @@ class Renderer(Linear, Loops, Reduces):
                 return self._recursive(node, scope)
             case Intern():
                 return self._intern(node, scope)
+            case Temporal():
+                return self._temporal(node, scope)
+            case Today():
+                return self._today(node, scope)
             case _:
                 raise PlanError(f"{type(node).__name__} is no node of a plan")

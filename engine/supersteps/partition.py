@@ -14,6 +14,7 @@ from engine.operators.entered import EnteredArrangement
 from engine.operators.join import Join
 from engine.operators.operator import Operator
 from engine.operators.reduce import GroupOperator
+from engine.operators.temporal import Temporal
 
 
 def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, int]) -> dict[Arrangement, int]:
@@ -27,6 +28,10 @@ def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, in
         elif isinstance(operator, Join):
             left, right = (groups.setdefault(_arrangement(side), _Group()) for side in operator.inputs)
             left.union(right).words.append(operator.key)
+        elif isinstance(operator, Temporal):
+            clock, *rows = (groups.setdefault(_arrangement(side), _Group()) for side in operator.inputs)
+            for side in rows:
+                clock.union(side).words.append(0)
     for arrangement, key in keys.items():
         groups.setdefault(arrangement, _Group()).words.append(key)
     fewest: dict[_Group, int] = {}

@@ -92,7 +92,18 @@ def run(
 
 def check(plan: Node, sources: Sequence[Source], rng: random.Random, seed: int, most: int = 3) -> None:
     """The plan's rows and differences over a random history; `seed` is for the message."""
-    history, states = random_history(rng, sources, most)
+    check_history(plan, sources, *random_history(rng, sources, most), rng, seed)
+
+
+def check_history(
+    plan: Node,
+    sources: Sequence[Source],
+    history: list[Changes],
+    states: list[dict[str, Bag]],
+    rng: random.Random,
+    seed: int,
+) -> None:
+    """The plan's rows and differences over a history, of which `states` tells the sources after each epoch."""
     try:
         expected = [_as_words(Oracle(_as_values(state)).rows(plan)) for state in states]
     except OracleError:

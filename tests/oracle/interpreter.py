@@ -41,11 +41,13 @@ from engine.plan import (
     Variable,
 )
 from engine.schema import BIGINT, Column, Kind, Schema
+from engine.temporal import Temporal, Today
 from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key, queried
 from tests.oracle.interning import ids_of
 
 Bag = Counter[Row]
 MAX_ROUNDS = 2_000
+DAY = 24 * 60 * 60 * 1_000_000
 
 
 class OracleError(Exception):
@@ -127,6 +129,10 @@ class Oracle:
             case Intern(hash=hash):
                 live = [row for row, count in inputs[0].items() if count > 0]
                 return Counter((*row, id) for row, id in ids_of(live, hash).items())
+            case Temporal(since=since, until=until):
+                return _during(inputs[0], since, until, _shown(inputs[1]))
+            case Today():
+                return Counter((now // DAY,) for now in _shown(inputs[0]))
         raise OracleError(f"{type(node).__name__} is unknown")
 
     def _map(self, expressions: tuple[Expression, ...], rows: Bag, keep: bool = False) -> Bag:
@@ -343,3 +349,19 @@ def _decimal(total: Fraction, aggregate: Aggregate) -> object:
 def _scaled(digits: int, scale: int) -> str:
     sign, text = ("-" if digits < 0 else ""), str(abs(digits)).rjust(scale + 1, "0")
     return f"{sign}{text[: len(text) - scale]}.{text[len(text) - scale :]}" if scale else f"{sign}{text}"
+
+
+def _shown(clock: Bag) -> list[int]:
+    """The time of the epoch, if there is one."""
+    return [now for (now,), count in clock.items() if count > 0]  # type: ignore[misc]
+
+
+def _during(rows: Bag, since: int | None, until: int | None, shown: list[int]) -> Bag:
+    """The rows whose moments lie around the time; a moment that is not known is none."""
+
+    def is_there(row: Row) -> bool:
+        has_come = since is None or row[since] is None or any(row[since] <= now for now in shown)  # type: ignore
+        has_gone = until is not None and row[until] is not None and any(row[until] <= now for now in shown)  # type: ignore
+        return has_come and not has_gone
+
+    return Counter({row: count for row, count in rows.items() if is_there(row)})

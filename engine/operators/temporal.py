@@ -1,0 +1,199 @@
+"""Rows that come and go as time passes, from traces in the order of their moments.
+
+The clock's history is a few steps `(epoch, time)`, of which the times never fall. A row whose moment is m
+comes (or goes) at the first epoch whose time is m or later, or at its own epoch if that is later still:
+its times join as those of any two relations do. So
+
+    a new row is there at once, and gone at once, as far as the clock has got;
+    a tick from T0 to T1 costs the rows of the trace whose moments lie in (T0, T1].
+
+That is the bilinear rule of a join, of rows with the steps of the clock. Inside a loop the steps happen at
+round 0, and what they change at later rounds waits for those.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernels.rounds import split_deltas
+from engine.operators.arrangement import Arranged, Arrangement
+from engine.operators.linear import consolidated
+from engine.operators.operator import Deferred, Operator, Step
+from engine.schema import NULL
+
+NEVER = 2**63 - 1
+"""The epoch of what does not happen as far as the clock has got."""
+
+LONG_AGO = -1
+"""An epoch before all that are."""
+
+DAY = 86_400_000_000
+"""Microseconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """What the clock has shown: its times, rising, and for each the least epoch of that time or later."""
+
+    times: np.ndarray
+    epochs: np.ndarray
+
+    @staticmethod
+    def of(batches: Iterable[np.ndarray]) -> Steps:
+        """The steps in batches `[time | epoch | diff]` of the clock's relation.
+
+        What was taken away again does not matter: a later time came in its place.
+        """
+        shown = [batch[batch[:, 2] > 0] for batch in batches]
+        steps = np.concatenate(shown) if shown else np.empty((0, 3), np.int64)
+        steps = steps[np.argsort(steps[:, 0], kind="stable")]
+        epochs = np.minimum.accumulate(steps[::-1, 1])[::-1]
+        return Steps(np.ascontiguousarray(steps[:, 0]), np.ascontiguousarray(epochs))
+
+    @property
+    def last(self) -> int:
+        """The time that it shows; NULL, before all others, if it has shown none."""
+        return int(self.times[-1]) if len(self.times) else NULL
+
+    def after(self, time: int) -> Steps:
+        """The same, if everything up to `time` was long ago."""
+        return Steps(np.insert(self.times, 0, time), np.insert(self.epochs, 0, LONG_AGO))
+
+    def reached(self, moments: np.ndarray) -> np.ndarray:
+        """The first epoch at which the time is a moment or later."""
+        return np.append(self.epochs, NEVER)[np.searchsorted(self.times, moments)]
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """How an arrangement of rows by a moment is read: `columns` are the words of the operator's columns,
+    `since` and `until` those of the moments."""
+
+    columns: np.ndarray
+    since: int | None
+    until: int | None
+
+    def events(self, rows: np.ndarray, epochs: np.ndarray, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
+        """The epochs at which rows that are in the input from `epochs` on come and go; NEVER for those that go
+        before they come."""
+        come, go = epochs, np.full(len(rows), NEVER)
+        if self.since is not None:
+            moments = rows[:, self.since]
+            come = np.where(moments == NULL, epochs, np.maximum(epochs, steps.reached(moments)))
+        if self.until is not None:
+            moments = rows[:, self.until]
+            go = np.where(moments == NULL, NEVER, np.maximum(epochs, steps.reached(moments)))
+        are_seen = come < go
+        return np.where(are_seen, come, NEVER), np.where(are_seen, go, NEVER)
+
+
+class Temporal(Operator):
+    """The rows while the clock is within their moments."""
+
+    def __init__(
+        self, clock: Operator, by_since: tuple[Operator, Moments] | None, by_until: tuple[Operator, Moments] | None
+    ) -> None:
+        """The rows arranged by the moments at which they come, by those at which they go, or by both."""
+        given = [side for side in (by_since, by_until) if side is not None]
+        super().__init__([clock, *(rows for rows, _ in given)])
+        self._moments = tuple(moments for _, moments in given)
+        self._signs = tuple(sign for sign, side in ((1, by_since), (-1, by_until)) if side is not None)
+        self.deferred: Deferred = Deferred()
+
+    @property
+    def clock(self) -> Arranged:
+        return self.inputs[0]  # type: ignore[return-value]
+
+    def step(self, step: Step) -> None:
+        self.out = self.deferred.take(step.rounds) if step.rounds else []
+        rows: Arranged = self.inputs[1]  # type: ignore[assignment]
+        ticked = self.clock.batch is not None
+        if rows.batch is None and not ticked:
+            return
+        shown = self.clock.batches()  # type: ignore[attr-defined]
+        if ticked:
+            self._tick(Steps.of(shown[:-1]).last, Steps.of(shown[-1:]), step)
+        if rows.batch is not None:
+            come, go = self._moments[0].events(rows.batch, rows.batch[:, -2], Steps.of(shown))
+            self._change(rows.batch, come, 1, self._moments[0], step)
+            self._change(rows.batch, go, -1, self._moments[0], step)
+
+    def _tick(self, before: int, steps: Steps, step: Step) -> None:
+        """Let the rows come and go whose moment lies after `before`, by the new steps of the clock.
+
+        All rows were there before these, whatever their epochs say, which may have been advanced to the first
+        one that is new.
+        """
+        for side, moments, sign in zip(self.inputs[1:], self._moments, self._signs, strict=True):
+            for batch in _before(side):  # type: ignore[arg-type]
+                low, high = np.searchsorted(batch[:, 0], (before, steps.last), "right")
+                rows = batch[low:high]
+                come, go = moments.events(rows, np.full(len(rows), LONG_AGO), steps.after(before))
+                self._change(rows, come if sign > 0 else go, sign, moments, step)
+
+    def _change(self, rows: np.ndarray, epochs: np.ndarray, sign: int, moments: Moments, step: Step) -> None:
+        """Add what happens to rows at `epochs`, now or at the rounds at which the rows are there."""
+        happens = epochs < NEVER
+        if not happens.any():
+            return
+        rows, epochs = rows[happens], epochs[happens]
+        words, depth = len(moments.columns), len(step.rounds)
+        rounds = np.maximum(rows[:, -2 - depth : -2], step.array)
+        lines = np.vstack((rows[:, moments.columns].T, rounds.T, epochs, sign * rows[:, -1]))
+        is_later = (rounds > step.array).any(axis=1)
+        kept = [*range(words), words + depth, words + depth + 1]
+        if not is_later.all():
+            self.out.append(np.ascontiguousarray(lines[kept][:, ~is_later]))
+        if is_later.any():
+            later = np.ascontiguousarray(lines[:, is_later])
+            for at, delta in split_deltas(later, depth):
+                self.deferred.put(at, delta, step.scope)
+
+    def due(self, now: int) -> int | None:
+        """The least moment after `now` at which a row comes or goes; None if none does."""
+        found = (_next(side, now) for side in self.inputs[1:])  # type: ignore[arg-type]
+        return min((moment for moment in found if moment is not None), default=None)
+
+    def abandon(self) -> None:
+        self.deferred.clear()
+
+
+class Today(Operator):
+    """The clock's time as a date."""
+
+    def step(self, step: Step) -> None:
+        delta = self.inputs[0].delta()
+        self.out = []
+        if delta is not None:
+            dates = consolidated(np.vstack((delta[0] // DAY, delta[1:])))
+            self.out = [dates] if dates.shape[1] else []
+
+    def due(self, now: int) -> int | None:
+        """The next midnight."""
+        return (now // DAY + 1) * DAY
+
+
+def _before(side: Arranged) -> list[np.ndarray]:
+    """The batches without the current step's, which is the last."""
+    batches = side.batches()  # type: ignore[attr-defined]
+    return batches if side.batch is None else batches[:-1]
+
+
+def _next(side: Arrangement, now: int) -> int | None:
+    """The least moment after `now` of which the arrangement has rows that have not cancelled."""
+    batches: Sequence[np.ndarray] = side.trace.batches()
+    while True:
+        places = [int(np.searchsorted(batch[:, 0], now, "right")) for batch in batches]
+        heads = [batch[place, 0] for batch, place in zip(batches, places, strict=True) if place < len(batch)]
+        if not heads:
+            return None
+        now = int(min(heads))
+        rows = [batch[place : np.searchsorted(batch[:, 0], now, "right")] for batch, place in zip(batches, places)]
+        words = np.concatenate([part[:, : side.width] for part in rows])
+        diffs = np.concatenate([part[:, -1] for part in rows])
+        _, number = np.unique(words, axis=0, return_inverse=True)
+        if np.bincount(number.ravel(), weights=diffs).any():
+            return now

@@ -1,0 +1,162 @@
+"""What depends on the clock against the oracle, at every epoch and however the history is chopped."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.errors import PlanError
+from engine.expressions import ColumnRef, Literal
+from engine.plan import (
+    Aggregate,
+    Binding,
+    Clamp,
+    Concat,
+    Filter,
+    Function,
+    Join,
+    Map,
+    Node,
+    Recursive,
+    Reduce,
+    Source,
+    Threshold,
+    Variable,
+)
+from engine.runtime import Engine
+from engine.schema import BIGINT, TIMESTAMP, Column, Schema
+from engine.temporal import CLOCK, Temporal, Today
+from tests.engine.harness import Bag, apply, delta, rows
+from tests.engine.histories import Changes, check_history, random_history
+
+SEEDS = 12
+MOMENTS = Schema((Column("a", TIMESTAMP), Column("b", TIMESTAMP), Column("x", BIGINT)))
+TABLE = Source("t", MOMENTS)
+DAY = 86_400_000_000
+EARLY, LATE = Temporal(TABLE, 0, None), Temporal(TABLE, None, 1)
+DURING = Temporal(TABLE, 0, 1)
+
+
+def _loop(body: Node) -> Recursive:
+    return Recursive((Binding("v", Threshold(body, Clamp.DISTINCT)),), "v")
+
+
+def _swapped(node: Node) -> Node:
+    """The rows with their moments swapped, and one less in the last column, as long as there is one."""
+    turned = Map(node, (ColumnRef(1, TIMESTAMP), ColumnRef(0, TIMESTAMP), ColumnRef(2, BIGINT)), MOMENTS)
+    return Join(turned, TABLE, (2,), (2,))
+
+
+def _first_three(node: Node) -> Node:
+    return Map(node, tuple(ColumnRef(i, type) for i, type in enumerate(MOMENTS.types)), MOMENTS)
+
+
+VARIABLE = Variable("v", MOMENTS)
+PLANS = {
+    "comes": EARLY,
+    "goes": LATE,
+    "comes and goes": DURING,
+    "one moment": Temporal(TABLE, 0, 0),
+    "one after the other": Temporal(EARLY, None, 1),
+    "counted": Reduce(DURING, (2,), (Aggregate(Function.COUNT, None, BIGINT),)),
+    "joined": Join(EARLY, LATE, (2,), (2,)),
+    "in a recursion": _loop(Concat((LATE, _first_three(_swapped(VARIABLE))))),
+    "of a recursion": _loop(Concat((TABLE, Temporal(_first_three(_swapped(VARIABLE)), 0, 1)))),
+    "of a recursion's rows": _loop(Concat((TABLE, _first_three(_swapped(Temporal(VARIABLE, None, 0)))))),
+}
+
+
+def random_times(rng: random.Random, history: list[Changes], states: list[dict[str, Bag]]) -> None:
+    """Add a clock that goes on, or stands still, to a history and its states."""
+    now = shown = rng.randrange(3)
+    for epoch, (changes, state) in enumerate(zip(history, states, strict=True), 1):
+        now += rng.choice((0, 0, 1, 1, 2))
+        lines = [((shown,), epoch, -1)] if epoch > 1 else []
+        changes[CLOCK.name] = [*lines, ((now,), epoch, 1)] if epoch == 1 or now != shown else []
+        state[CLOCK.name] = type(state["t"])({(now,): 1})
+        shown = now
+
+
+@pytest.mark.parametrize("name", PLANS)
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_rows_come_and_go_by_the_clock(name: str, seed: int) -> None:
+    rng = random.Random(f"{name} {seed}")
+    history, states = random_history(rng, (TABLE,), 5)
+    random_times(rng, history, states)
+    check_history(PLANS[name], (TABLE, CLOCK), history, states, rng, seed)
+
+
+@pytest.mark.parametrize("seed", range(SEEDS))
+def test_the_date_is_joined(seed: int) -> None:
+    rng = random.Random(seed)
+    history, states = random_history(rng, (TABLE,), 5)
+    random_times(rng, history, states)
+    for changes, state in zip(history, states, strict=True):
+        changes[CLOCK.name] = [((now * DAY // 3,), epoch, diff) for (now,), epoch, diff in changes[CLOCK.name]]
+        state[CLOCK.name] = type(state["t"])({(now * DAY // 3,): 1 for (now,) in state[CLOCK.name]})
+    check_history(Join(TABLE, Today(), (), ()), (TABLE, CLOCK), history, states, rng, seed)
+
+
+def engine_at(time: int, *moments: tuple[int, int]) -> Engine:
+    """An engine with the view v of the rows of t during their moments."""
+    engine = Engine()
+    engine.create_source("t", MOMENTS)
+    engine.create_source(CLOCK.name, CLOCK.schema)
+    engine.create_view("v", DURING)
+    apply(engine, {"t": [((a, b, 0), 1) for a, b in moments], CLOCK.name: [((time,), 1)]})
+    return engine
+
+
+def test_the_next_moment_is_the_least_at_which_something_is_to_come_or_go() -> None:
+    engine = engine_at(10, (5, 20), (30, 40), (12, 13))
+    assert [engine.due(now) for now in (10, 12, 13, 20, 39, 40)] == [12, 13, 20, 30, 40, None]
+
+
+def test_what_was_taken_away_is_not_due() -> None:
+    engine = engine_at(10, (5, 20), (30, 40))
+    apply(engine, {"t": [((5, 20, 0), -1)]})
+    assert engine.due(10) == 30
+    apply(engine, {"t": [((30, 40, 0), -1)]})
+    assert engine.due(10) is None
+
+
+def test_the_date_is_due_at_midnight() -> None:
+    engine = Engine()
+    engine.create_source(CLOCK.name, CLOCK.schema)
+    engine.create_view("v", Today())
+    apply(engine, {CLOCK.name: [((DAY + 5,), 1)]})
+    assert rows(engine, "v") == [(1,)]
+    assert engine.due(DAY + 5) == 2 * DAY
+    apply(engine, {CLOCK.name: [((DAY + 5,), -1), ((2 * DAY - 1,), 1)]})
+    assert engine.snapshot.changes("v", 1, 2).shape[1] == 0
+
+
+def test_nothing_is_due_without_a_view_that_asks() -> None:
+    engine = engine_at(10, (5, 20))
+    engine.drop_view("v")
+    assert engine.due(10) is None
+
+
+def test_a_view_made_later_knows_what_the_clock_showed_before() -> None:
+    engine = Engine()
+    engine.create_source("t", MOMENTS)
+    apply(engine, {"t": [((1, 3, 0), 1)]})
+    apply(engine, {"t": []})
+    engine.create_source(CLOCK.name, CLOCK.schema, past=delta(1, [((2,), 1, 1), ((2,), 2, -1), ((4,), 2, 1)]))
+    engine.create_view("v", DURING)
+    assert [rows(engine, "v", epoch) for epoch in (1, 2)] == [[(1, 3, 0)], []]
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: Temporal(TABLE, None, None),
+        lambda: Temporal(TABLE, 2, None),
+        lambda: Temporal(TABLE, None, 3),
+        lambda: Temporal(Filter(TABLE, Literal(1, BIGINT)), 0, None),
+    ],
+)
+def test_a_node_without_moments_is_no_node(make) -> None:
+    with pytest.raises(PlanError):
+        make()
