@@ -82,7 +82,7 @@ class Engine:
         return [replace(loop.statistics) for loop in operators if isinstance(loop, OutermostLoop)]
 
     def due(self, now: int) -> int | None:
-        """The least time after `now` of the clock (`engine.temporal`) at which a view changes; None if none does.
+        """The least time of the clock (`engine.temporal`) after `now` at which a view changes; None for never.
 
         Costs a look at each trace of what comes and goes.
         """

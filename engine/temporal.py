@@ -18,6 +18,9 @@ CLOCK = Source("now()", Schema((Column("now", TIMESTAMP, nullable=False),)))
 """The time of the epoch, in UTC: exactly one row, as soon as there is an epoch."""
 
 
+_TODAY = Schema((Column("today", DATE, nullable=False),))
+
+
 @dataclass(frozen=True)
 class Temporal(SameSchema):
     """The rows of the input while `since` <= the clock < `until`, which are columns of theirs.
@@ -47,8 +50,11 @@ class Temporal(SameSchema):
 class Today(Node):
     """The date that the clock shows: one row, which changes once a day."""
 
-    schema: Schema = Schema((Column("today", DATE, nullable=False),))
     __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return _TODAY
 
     @property
     def inputs(self) -> tuple[Node, ...]:

@@ -77,8 +77,8 @@ class Moments:
     until: int | None
 
     def events(self, rows: np.ndarray, epochs: np.ndarray, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
-        """The epochs at which rows that are in the input from `epochs` on come and go; NEVER for those that go
-        before they come."""
+        """The epochs at which rows that the input has from `epochs` on come and go; NEVER where they go before
+        they come."""
         come, go = epochs, np.full(len(rows), NEVER)
         if self.since is not None:
             moments = rows[:, self.since]
@@ -94,7 +94,10 @@ class Temporal(Operator):
     """The rows while the clock is within their moments."""
 
     def __init__(
-        self, clock: Operator, by_since: tuple[Operator, Moments] | None, by_until: tuple[Operator, Moments] | None
+        self,
+        clock: Operator,
+        by_since: tuple[Operator, Moments] | None,
+        by_until: tuple[Operator, Moments] | None,
     ) -> None:
         """The rows arranged by the moments at which they come, by those at which they go, or by both."""
         given = [side for side in (by_since, by_until) if side is not None]
@@ -186,12 +189,12 @@ def _next(side: Arrangement, now: int) -> int | None:
     """The least moment after `now` of which the arrangement has rows that have not cancelled."""
     batches: Sequence[np.ndarray] = side.trace.batches()
     while True:
-        places = [int(np.searchsorted(batch[:, 0], now, "right")) for batch in batches]
-        heads = [batch[place, 0] for batch, place in zip(batches, places, strict=True) if place < len(batch)]
+        later = [batch[np.searchsorted(batch[:, 0], now, "right") :] for batch in batches]
+        heads = [batch[0, 0] for batch in later if len(batch)]
         if not heads:
             return None
         now = int(min(heads))
-        rows = [batch[place : np.searchsorted(batch[:, 0], now, "right")] for batch, place in zip(batches, places)]
+        rows = [batch[: np.searchsorted(batch[:, 0], now, "right")] for batch in later]
         words = np.concatenate([part[:, : side.width] for part in rows])
         diffs = np.concatenate([part[:, -1] for part in rows])
         _, number = np.unique(words, axis=0, return_inverse=True)

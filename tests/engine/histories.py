@@ -103,7 +103,7 @@ def check_history(
     rng: random.Random,
     seed: int,
 ) -> None:
-    """The plan's rows and differences over a history, of which `states` tells the sources after each epoch."""
+    """The plan's rows and differences over a history, of which `states` has the sources at each epoch."""
     try:
         expected = [_as_words(Oracle(_as_values(state)).rows(plan)) for state in states]
     except OracleError:

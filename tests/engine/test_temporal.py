@@ -93,7 +93,9 @@ def test_the_date_is_joined(seed: int) -> None:
     history, states = random_history(rng, (TABLE,), 5)
     random_times(rng, history, states)
     for changes, state in zip(history, states, strict=True):
-        changes[CLOCK.name] = [((now * DAY // 3,), epoch, diff) for (now,), epoch, diff in changes[CLOCK.name]]
+        changes[CLOCK.name] = [
+            ((now * DAY // 3,), epoch, diff) for (now,), epoch, diff in changes[CLOCK.name]
+        ]
         state[CLOCK.name] = type(state["t"])({(now * DAY // 3,): 1 for (now,) in state[CLOCK.name]})
     check_history(Join(TABLE, Today(), (), ()), (TABLE, CLOCK), history, states, rng, seed)
 
