@@ -5,7 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from planner.ir import Attribute, Distinct, Expression, Filter, Join, JoinKind, Operator, Prioritized, Project
+from planner.ir import (
+    Attribute,
+    Distinct,
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Operator,
+    Prioritized,
+    Project,
+    Top,
+)
 from planner.scalars import may_be_null, not_null_ids
 
 Columns = Mapping[int, Attribute]
@@ -16,7 +27,7 @@ def known_columns(operator: Operator) -> Columns:
     match operator:
         case Filter(input=input, predicate=predicate):
             return _held(known_columns(input), predicate)
-        case Distinct(input=input) | Prioritized(input=input):
+        case Distinct(input=input) | Prioritized(input=input) | Top(input=input):
             return known_columns(input)
         case Project(input=input, items=items):
             below = known_columns(input)

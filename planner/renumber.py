@@ -22,6 +22,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Some,
+    Top,
     Values,
 )
 from planner.rewrite import with_expressions, with_inputs
@@ -98,6 +99,9 @@ class _Copier:
                     for item in items
                 )
                 return Aggregate(input, tuple(self._id(key) for key in keys), new)
+            case Top(keys=keys, order=order):
+                placed = tuple(o._replace(column=self._id(o.column)) for o in order)
+                return replace(operator, keys=tuple(map(self._id, keys)), order=placed)
             case SharedRef(renaming=renaming):
                 return replace(operator, renaming=tuple((self._new(a), old) for a, old in renaming))
             case Context(renaming=renaming):

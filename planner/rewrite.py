@@ -23,6 +23,7 @@ from planner.ir import (
     SetOp,
     Some,
     Subquery,
+    Top,
 )
 from planner.scalars import rewrite, with_children
 
@@ -32,7 +33,7 @@ def with_inputs(operator: Operator, inputs: tuple[Operator, ...]) -> Operator:
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
     match operator:
-        case Project() | Filter() | Aggregate() | Distinct() | Context() | Prioritized():
+        case Project() | Filter() | Aggregate() | Distinct() | Context() | Prioritized() | Top():
             return replace(operator, input=inputs[0])
         case Join() | SetOp():
             return replace(operator, left=inputs[0], right=inputs[1])

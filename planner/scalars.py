@@ -69,6 +69,14 @@ def disjoin(parts: Iterable[Expression]) -> Expression:
     return combine(Op.OR, parts, FALSE)
 
 
+def null_safe(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Expression:
+    """That the columns are pairwise equal, NULL to NULL."""
+    return conjoin(
+        call(Op.NOT_DISTINCT if a.nullable or b.nullable else Op.EQ, a.ref, b.ref)
+        for a, b in zip(left, right, strict=True)
+    )
+
+
 def with_children(expression: Expression, parts: tuple[Expression, ...]) -> Expression:
     """The same node over other parts, in the order of `children`."""
     match expression:

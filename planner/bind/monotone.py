@@ -36,6 +36,7 @@ from planner.ir import (
     SetKind,
     SetOp,
     SharedRef,
+    Top,
     references,
 )
 from planner.references import components
@@ -172,6 +173,8 @@ class _Check:
                 return self._join(operator)
             case SetOp(kind=SetKind.UNION):
                 return self._union(operator)
+            case Top():
+                raise _refusal("LIMIT or DISTINCT ON")
             case SetOp():
                 raise _refusal("EXCEPT or INTERSECT")
         raise _refusal("another recursion")

@@ -10,8 +10,10 @@ from engine.expressions import Literal
 from planner.bind.coercion import coerce, settled
 from planner.bind.ctes import bind_with
 from planner.bind.expressions import ExpressionBinder
+from planner.bind.limits import limits_of, placed
+from planner.bind.order import order_terms
 from planner.bind.refuse import check_clauses, unsupported
-from planner.bind.scope import Scope
+from planner.bind.scope import Scope, Table
 from planner.bind.select import bind_select
 from planner.bind.session import Bound, Environment, Session
 from planner.constants import folded
@@ -46,12 +48,31 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
             check_clauses(node)
             if isinstance(node.this, exp.Table):
                 unsupported("a join in place of a query", node)
-            return _bind(session, node.this, environment)
+            return _placed(session, node, _bind(session, node.this, environment), environment)
         case exp.SetOperation():
-            return _set_operation(session, node, environment)
+            return _placed(session, node, _set_operation(session, node, environment), environment)
         case exp.Values():
-            return _values(session, node, environment)
+            return _placed(session, node, _values(session, node, environment), environment)
     unsupported(f"{node.key.upper()} as a query", node)
+
+
+def _placed(session: Session, node: exp.Expression, bound: Bound, environment: Environment) -> Bound:
+    """The bound query with the ORDER BY, LIMIT and OFFSET that stand behind it."""
+    if not any(node.args.get(part) for part in ("order", "limit", "offset")):
+        return bound
+    limits = limits_of(session, node)
+    bound = settle(session, bound)
+    scope = Scope((Table("", bound.columns),), outer=environment.outer)
+
+    def queries(query: exp.Expression, within: Scope) -> Bound:
+        return bind_query(session, query, environment.within(within))
+
+    binder = ExpressionBinder(session, scope, queries, "ORDER BY")
+    terms = order_terms(node, [column.name for column in bound.columns], binder.bind)
+    if limits.keep_all:
+        return bound
+    rows = Project(bound.operator, identity(bound.columns))
+    return placed(session, rows, bound.columns, terms, limits)
 
 
 def settle(session: Session, bound: Bound) -> Bound:

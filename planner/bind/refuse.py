@@ -9,25 +9,23 @@ from sqlglot import exp
 from planner.errors import Unsupported
 from planner.positions import fail
 
-_SELECT = frozenset(
+_PLACES = frozenset({"order", "limit", "offset"})
+_SELECT = _PLACES | frozenset(
     {"with_", "kind", "expressions", "distinct", "from_", "joins", "where", "group", "having"}
 )
 _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Select: _SELECT,
-    exp.Subquery: frozenset({"this", "alias", "with_", "joins"}),
+    exp.Subquery: _PLACES | frozenset({"this", "alias", "with_", "joins"}),
     exp.Table: frozenset({"this", "alias", "db", "joins"}),
     exp.Lateral: frozenset({"this", "alias", "view", "outer"}),
     exp.Join: frozenset({"this", "on", "side", "kind", "using", "method"}),
     exp.Group: frozenset({"expressions"}),
     exp.With: frozenset({"expressions", "recursive"}),
     exp.CTE: frozenset({"this", "alias", "materialized", "scalar"}),
-    exp.Values: frozenset({"expressions", "alias", "with_"}),
+    exp.Values: _PLACES | frozenset({"expressions", "alias", "with_"}),
 }
-_SET_OPERATION = frozenset({"with_", "this", "expression", "distinct"})
+_SET_OPERATION = _PLACES | frozenset({"with_", "this", "expression", "distinct"})
 _NAMES = {
-    "order": "ORDER BY",
-    "limit": "LIMIT",
-    "offset": "OFFSET",
     "qualify": "QUALIFY",
     "windows": "WINDOW",
     "laterals": "LATERAL VIEW",
@@ -45,11 +43,6 @@ _NAMES = {
     "match_condition": "MATCH_CONDITION",
     "exclude": "EXCLUDE",
 }
-_HINTS = {
-    "order": "a view is a bag of rows: order them when you read it",
-    "limit": "limit the rows when you read the view",
-    "offset": "skip rows when you read the view",
-}
 
 
 def check_clauses(node: exp.Expression) -> None:
@@ -63,7 +56,7 @@ def check_clauses(node: exp.Expression) -> None:
         name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
         place = value[0] if isinstance(value, list) else value
         fail(
-            Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),
+            Unsupported(f"{name} is not supported in a view"),
             place if isinstance(place, exp.Expression) else node,
             name.split(" ")[0],
         )

@@ -17,6 +17,8 @@ from engine.plan import Function
 from planner.bind.aggregates import Collector
 from planner.bind.coercion import settled
 from planner.bind.expressions import ExpressionBinder
+from planner.bind.limits import Limits, complete, limited, limits_of, placed
+from planner.bind.order import Term, distinct_terms, listed, order_terms, ordered
 from planner.bind.priority import prioritized
 from planner.bind.refuse import check_clauses
 from planner.bind.scope import Scope
@@ -27,11 +29,13 @@ from planner.identifiers import fold
 from planner.ir import (
     Aggregate,
     AggregateItem,
+    Attribute,
     Distinct,
     Expression,
     Filter,
     Operator,
     Project,
+    Top,
     references,
 )
 from planner.positions import fail
@@ -81,6 +85,9 @@ class _SelectBinder:
         collector = Collector(self.session)
         values = self._values(scope, outputs, collector)
         having = self._having(scope, collector)
+        names = [output.name for output in outputs]
+        on = distinct_terms(self.node, names, self._binder(scope, "DISTINCT ON", collector).bind)
+        terms = order_terms(self.node, names, self._binder(scope, "ORDER BY", collector).bind)
         if self.node.args.get("group") or collector.found or having is not None:
             grouping = _Grouping(self.session, operator, keys, collector)
             operator = grouping.operator
@@ -89,7 +96,8 @@ class _SelectBinder:
             ]
             if having is not None:
                 operator = Filter(operator, grouping.above(having, self.node.args["having"]))
-        return self._projected(operator, outputs, values)
+            on, terms = ([term.changed(grouping.above) for term in part] for part in (on, terms))
+        return self._projected(operator, outputs, values, on, terms)
 
     def _binder(self, scope: Scope, clause: str, collector: Collector | None = None) -> ExpressionBinder:
         def queries(query: exp.Expression, within: Scope) -> Bound:
@@ -149,15 +157,10 @@ class _SelectBinder:
         return self.listed[index]
 
     def _listed(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> int | None:
-        if isinstance(node, exp.Literal) and not node.is_string:
-            position = int(node.this) if node.this.isdigit() else 0
-            if not 1 <= position <= len(outputs):
-                fail(InvalidQuery(f"GROUP BY {node.this} is no position in the select list"), node)
-            return position - 1
-        if isinstance(node, exp.Column) and not node.table and binder.scope.local(node) is None:
-            names = [isinstance(o.node, exp.Alias) and o.name.lower() == node.name.lower() for o in outputs]
-            return names.index(True) if any(names) else None
-        return None
+        if isinstance(node, exp.Column) and binder.scope.local(node) is not None:
+            return None
+        names = [output.name if isinstance(output.node, exp.Alias) else "" for output in outputs]
+        return listed(node, names, "GROUP BY")
 
     def _values(self, scope: Scope, outputs: list[_Output], collector: Collector) -> list[Expression]:
         binder = self._binder(scope, "the select list", collector)
@@ -170,11 +173,17 @@ class _SelectBinder:
         having = self.node.args.get("having")
         return self._binder(scope, "HAVING", collector).predicate(having.this) if having else None
 
-    def _projected(self, operator: Operator, outputs: list[_Output], values: list[Expression]) -> Bound:
+    def _projected(
+        self,
+        operator: Operator,
+        outputs: list[_Output],
+        values: list[Expression],
+        on: list[Term],
+        terms: list[Term],
+    ) -> Bound:
         distinct = self.node.args.get("distinct")
-        if distinct is not None:
-            if distinct.args.get("on"):
-                fail(Unsupported("DISTINCT ON is not supported"), distinct, "DISTINCT")
+        limits = limits_of(self.session, self.node)
+        if distinct is not None or not limits.keep_all:
             values = [settled(value) for value in values]
         known = {column.id: column for column in operator.columns}
         items = tuple(
@@ -182,8 +191,26 @@ class _SelectBinder:
             for output, value in zip(outputs, values, strict=True)
         )
         columns = tuple(attribute for attribute, _ in items)
-        result: Operator = Project(operator, items)
-        return Bound(Distinct(result) if distinct is not None else result, columns)
+        rows = Project(operator, items)
+        if distinct is not None:
+            return self._distinct(rows, columns, on, terms, limits)
+        if limits.keep_all:
+            return Bound(rows, columns)
+        return placed(self.session, rows, columns, terms, limits)
+
+    def _distinct(
+        self, rows: Project, columns: tuple[Attribute, ...], on: list[Term], terms: list[Term], limits: Limits
+    ) -> Bound:
+        """Every row once, or with DISTINCT ON the first for each of its values; of those, what is kept."""
+        wide, order = ordered(self.session, rows, columns, [*on, *terms])
+        if not self.node.args["distinct"].args.get("on"):
+            if wide is not rows:
+                error = "with SELECT DISTINCT, what ORDER BY names must be in the select list"
+                fail(InvalidQuery(error), self.node.args["order"], "ORDER")
+            return limited(self.session, Bound(Distinct(rows), columns), order, limits)
+        keys, order = tuple(o.column for o in order[: len(on)]), order[len(on) :]
+        first = Top(wide, keys, complete(order, columns), 1)
+        return limited(self.session, Bound(first, columns), order, limits)
 
 
 class _Grouping:

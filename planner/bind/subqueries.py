@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -11,13 +12,25 @@ from engine.schema import INTEGER
 from planner.bind.coercion import compare
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery
-from planner.ir import Exists, Expression, ScalarSubquery, Some
+from planner.ir import Exists, Expression, Operator, Project, ScalarSubquery, Some, Top
 from planner.scalars import conjoin, negate
 from planner.types import UNTYPED
 
 
 def exists(query: Bound) -> Expression:
-    return Exists(query.operator)
+    return Exists(_for_any_row(query.operator))
+
+
+def _for_any_row(operator: Operator) -> Operator:
+    """The query without a LIMIT that is of no consequence for whether it has a row."""
+    match operator:
+        case Project(input=input):
+            below = _for_any_row(input)
+            return operator if below is input else replace(operator, input=below)
+        case Top(input=input, limit=limit, offset=0) if limit != 0:
+            return _for_any_row(input)
+        case _:
+            return operator
 
 
 def scalar(query: Bound) -> Expression:

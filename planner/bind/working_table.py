@@ -40,20 +40,29 @@ def check_working_table(session: Session, name: str, cte: exp.CTE, value: Operat
     body = cte.this
     while isinstance(body, exp.Subquery):
         body = body.this
-    if not isinstance(body, exp.Union) or name in table_names(body.this):
+    if not isinstance(body, exp.Union) or _has_places(body) or name in table_names(body.this):
         return
     references = [table for table in table_nodes(body.expression) if table.name.lower() == name]
     if len(references) != 1 or not _accepted(references[0], body.expression):
         return
     as_set = bool(body.args.get("distinct"))
     if not _Additivity(session, as_set).holds(_step(value), frozenset({variable})):
-        means = "DISTINCT, or a second use of its rows," if not as_set else "a second use of its rows"
+        means = (
+            "DISTINCT, LIMIT, or a second use of its rows,"
+            if not as_set
+            else "LIMIT or a second use of its rows"
+        )
         error = Unsupported(
             f'the step of recursive "{name}" has {means} where only the rows of the last iteration '
             "and all rows so far give different answers",
             _HINT,
         )
         fail(error, references[0])
+
+
+def _has_places(body: exp.Union) -> bool:
+    """Whether the recursive query has an ORDER BY, LIMIT or OFFSET of its own, which PostgreSQL refuses."""
+    return any(body.args.get(part) for part in ("order", "limit", "offset"))
 
 
 def _step(value: Operator) -> Operator:

@@ -19,10 +19,12 @@ from engine.plan import (
     Reduce,
     Source,
     Threshold,
+    TopK,
     Variable,
 )
 from planner.explain.listing import Listing, Step
 from planner.explain.multijoin import multijoin_text
+from planner.explain.ordering import top_details
 from planner.explain.scalars import ScalarText, literal_text
 from planner.scalars import conjuncts
 
@@ -98,6 +100,8 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return "group query", [*by, query]
         case Threshold(clamp=clamp):
             return f"threshold {clamp.value}", []
+        case TopK(keys=keys, order=order, limit=limit, offset=offset):
+            return "top", top_details(keys, order, limit, offset, "#{}".format)
         case Recursive(result=result):
             return f"recursive {result}", _recursive(node, inputs)
     raise TypeError(f"{type(node).__name__} cannot be shown")

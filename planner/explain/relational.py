@@ -12,6 +12,7 @@ from engine.expressions import Literal
 from engine.plan import OnLimit
 from engine.schema import Column
 from planner.explain.listing import Listing, Step
+from planner.explain.ordering import top_details
 from planner.explain.scalars import ScalarText, literal_text
 from planner.ir import (
     Aggregate,
@@ -30,6 +31,7 @@ from planner.ir import (
     Scan,
     SetOp,
     SharedRef,
+    Top,
     Values,
     subqueries,
 )
@@ -113,6 +115,8 @@ class _Walk:
                 ]
             case Distinct():
                 return "distinct", []
+            case Top(keys=keys, order=order, limit=limit, offset=offset):
+                return "top", top_details(keys, order, limit, offset, self.columns.__getitem__)
             case Prioritized(round=round):
                 return "prioritized", [f"from round {self.text(round)}"]
             case SetOp(kind=kind, columns=columns, lefts=lefts, rights=rights):

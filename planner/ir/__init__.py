@@ -43,6 +43,7 @@ from planner.ir.operators import (
     Values,
     padded,
 )
+from planner.ir.ordered import Top
 from planner.ir.programs import Binding, Context, Fixpoint, Prioritized, Program, RecursiveRef, SharedRef
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "SharedRef",
     "Some",
     "Subquery",
+    "Top",
     "Values",
     "children",
     "padded",

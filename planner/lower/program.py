@@ -28,6 +28,7 @@ from planner.ir import (
     Scan,
     SetOp,
     SharedRef,
+    Top,
     Values,
 )
 from planner.lower.aggregate import lower_aggregate
@@ -35,6 +36,7 @@ from planner.lower.join import lower_join
 from planner.lower.lowered import Lowered, distinct, filtered, lowered, mapped, projected, taken
 from planner.lower.multijoin import lower_relations, relations
 from planner.lower.setops import lower_set_operation
+from planner.lower.top import lower_top
 from planner.lower.values import lower_scan, lower_values, variable
 from planner.scalars import conjuncts
 
@@ -92,6 +94,8 @@ class _Lowering:
                 return lower_aggregate(operator, self.lower(input))
             case Distinct(input=input):
                 return distinct(projected(self.lower(input), [c.id for c in operator.columns]))
+            case Top(input=input):
+                return lower_top(operator, self.lower(input))
             case SetOp(left=left, right=right):
                 return lower_set_operation(operator, self.lower(left), self.lower(right))
             case Context(input=input, renaming=renaming):

@@ -28,6 +28,7 @@ from planner.ir import (
     SetKind,
     SetOp,
     SharedRef,
+    Top,
     Values,
     references,
 )
@@ -79,6 +80,8 @@ class _Pruning:
                 return self._aggregate(operator, needed)
             case Distinct(input=input):
                 return Distinct(self.exactly(input, operator.ids))
+            case Top():
+                return self._top(operator, needed)
             case SetOp():
                 return self._set_operation(operator, needed)
             case Context(input=input, renaming=renaming):
@@ -111,6 +114,14 @@ class _Pruning:
         items = tuple(item for item in aggregate.items if item.attribute.id in needed)
         used = frozenset(aggregate.keys) | {i.argument for i in items if i.argument is not None}
         return replace(aggregate, input=self.exactly(aggregate.input, used), items=items)
+
+    def _top(self, top: Top, needed: Ids) -> Operator:
+        """What comes last in the order tells only rows apart that are alike in all that is needed."""
+        order = top.order
+        while order and order[-1].column not in needed:
+            order = order[:-1]
+        used = needed.union(top.keys, (o.column for o in order))
+        return replace(top, input=self.exactly(top.input, used & top.ids), order=order)
 
     def _set_operation(self, operation: SetOp, needed: Ids) -> Operator:
         kept = [

@@ -27,6 +27,7 @@ from planner.ir import (
     Project,
     SetKind,
     SetOp,
+    Top,
     Values,
     children,
 )
@@ -64,6 +65,8 @@ def is_empty(operator: Operator) -> bool:
             return is_empty(input) or (isinstance(predicate, Literal) and predicate != TRUE)
         case Project(input=input) | Distinct(input=input) | Context(input=input) | Prioritized(input=input):
             return is_empty(input)
+        case Top(input=input, limit=limit):
+            return limit == 0 or is_empty(input)
         case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right):
             return is_empty(left) or is_empty(right)
         case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):

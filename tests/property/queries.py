@@ -1,8 +1,8 @@
 """Random queries: SELECT in all its clauses, joins, groups, set operations, CTEs and subqueries.
 
 `Queries.query` gives a term and the sorts of its columns, which are always named c0, c1, ...; table
-aliases are unique in a statement, so that a smaller statement keeps its meaning. ORDER BY and LIMIT do
-not occur: the answer is a bag.
+aliases are unique in a statement, so that a smaller statement keeps its meaning. ORDER BY comes with LIMIT,
+OFFSET or DISTINCT ON only: the answer is a bag.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import random
 from dataclasses import dataclass
 
 from tests.property.expressions import COMPARABLE, SORTS, Expressions, Scope
+from tests.property.places import placed
 from tests.property.terms import NOTHING, Term, listed, optional
 
 
@@ -84,6 +85,9 @@ class Queries(Expressions):
     ) -> tuple[Term, tuple[str, ...]]:
         """A query with columns of `sorts`, or of any; `loose`: "approx" columns may be among them."""
         draw = self.rng.random()
+        if depth > 1 and draw > 0.92:
+            query, sorts = self.query(depth - 1, outer, sorts)
+            return placed(self.rng, query, sorts, self.name("t")), sorts
         if depth > 1 and draw < 0.17:
             return self.set_operation(depth, outer, sorts)
         if depth > 1 and draw < 0.30:
@@ -327,6 +331,8 @@ class Queries(Expressions):
         self.budget -= 1
         alias = self.name("t")
         query, sorts = self.select(1, atoms + outer, None)
+        if self.rng.random() < 0.3:
+            query = placed(self.rng, query, sorts, self.name("t"))
         text = (
             self.rng.choice(("{} CROSS JOIN LATERAL ({}) AS %s", "{} LEFT JOIN LATERAL ({}) AS %s ON TRUE"))
             % alias

@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from datetime import date
 
-from engine.schema import (
-    BIGINT,
-    BOOLEAN,
-    DATE,
-    DOUBLE,
-    INTEGER,
-    REAL,
-    SMALLINT,
-    TEXT,
-    TIMESTAMP,
-    Column,
-    Schema,
-    Type,
-    numeric,
-)
 from tests.property.cases import Case, answers
 from tests.property.check import check
 from tests.property.duck import Bag
+from tests.property.examples import table
 from tests.property.histories import Change
-from tests.property.schemas import Row, Table
+from tests.property.schemas import Row
 from tests.property.terms import Term
 from tests.property.views import View
-
-SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)}
 
 
 def found(
@@ -46,7 +29,7 @@ def found(
     """
     made = tuple(View(name, _query(sql), (), None, fragile) for name, sql in views.items())
     epochs = tuple(tuple(Change(*change) for change in epoch) for epoch in history)
-    case = Case(0, tuple(map(_table, tables)), made, epochs)
+    case = Case(0, tuple(map(table, tables)), made, epochs)
     if rows is None:
         expected = answers(case)
         assert expected.keys() == set(views), "DuckDB takes every view"
@@ -58,24 +41,6 @@ def found(
 
 def _query(sql: str | tuple[str, str]) -> Term:
     return Term("query", sql) if isinstance(sql, str) else Term("query", sql[0], (), sql[1])
-
-
-def _table(text: str) -> Table:
-    """A table from `name(column TYPE [NOT NULL], ..., [PRIMARY KEY (column, ...)])`."""
-    name, _, inside = text.partition("(")
-    key = re.search(r", PRIMARY KEY \((.*?)\)", inside)
-    columns = []
-    for part in re.split(r", (?![\d])", inside.rpartition(")")[0].replace(key[0] if key else "\0", "")):
-        column, _, kind = part.partition(" ")
-        nullable = not kind.endswith(" NOT NULL")
-        columns.append(Column(column, _type(kind.removesuffix(" NOT NULL")), nullable))
-    schema = Schema(tuple(columns))
-    return Table(name, schema, tuple(schema.index(c) for c in key[1].split(", ")) if key else None)
-
-
-def _type(text: str) -> Type:
-    digits = re.fullmatch(r"NUMERIC\((\d+), (\d+)\)", text)
-    return numeric(int(digits[1]), int(digits[2])) if digits else SIMPLE[text]
 
 
 def test_an_aggregate_of_a_not_null_value_over_no_rows() -> None:

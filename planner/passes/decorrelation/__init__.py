@@ -36,6 +36,7 @@ from planner.ir import (
     SharedRef,
     Some,
     Subquery,
+    Top,
     Values,
     padded,
     references,
@@ -47,7 +48,6 @@ from planner.passes.decorrelation.dependent import (
     Carried,
     DependentJoin,
     Outer,
-    null_safe,
     value_of_nothing,
     with_outer,
 )
@@ -55,7 +55,17 @@ from planner.passes.decorrelation.outer import outer_join
 from planner.passes.decorrelation.predicates import negations_inward, outer_operands, possible
 from planner.renumber import renumbered
 from planner.rewrite import identity, map_expression, with_inputs
-from planner.scalars import TRUE, call, conjoin, conjuncts, disjoin, inline, may_be_null, rewrite
+from planner.scalars import (
+    TRUE,
+    call,
+    conjoin,
+    conjuncts,
+    disjoin,
+    inline,
+    may_be_null,
+    null_safe,
+    rewrite,
+)
 
 MANY_ROWS = "more than one row returned by a subquery used as an expression"
 
@@ -329,6 +339,8 @@ def at_most_one(query: Operator) -> bool:
     """Whether the query surely has no second row."""
     match query:
         case Aggregate(keys=()):
+            return True
+        case Top(keys=()) if query.has_one:
             return True
         case Project(input=input) | Filter(input=input):
             return at_most_one(input)

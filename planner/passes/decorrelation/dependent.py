@@ -36,12 +36,13 @@ from planner.ir import (
     RecursiveRef,
     SetOp,
     SharedRef,
+    Top,
     subqueries,
 )
 from planner.numbers import Numbers
 from planner.renumber import renumbered
 from planner.rewrite import identity, map_expressions
-from planner.scalars import TRUE, call, conjoin
+from planner.scalars import TRUE, call, conjoin, null_safe
 
 Carried = Mapping[int, tuple[int, ...]]
 """The numbers of the context's columns that go with each variable of a correlated recursion."""
@@ -73,14 +74,6 @@ class Host(Protocol):
     def definition(self, number: int) -> Operator: ...
 
 
-def null_safe(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Expression:
-    """That the columns are pairwise equal, NULL to NULL."""
-    return conjoin(
-        call(Op.NOT_DISTINCT if a.nullable or b.nullable else Op.EQ, a.ref, b.ref)
-        for a, b in zip(left, right, strict=True)
-    )
-
-
 def with_outer(query: Operator, names: Mapping[int, int]) -> Operator:
     """The query with its references to outer columns numbered anew."""
     return map_expressions(
@@ -110,6 +103,9 @@ class DependentJoin:
                 return Distinct(self.apply(outer, input))
             case Prioritized(input=input):
                 return replace(query, input=self.apply(outer, input))
+            case Top(input=input, keys=keys):
+                groups = (*(c.id for c in context.columns), *keys)
+                return replace(query, input=self.apply(outer, input), keys=groups)
             case Join():
                 return self._join(outer, query)
             case Aggregate():

@@ -22,6 +22,7 @@ from planner.ir import (
     Program,
     Project,
     SetOp,
+    Top,
     references,
 )
 from planner.passes.pushdown.joins import Parts, joined
@@ -57,7 +58,7 @@ def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
             return _full(operator, predicates)
         case Join():
             return _semi(operator, predicates)
-        case Aggregate(input=input, keys=keys):
+        case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys):
             down, above = _divided(predicates, frozenset(keys))
             return _filtered(replace(operator, input=pushed(input, down)), above)
         case SetOp():

@@ -28,6 +28,7 @@ from planner.ir import (
     SetKind,
     SetOp,
     SharedRef,
+    Top,
     references,
 )
 from planner.rewrite import with_inputs
@@ -111,6 +112,8 @@ class _Pushing:
                 return {key: below[key] for key in keys if key in below}
             case Join(kind=kind):
                 return _joined(kind, *found)
+            case Top(keys=keys):
+                return {key: below[key] for key in keys if key in below}
             case SetOp():
                 return _combined(operator, *found)
             case _:

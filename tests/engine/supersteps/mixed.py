@@ -12,7 +12,9 @@ from engine.execution import Job, Outcome
 from engine.plan import Node
 from engine.runtime import Engine, Stage
 from engine.store.directory import StateDirectory
-from engine.supersteps.executor import SuperstepExecutor, Transport
+from engine.supersteps.executor import SuperstepExecutor, Task, Transport
+from engine.supersteps.local import run_here
+from engine.supersteps.messages import Message
 from engine.supersteps.spec import Limits
 
 SHARDS = (1, 2, 4, 7)
@@ -46,6 +48,16 @@ class Counting(SuperstepExecutor):
         outcome = super().run(job)
         self.done += 1
         return outcome
+
+
+class Here:
+    """Carries messages within the process, in an order of its own."""
+
+    def __init__(self, seed: int) -> None:
+        self._seed = seed
+
+    def run(self, task: Task) -> list[Message]:
+        return run_here(task.spec, task.shards, self._seed)
 
 
 def executor_for(seed: int, path: Path, transport: Transport) -> tuple[Counting, random.Random]:

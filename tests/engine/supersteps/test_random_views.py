@@ -11,26 +11,13 @@ from pathlib import Path
 import pytest
 
 from engine.supersteps import keeping
-from engine.supersteps.executor import Task
-from engine.supersteps.local import run_here
-from engine.supersteps.messages import Message
-from tests.engine.supersteps.mixed import Mixed, executor_for
+from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import random_case
 from tests.property.check import check
 from tests.property.report import report
 
 CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "4"))
 FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
-
-
-class Here:
-    """Carries messages within the process, in an order of its own."""
-
-    def __init__(self, seed: int) -> None:
-        self._seed = seed
-
-    def run(self, task: Task) -> list[Message]:
-        return run_here(task.spec, task.shards, self._seed)
 
 
 @pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CASES))

@@ -1,0 +1,32 @@
+"""What EXPLAIN says of the first rows of groups, in the relational and the dataflow listing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from engine.plan import Ordering
+
+
+def top_details(
+    keys: Iterable[int],
+    order: Iterable[Ordering],
+    limit: int | None,
+    offset: int,
+    name: Callable[[int], str],
+) -> list[str]:
+    """The groups, the order and the places that are kept; `name` says what a column is called."""
+    by = ", ".join(name(key) for key in keys)
+    placed = ", ".join(ordering_text(ordering, name) for ordering in order)
+    return [*([f"by {by}"] if by else []), *([f"order {placed}"] if placed else []), _places(limit, offset)]
+
+
+def ordering_text(ordering: Ordering, name: Callable[[int], str]) -> str:
+    """The column as rows are ordered by it: `r1.total desc nulls first`."""
+    column, descending, nulls_first = ordering
+    return f"{name(column)}{' desc' if descending else ''}{' nulls first' if nulls_first else ''}"
+
+
+def _places(limit: int | None, offset: int) -> str:
+    if limit is None:
+        return f"places from {offset + 1}"
+    return f"place {offset + 1}" if limit == 1 else f"places {offset + 1} to {offset + limit}"

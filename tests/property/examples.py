@@ -1,0 +1,85 @@
+"""Views written by hand over random histories of given tables: the referee is asked at every epoch."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Sequence
+
+import sqlglot
+
+from engine.runtime import Engine
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIMESTAMP,
+    Column,
+    Schema,
+    Type,
+    numeric,
+)
+from tests.property.cases import Case, answers
+from tests.property.check import Make, check
+from tests.property.histories import random_history
+from tests.property.schemas import Table
+from tests.property.terms import Term
+from tests.property.views import View
+
+SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)}
+SQL = str | tuple[str, str]
+"""A query in PostgreSQL's SQL; or that, and DuckDB's for the same answer."""
+
+
+def hold(
+    tables: Sequence[str],
+    views: Sequence[SQL],
+    seeds: Sequence[int] = (0, 1),
+    length: int = 8,
+    make: Make = Engine,
+) -> None:
+    """Check that the views hold what the referee says, at every epoch and however history is divided."""
+    made = tuple(map(table, tables))
+    for seed in seeds:
+        history = random_history(random.Random(f"examples {seed}"), made, length)
+        named = tuple(View(f"v{i}", query(sql), (), None) for i, sql in enumerate(views))
+        case = Case(seed, made, named, history)
+        expected = answers(case)
+        missing = [view.sql("duckdb") for view in named if view.name not in expected]
+        assert not missing, f"the referee does not take {missing[0]}"
+        mismatch = check(case, expected, make)
+        assert mismatch is None, f"{_sql_of(mismatch.view, named)}\n{mismatch}"
+
+
+def _sql_of(name: str, views: Sequence[View]) -> str:
+    return next((view.sql() for view in views if view.name == name), name)
+
+
+def query(sql: SQL) -> Term:
+    """The query for both sides; DuckDB's is a translation where none is given."""
+    if isinstance(sql, str):
+        return Term("query", sql, (), sqlglot.transpile(sql, read="postgres", write="duckdb")[0])
+    return Term("query", sql[0], (), sql[1])
+
+
+def table(text: str) -> Table:
+    """A table from `name(column TYPE [NOT NULL], ..., [PRIMARY KEY (column, ...)])`."""
+    name, _, inside = text.partition("(")
+    key = re.search(r", PRIMARY KEY \((.*?)\)", inside)
+    columns = []
+    for part in re.split(r", (?![\d])", inside.rpartition(")")[0].replace(key[0] if key else "\0", "")):
+        column, _, kind = part.partition(" ")
+        nullable = not kind.endswith(" NOT NULL")
+        columns.append(Column(column, _type(kind.removesuffix(" NOT NULL")), nullable))
+    schema = Schema(tuple(columns))
+    return Table(name, schema, tuple(schema.index(c) for c in key[1].split(", ")) if key else None)
+
+
+def _type(text: str) -> Type:
+    digits = re.fullmatch(r"NUMERIC\((\d+), (\d+)\)", text)
+    return numeric(int(digits[1]), int(digits[2])) if digits else SIMPLE[text]
