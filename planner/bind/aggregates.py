@@ -50,16 +50,28 @@ class Aggregated:
 
 @dataclass
 class Collector:
-    """The aggregates of one query, in the order in which they were met."""
+    """The aggregates of one query, which groups by `keys`, in the order in which they were met; and what
+    GROUPING asks of keys."""
 
     session: Session
+    keys: tuple[Expression, ...] = ()
     found: dict[Aggregated, Attribute] = field(default_factory=dict)
+    groupings: dict[tuple[Expression, ...], Attribute] = field(default_factory=dict)
 
     def column(self, use: Aggregated, name: str) -> Attribute:
         if use not in self.found:
             nullable = use.function is not Function.COUNT
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
+
+    def grouping(self, keys: tuple[Expression, ...]) -> Attribute:
+        """The column of GROUPING(keys), of all if it names none; InvalidQuery if one is no key."""
+        if not set(keys) <= set(self.keys):
+            raise InvalidQuery("GROUPING takes what GROUP BY has")
+        keys = keys or self.keys
+        if keys not in self.groupings:
+            self.groupings[keys] = self.session.attribute("grouping", BIGINT, False)
+        return self.groupings[keys]
 
     def items(self, arguments: dict[Expression, int]) -> tuple[AggregateItem, ...]:
         return tuple(
@@ -78,8 +90,14 @@ def function_name(node: exp.Expression) -> str:
     return node.sql("postgres").split("(")[0].lower()
 
 
-def is_aggregate(node: exp.Expression) -> bool:
+def is_aggregate(node: exp.Expr) -> bool:
     return isinstance(node, exp.AggFunc | exp.AnyValue)
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether the value is one of a group: an aggregate, or a window function, is in it."""
+    inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
+    return any(is_aggregate(part) or isinstance(part, exp.Window | exp.GroupingId) for part in inside)
 
 
 def parts(node: exp.Expression) -> tuple[exp.Expression | None, bool]:

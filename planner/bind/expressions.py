@@ -68,7 +68,6 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Explode: "UNNEST",
     exp.ExplodingGenerateSeries: "generate_series",
     exp.GenerateSeries: "generate_series",
-    exp.Grouping: "GROUPING",
     exp.HexString: "a bytea literal",
     exp.AtTimeZone: "AT TIME ZONE",
     exp.WithinGroup: "WITHIN GROUP",
@@ -115,6 +114,8 @@ class ExpressionBinder:
             return self._comparison(node)
         if type(node) in _ARITHMETIC:
             return self._arithmetic(node)
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._grouping(node)
         if is_aggregate(node) or (isinstance(node, exp.Filter) and is_aggregate(node.this)):
             return self._aggregate(node)
         match node:
@@ -349,6 +350,11 @@ class ExpressionBinder:
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         use = aggregated(function, value, distinct, only)
         return self.collector.column(use, function_name(function)).ref
+
+    def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expression:
+        if self.collector is None:
+            fail(InvalidQuery(f"{self.clause} cannot contain GROUPING"), node)
+        return self.collector.grouping(tuple(self.bind(part) for part in node.expressions)).ref
 
     def _quantified(self, node: exp.Expression) -> Expression:
         """A comparison with ANY or ALL."""

@@ -16,6 +16,7 @@ from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.select import bind_select
 from planner.bind.session import Bound, Environment, Session
+from planner.bind.unions import union_all
 from planner.constants import folded
 from planner.errors import InvalidQuery, PlannerError
 from planner.ir import UNIT, Attribute, Distinct, Expression, Operator, Project, SetKind, SetOp, Values
@@ -188,17 +189,8 @@ def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expr
         return Values(columns, literal)
     parts: list[Operator] = [Values(session.fresh(columns), literal)] if literal else []
     parts += [Project(UNIT, tuple(zip(session.fresh(columns), row, strict=True))) for row in others]
-    while len(parts) > 1:
-        pairs = [parts[i : i + 2] for i in range(0, len(parts), 2)]
-        parts = [_sum(session, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
-    result = parts[0]
+    result = union_all(session, parts)
     return Project(result, tuple((c, old.ref) for c, old in zip(columns, result.columns, strict=True)))
-
-
-def _sum(session: Session, left: Operator, right: Operator) -> Operator:
-    """The rows of both, which have the same columns in the same order."""
-    lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
-    return SetOp(SetKind.UNION, left, right, session.fresh(left.columns), lefts, rights)
 
 
 def _literal_row(row: list[Expression]) -> tuple[object, ...] | None:

@@ -7,16 +7,15 @@ column, and what is left over of the columns below is an error.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from engine.expressions import ColumnRef, Literal
-from engine.plan import Function
-from planner.bind.aggregates import Collector
+from planner.bind.aggregates import Collector, has_aggregate
 from planner.bind.coercion import settled
 from planner.bind.expressions import ExpressionBinder
+from planner.bind.grouping import Grouping
+from planner.bind.groupsets import grouping_sets
 from planner.bind.limits import Limits, complete, limited, limits_of, placed
 from planner.bind.order import Term, distinct_terms, listed, order_terms, ordered
 from planner.bind.priority import prioritized
@@ -27,8 +26,6 @@ from planner.bind.tables import BindQuery, From, FromBinder
 from planner.errors import InvalidQuery, InvalidSyntax, Unsupported
 from planner.identifiers import fold
 from planner.ir import (
-    Aggregate,
-    AggregateItem,
     Attribute,
     Distinct,
     Expression,
@@ -36,17 +33,9 @@ from planner.ir import (
     Operator,
     Project,
     Top,
-    references,
 )
 from planner.positions import fail
-from planner.rewrite import identity, map_expression
 from planner.scalars import may_be_null
-
-_GROUPINGS: dict[type[exp.Expression], str] = {
-    exp.Rollup: "ROLLUP",
-    exp.Cube: "CUBE",
-    exp.GroupingSets: "GROUPING SETS",
-}
 
 
 @dataclass(frozen=True)
@@ -81,15 +70,15 @@ class _SelectBinder:
         outputs = self._expanded(source.scope)
         scope = replace(source.scope, aliases=_aliases(self.node))
         operator = self._where(source, scope)
-        keys = self._keys(scope, outputs)
-        collector = Collector(self.session)
+        sets = self._sets(scope, outputs)
+        collector = Collector(self.session, tuple(dict.fromkeys(key for keys in sets for key in keys)))
         values = self._values(scope, outputs, collector)
         having = self._having(scope, collector)
         names = [output.name for output in outputs]
         on = distinct_terms(self.node, names, self._binder(scope, "DISTINCT ON", collector).bind)
         terms = order_terms(self.node, names, self._binder(scope, "ORDER BY", collector).bind)
-        if self.node.args.get("group") or collector.found or having is not None:
-            grouping = _Grouping(self.session, operator, keys, collector)
+        if self.node.args.get("group") or collector.found or collector.groupings or having is not None:
+            grouping = Grouping(self.session, operator, sets, collector)
             operator = grouping.operator
             values = [
                 grouping.above(value, output.node) for value, output in zip(values, outputs, strict=True)
@@ -128,31 +117,34 @@ class _SelectBinder:
             return source.operator
         return Filter(source.operator, self._binder(scope, "WHERE").predicate(where.this))
 
-    def _keys(self, scope: Scope, outputs: list[_Output]) -> list[Expression]:
+    def _sets(self, scope: Scope, outputs: list[_Output]) -> list[list[Expression]]:
+        """The grouping sets: a set without keys if there is no GROUP BY."""
         group = self.node.args.get("group")
         if group is None:
-            return []
+            return [[]]
         check_clauses(group)
         binder = self._binder(scope, "GROUP BY")
-        keys: list[Expression] = []
-        for node in group.expressions:
-            if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
-                name = _GROUPINGS[type(node)]
-                error = Unsupported(f"{name} is not supported", "UNION ALL one query a grouping")
-                fail(error, node, name.split(" ")[0])
-            key = settled(self._key(binder, node, outputs))
-            if key not in keys:
-                keys.append(key)
-        return keys
+        if group.args.get("all") and not group.expressions:
+            plain = (i for i, output in enumerate(outputs) if not has_aggregate(output.node))
+            return [[settled(self._output(binder, outputs, i)) for i in plain]]
+        bound: dict[int, Expression] = {}
+        sets: list[list[Expression]] = []
+        for nodes in grouping_sets(group):
+            bound |= {id(n): settled(self._key(binder, n, outputs)) for n in nodes if id(n) not in bound}
+            sets.append([bound[id(node)] for node in nodes])
+        if group.args.get("all") is False:  # GROUP BY DISTINCT
+            return list({frozenset(keys): keys for keys in sets}.values())
+        return sets
 
     def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> Expression:
-        """A key as it is written: an ordinal or a name of the select list, or an expression. What the select
-        list has is bound just once, so that it is known again above the aggregation."""
+        """A key as it is written: an ordinal or a name of the select list, or an expression."""
         index = self._listed(binder, node, outputs)
-        if index is None:
-            return binder.bind(node)
-        output = outputs[index]
+        return binder.bind(node) if index is None else self._output(binder, outputs, index)
+
+    def _output(self, binder: ExpressionBinder, outputs: list[_Output], index: int) -> Expression:
+        """A key from the select list, bound just once, so that it is known again above the aggregation."""
         if index not in self.listed:
+            output = outputs[index]
             self.listed[index] = output.value or binder.bind(_unaliased(output.node))
         return self.listed[index]
 
@@ -211,65 +203,6 @@ class _SelectBinder:
         keys, order = tuple(o.column for o in order[: len(on)]), order[len(on) :]
         first = Top(wide, keys, complete(order, columns), 1)
         return limited(self.session, Bound(first, columns), order, limits)
-
-
-class _Grouping:
-    """The aggregation of a query, and the rewriting of what stands above it."""
-
-    def __init__(
-        self, session: Session, below: Operator, keys: list[Expression], collector: Collector
-    ) -> None:
-        self.below = below
-        arguments = [use.argument for use in collector.found if use.argument is not None]
-        columns: dict[Expression, int] = {}
-        items = list(identity(below.columns))
-        known = {column.id: column for column in below.columns}
-        for expression in (*keys, *arguments):
-            if expression in columns:
-                continue
-            if isinstance(expression, ColumnRef) and expression.index in known:
-                columns[expression] = expression.index
-                continue
-            attribute = session.attribute("key", expression.type, may_be_null(expression, known))
-            items.append((attribute, expression))
-            columns[expression] = attribute.id
-        prepared = Project(below, tuple(items)) if len(items) > len(known) else below
-        self.keys = {key: columns[key] for key in keys}
-        self.operator = Aggregate(
-            prepared,
-            tuple(self.keys.values()),
-            tuple(_exact(item, prepared, bool(keys)) for item in collector.items(columns)),
-        )
-
-    def above(self, expression: Expression, node: exp.Expression) -> Expression:
-        """The expression over the aggregation's columns; InvalidQuery if it needs others."""
-        result = map_expression(
-            expression, lambda e: ColumnRef(self.keys[e], e.type) if _is_key(e, self.keys) else None
-        )
-        lost = (references(result) & self.below.ids) - self.operator.ids
-        if lost:
-            name = self.below.attribute(min(lost)).name
-            place = next((c for c in node.find_all(exp.Column) if c.name.lower() == name.lower()), node)
-            fail(
-                InvalidQuery(
-                    f'column "{name}" must be in GROUP BY or inside an aggregate function',
-                    f"add it to GROUP BY, or use min({name})",
-                ),
-                place,
-            )
-        return result
-
-
-def _is_key(expression: Expression, keys: Mapping[Expression, int]) -> bool:
-    return not isinstance(expression, Literal) and expression in keys
-
-
-def _exact(item: AggregateItem, input: Operator, grouped: bool) -> AggregateItem:
-    """The item with its nullability: a group has rows, so only NULLs make its value NULL."""
-    if item.function is Function.COUNT or item.argument is None:
-        return item
-    nullable = not grouped or input.attribute(item.argument).nullable
-    return replace(item, attribute=replace(item.attribute, nullable=nullable))
 
 
 def _aliases(node: exp.Select) -> dict[str, exp.Expression]:

@@ -49,6 +49,12 @@ AGGREGATES: dict[str, tuple[tuple[int, str, str], ...]] = {
     "timestamp": ((1, "min({})", "timestamp"), (1, "max({})", "timestamp")),
 }
 OUTPUTS = ("int", "int", "int", "text", "text", "bool", "float", "numeric", "date", "timestamp")
+GROUPINGS = (
+    *5 * (" GROUP BY {}",),
+    " GROUP BY ROLLUP ({})",
+    " GROUP BY CUBE ({})",
+    " GROUP BY GROUPING SETS (({0}), {0}, ())",
+)
 SET_OPERATIONS = (
     "UNION",
     "UNION",
@@ -184,7 +190,7 @@ class Queries(Expressions):
                 atom = self.rng.choice([a for a in wanted if a.sort in sorts] or wanted)
                 keys.append(self.key(atom, scope))
         found = [self.aggregate(sort, scope) for sort in (*sorts, "int") if sort in AGGREGATES]
-        clause = optional(" GROUP BY {}", listed("items", tuple(keys))) if keys else NOTHING
+        clause = optional(self.rng.choice(GROUPINGS), listed("items", tuple(keys))) if keys else NOTHING
         return clause, Scope((*keys, *found), scope.outer)
 
     def key(self, atom: Term, scope: Scope) -> Term:

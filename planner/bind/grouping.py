@@ -1,0 +1,147 @@
+"""The aggregation of a query, and the rewriting of what stands above it.
+
+Several grouping sets are as many aggregations of one input: their rows together, with NULL for the keys
+that a set has not. What GROUPING says of a set is a constant of its rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlglot import exp
+
+from engine.expressions import ColumnRef, Literal
+from engine.plan import Function
+from engine.schema import BIGINT
+from planner.bind.aggregates import Collector
+from planner.bind.session import Bound, Session, Shared
+from planner.bind.unions import union_all
+from planner.errors import InvalidQuery
+from planner.ir import (
+    Aggregate,
+    AggregateItem,
+    Attribute,
+    Expression,
+    Item,
+    Operator,
+    Project,
+    SharedRef,
+    references,
+)
+from planner.positions import fail
+from planner.renumber import renumbered
+from planner.rewrite import identity, map_expression
+from planner.scalars import may_be_null
+
+Sets = Sequence[Sequence[Expression]]
+"""Grouping sets, of bound keys."""
+
+
+class Grouping:
+    """`operator` has the aggregates that `collector` found in the query, over `below` by each of the sets."""
+
+    def __init__(self, session: Session, below: Operator, sets: Sets, collector: Collector) -> None:
+        self.session = session
+        self.below = below
+        self.collector = collector
+        prepared, columns = self._prepared()
+        by = [[columns[key] for key in keys] for keys in sets]
+        items = tuple(_exact(item, prepared, all(sets)) for item in collector.items(columns))
+        self.keys = {key: columns[key] for key in collector.keys}
+        if len(by) == 1 and not collector.groupings:
+            self.operator: Operator = Aggregate(prepared, tuple(dict.fromkeys(by[0])), items)
+        else:
+            self.operator = self._united(prepared, by, items)
+
+    def above(self, expression: Expression, node: exp.Expression) -> Expression:
+        """The expression over the aggregation's columns; InvalidQuery if it needs others."""
+        result = map_expression(
+            expression, lambda e: ColumnRef(self.keys[e], e.type) if _is_key(e, self.keys) else None
+        )
+        lost = (references(result) & self.below.ids) - self.operator.ids
+        if lost:
+            name = self.below.attribute(min(lost)).name
+            place = next((c for c in node.find_all(exp.Column) if c.name.lower() == name.lower()), node)
+            fail(
+                InvalidQuery(
+                    f'column "{name}" must be in GROUP BY or inside an aggregate function',
+                    f"add it to GROUP BY, or use min({name})",
+                ),
+                place,
+            )
+        return result
+
+    def _prepared(self) -> tuple[Operator, dict[Expression, int]]:
+        """The input with all keys and arguments as columns, and the numbers of those."""
+        arguments = [use.argument for use in self.collector.found if use.argument is not None]
+        columns: dict[Expression, int] = {}
+        items = list(identity(self.below.columns))
+        known = {column.id: column for column in self.below.columns}
+        for expression in (*self.collector.keys, *arguments):
+            if expression in columns:
+                continue
+            if isinstance(expression, ColumnRef) and expression.index in known:
+                columns[expression] = expression.index
+                continue
+            attribute = self.session.attribute("key", expression.type, may_be_null(expression, known))
+            items.append((attribute, expression))
+            columns[expression] = attribute.id
+        prepared = Project(self.below, tuple(items)) if len(items) > len(known) else self.below
+        return prepared, columns
+
+    def _united(self, prepared: Operator, by: list[list[int]], items: tuple[AggregateItem, ...]) -> Operator:
+        """The rows of every set. The keys become new columns, since they may be NULL now."""
+        input = prepared
+        if len(by) > 1:
+            entry = self.session.define(Bound(prepared, prepared.columns))
+            if isinstance(entry, Shared):
+                input = SharedRef(entry.number, tuple((column, column.id) for column in prepared.columns))
+        union = union_all(self.session, [self._set(input, set, items) for set in by])
+        known = [replace(prepared.attribute(id), id=self.session.number()) for id in self.keys.values()]
+        found = [*known, *(item.attribute for item in items), *self.collector.groupings.values()]
+        self.keys = {key: column.id for key, column in zip(self.keys, known, strict=True)}
+        pairs = zip(found, union.columns, strict=True)
+        return Project(union, tuple((replace(new, nullable=c.nullable), c.ref) for new, c in pairs))
+
+    def _set(self, input: Operator, by: list[int], items: tuple[AggregateItem, ...]) -> Operator:
+        """The rows of one set: all keys, the aggregates, and what GROUPING says."""
+        group, numbers = renumbered(Aggregate(input, tuple(dict.fromkeys(by)), items), self.session.number)
+        rows: list[Item] = []
+        for id in self.keys.values():
+            column = input.attribute(id)
+            value: Expression = Literal(None, column.type)
+            if id in by:
+                value = group.attribute(numbers[id]).ref
+            rows.append((self._column(column, id not in by or column.nullable), value))
+        for item in items:
+            rows.append((self._column(item.attribute, item.attribute.nullable), _ref(group, numbers, item)))
+        for arguments, attribute in self.collector.groupings.items():
+            rows.append((self._column(attribute, False), Literal(self._word(arguments, by), BIGINT)))
+        return Project(group, tuple(rows))
+
+    def _column(self, like: Attribute, nullable: bool) -> Attribute:
+        return self.session.attribute(like.name, like.type, nullable)
+
+    def _word(self, arguments: tuple[Expression, ...], by: list[int]) -> int:
+        """What GROUPING says: a bit for each argument, the last in the least, set if it is not grouped by."""
+        word = 0
+        for argument in arguments:
+            word = 2 * word + (self.keys[argument] not in by)
+        return word
+
+
+def _ref(group: Operator, numbers: Mapping[int, int], item: AggregateItem) -> Expression:
+    return group.attribute(numbers[item.attribute.id]).ref
+
+
+def _is_key(expression: Expression, keys: Mapping[Expression, int]) -> bool:
+    return not isinstance(expression, Literal) and expression in keys
+
+
+def _exact(item: AggregateItem, input: Operator, grouped: bool) -> AggregateItem:
+    """The item with its nullability: a group has rows, so only NULLs make its value NULL."""
+    if item.function is Function.COUNT or item.argument is None:
+        return item
+    nullable = not grouped or input.attribute(item.argument).nullable
+    return replace(item, attribute=replace(item.attribute, nullable=nullable))

@@ -1,0 +1,26 @@
+"""UNION ALL of operators whose columns are alike."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.bind.session import Session
+from planner.ir import Attribute, Operator, SetKind, SetOp
+
+
+def union_all(session: Session, parts: Sequence[Operator]) -> Operator:
+    """The rows of all parts, which have the same columns in the same order; in a tree that stays shallow."""
+    level = list(parts)
+    while len(level) > 1:
+        pairs = [level[i : i + 2] for i in range(0, len(level), 2)]
+        level = [_both(session, *pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return level[0]
+
+
+def _both(session: Session, left: Operator, right: Operator) -> Operator:
+    columns = tuple(
+        Attribute(session.number(), a.name, a.type, a.nullable or b.nullable)
+        for a, b in zip(left.columns, right.columns, strict=True)
+    )
+    lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
+    return SetOp(SetKind.UNION, left, right, columns, lefts, rights)
