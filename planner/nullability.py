@@ -16,6 +16,7 @@ from planner.ir import (
     Prioritized,
     Project,
     Top,
+    Window,
 )
 from planner.scalars import may_be_null, not_null_ids
 
@@ -29,6 +30,8 @@ def known_columns(operator: Operator) -> Columns:
             return _held(known_columns(input), predicate)
         case Distinct(input=input) | Prioritized(input=input) | Top(input=input):
             return known_columns(input)
+        case Window(input=input, items=items):
+            return {**known_columns(input), **{item.attribute.id: item.attribute for item in items}}
         case Project(input=input, items=items):
             below = known_columns(input)
             return {a.id: replace(a, nullable=a.nullable and may_be_null(e, below)) for a, e in items}

@@ -24,6 +24,7 @@ from planner.ir import (
     Some,
     Top,
     Values,
+    Window,
 )
 from planner.rewrite import with_expressions, with_inputs
 from planner.scalars import rewrite
@@ -45,6 +46,8 @@ class _Copier:
         inputs = tuple(self.operator(i) for i in old.inputs)
         if isinstance(old, SetOp):
             return self._set_operation(old, *inputs)
+        if isinstance(old, Window):
+            return self._window(old, *inputs)
         below = with_inputs(old, inputs)
         if below.expressions:
             below = with_expressions(below, tuple(self.expression(e) for e in below.expressions))
@@ -79,6 +82,15 @@ class _Copier:
     def _set_operation(self, old: SetOp, left: Operator, right: Operator) -> SetOp:
         lefts, rights = (tuple(map(self._id, ids)) for ids in (old.lefts, old.rights))
         return SetOp(old.kind, left, right, self._columns(old.columns), lefts, rights)
+
+    def _window(self, window: Window, input: Operator) -> Window:
+        items = []
+        for item in window.items:
+            arguments = tuple(self._id(a) if isinstance(a, int) else a for a in item.arguments)
+            items.append(replace(item, attribute=self._new(item.attribute), arguments=arguments))
+        order = tuple(ordering._replace(column=self._id(ordering.column)) for ordering in window.order)
+        keys, ties = (tuple(map(self._id, ids)) for ids in (window.keys, window.ties))
+        return Window(input, keys, order, ties, tuple(items))
 
     def _own(self, operator: Operator) -> Operator:
         """The numbers that the operator itself brings forth, or refers to outside its expressions."""

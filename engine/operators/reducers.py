@@ -5,7 +5,7 @@ The compiled reduces sweep epochs. Where times have several coordinates, `Genera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import inf, isfinite, isnan, nan
 
@@ -13,7 +13,7 @@ from engine.codec.values import float_word, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.operators.general import Answer, Reducer, Words
-from engine.plan import Aggregate, Function, Reduce, TopK
+from engine.plan import Aggregate, Function, Ordering, Reduce, TopK
 from engine.schema import NULL, Schema, Type
 
 
@@ -32,19 +32,7 @@ def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
 def first(node: TopK, dictionary: Dictionary) -> Reducer:
     """The rows of a group, the input's columns but the keys, that have the places the node wants."""
     others = [c for c in range(len(node.input.schema)) if c not in node.keys]
-    ranks = [
-        (
-            others.index(o.column),
-            o.descending,
-            o.nulls_first,
-            _ranked(node.input.schema.types[o.column], dictionary),
-        )
-        for o in node.order
-        if o.column in others
-    ]
-
-    def place(row: Words) -> tuple:
-        return (*(_place(row[at], down, first, rank) for at, down, first, rank in ranks), row)
+    place = placing(node.order, others, node.input.schema, dictionary)
 
     def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
         passed = 0
@@ -58,7 +46,23 @@ def first(node: TopK, dictionary: Dictionary) -> Reducer:
     return reduce
 
 
-def _ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
+def placing(
+    order: Iterable[Ordering], others: list[int], schema: Schema, dictionary: Dictionary
+) -> Callable[[Words], tuple]:
+    """What rows of the columns `others` are sorted by: those of `order` among them, then their words."""
+    ranks = [
+        (others.index(o.column), o.descending, o.nulls_first, ranked(schema.types[o.column], dictionary))
+        for o in map(Ordering._make, order)
+        if o.column in others
+    ]
+
+    def place(row: Words) -> tuple:
+        return (*(_place(row[at], down, first, rank) for at, down, first, rank in ranks), row)
+
+    return place
+
+
+def ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
     """What a column's values are ordered by."""
     return dictionary.text if type.is_interned else int
 
@@ -103,7 +107,7 @@ def _aggregate(
         return lambda key, rows: sum(count for _, count in values(key, rows))
     if a.function in (Function.MIN, Function.MAX):
         choose = min if a.function is Function.MIN else max
-        rank = _ranked(type, dictionary)
+        rank = ranked(type, dictionary)
 
         def extreme(key: Words, rows: Answer) -> int:
             alive = [word for word, count in values(key, rows) if count > 0]

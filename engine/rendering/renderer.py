@@ -35,13 +35,14 @@ from engine.plan import (
 )
 from engine.rendering.linear import Linear
 from engine.rendering.loops import Loops
-from engine.rendering.reduces import Reduces
 from engine.rendering.scopes import Body, Collection, Scope, plain
 from engine.rendering.temporal import Temporals
+from engine.rendering.windows import Windows
 from engine.temporal import Temporal, Today
+from engine.windows import Window
 
 
-class Renderer(Linear, Loops, Reduces, Temporals):
+class Renderer(Linear, Loops, Windows, Temporals):
     """Renders plans into one dataflow."""
 
     def render(self, node: Node) -> Collection:
@@ -90,6 +91,8 @@ class Renderer(Linear, Loops, Reduces, Temporals):
                 return self._top_at_times(node, scope)
             case TopK():
                 return self._top(node, scope)
+            case Window():
+                return self._window(node, scope)
             case Recursive():
                 return self._recursive(node, scope)
             case Intern():

@@ -28,6 +28,7 @@ from planner.bind.functions import bind_function, has_interval
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
+from planner.bind.windows import Windows
 from planner.errors import InvalidQuery, PlannerError, TypeMismatch, Unsupported, UnsupportedType
 from planner.ir import Expression, references
 from planner.positions import fail, position
@@ -53,7 +54,6 @@ _ARITHMETIC: dict[type[exp.Expression], Op] = {
     exp.Mod: Op.MOD,
 }
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
-    exp.Window: "a window function",
     exp.Interval: "an interval",
     exp.Lambda: "a lambda",
     exp.Parameter: "a parameter",
@@ -87,12 +87,14 @@ class ExpressionBinder:
         queries: Queries,
         clause: str,
         collector: Collector | None = None,
+        windows: Windows | None = None,
     ) -> None:
         self.session = session
         self.scope = scope
         self.queries = queries
         self.clause = clause
         self.collector = collector
+        self.windows = windows
         self._expanding: set[str] = set()
 
     def bind(self, node: exp.Expression) -> Expression:
@@ -121,6 +123,8 @@ class ExpressionBinder:
         match node:
             case exp.Column():
                 return self._column(node)
+            case exp.Window():
+                return self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Literal() if node.is_string:
@@ -355,6 +359,18 @@ class ExpressionBinder:
         if self.collector is None:
             fail(InvalidQuery(f"{self.clause} cannot contain GROUPING"), node)
         return self.collector.grouping(tuple(self.bind(part) for part in node.expressions)).ref
+
+    def _window(self, node: exp.Window) -> Expression:
+        if self.windows is None:
+            fail(
+                InvalidQuery(
+                    f"{self.clause} cannot contain a window function: {node.sql(self.session.dialect)}",
+                    "QUALIFY can, or a query around this one",
+                ),
+                node,
+            )
+        inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
+        return self.windows.column(node, inside.bind, inside.predicate).ref
 
     def _quantified(self, node: exp.Expression) -> Expression:
         """A comparison with ANY or ALL."""

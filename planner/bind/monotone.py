@@ -37,6 +37,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Window,
     references,
 )
 from planner.references import components
@@ -177,6 +178,8 @@ class _Check:
                 raise _refusal("LIMIT or DISTINCT ON")
             case SetOp():
                 raise _refusal("EXCEPT or INTERSECT")
+            case Window():
+                raise _refusal("a window function")
         raise _refusal("another recursion")
 
     def _aggregate(self, aggregate: Aggregate) -> None:

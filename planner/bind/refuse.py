@@ -11,7 +11,10 @@ from planner.positions import fail
 
 _PLACES = frozenset({"order", "limit", "offset"})
 _SELECT = _PLACES | frozenset(
-    {"with_", "kind", "expressions", "distinct", "from_", "joins", "where", "group", "having"}
+    {
+        *("with_", "kind", "expressions", "distinct", "from_", "joins", "where", "group", "having"),
+        *("windows", "qualify"),
+    }
 )
 _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Select: _SELECT,
@@ -26,8 +29,6 @@ _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
 }
 _SET_OPERATION = _PLACES | frozenset({"with_", "this", "expression", "distinct"})
 _NAMES = {
-    "qualify": "QUALIFY",
-    "windows": "WINDOW",
     "laterals": "LATERAL VIEW",
     "locks": "FOR UPDATE",
     "into": "SELECT INTO",

@@ -14,6 +14,7 @@ from sqlglot import exp
 from planner.bind.aggregates import Collector, has_aggregate
 from planner.bind.coercion import settled
 from planner.bind.expressions import ExpressionBinder
+from planner.bind.frames import named_windows
 from planner.bind.grouping import Grouping
 from planner.bind.groupsets import grouping_sets
 from planner.bind.limits import Limits, complete, limited, limits_of, placed
@@ -23,6 +24,7 @@ from planner.bind.refuse import check_clauses
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.tables import BindQuery, From, FromBinder
+from planner.bind.windows import Rewrite, Windows
 from planner.errors import InvalidQuery, InvalidSyntax, Unsupported
 from planner.identifiers import fold
 from planner.ir import (
@@ -72,27 +74,40 @@ class _SelectBinder:
         operator = self._where(source, scope)
         sets = self._sets(scope, outputs)
         collector = Collector(self.session, tuple(dict.fromkeys(key for keys in sets for key in keys)))
-        values = self._values(scope, outputs, collector)
+        windows = Windows(self.session, named_windows(self.node))
+        values = self._values(scope, outputs, collector, windows)
         having = self._having(scope, collector)
+        qualify = self._qualify(scope, collector, windows)
         names = [output.name for output in outputs]
-        on = distinct_terms(self.node, names, self._binder(scope, "DISTINCT ON", collector).bind)
-        terms = order_terms(self.node, names, self._binder(scope, "ORDER BY", collector).bind)
+        on = distinct_terms(self.node, names, self._binder(scope, "DISTINCT ON", collector, windows).bind)
+        terms = order_terms(self.node, names, self._binder(scope, "ORDER BY", collector, windows).bind)
+        above: Rewrite = _unchanged
         if self.node.args.get("group") or collector.found or collector.groupings or having is not None:
             grouping = Grouping(self.session, operator, sets, collector)
-            operator = grouping.operator
-            values = [
-                grouping.above(value, output.node) for value, output in zip(values, outputs, strict=True)
-            ]
+            operator, above = grouping.operator, grouping.above
             if having is not None:
-                operator = Filter(operator, grouping.above(having, self.node.args["having"]))
-            on, terms = ([term.changed(grouping.above) for term in part] for part in (on, terms))
+                operator = Filter(operator, above(having, self.node.args["having"]))
+        values = [above(value, output.node) for value, output in zip(values, outputs, strict=True)]
+        on, terms = ([term.changed(above) for term in part] for part in (on, terms))
+        used = [*values, *(term.value for term in (*on, *terms) if term.value is not None)]
+        if qualify is None:
+            operator = windows.over(operator, above, self.node, used)
+        else:
+            qualify = above(qualify, self.node.args["qualify"])
+            operator = Filter(windows.over(operator, above, self.node, [*used, qualify]), qualify)
         return self._projected(operator, outputs, values, on, terms)
 
-    def _binder(self, scope: Scope, clause: str, collector: Collector | None = None) -> ExpressionBinder:
+    def _binder(
+        self,
+        scope: Scope,
+        clause: str,
+        collector: Collector | None = None,
+        windows: Windows | None = None,
+    ) -> ExpressionBinder:
         def queries(query: exp.Expression, within: Scope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
 
-        return ExpressionBinder(self.session, scope, queries, clause, collector)
+        return ExpressionBinder(self.session, scope, queries, clause, collector, windows)
 
     def _expanded(self, scope: Scope) -> list[_Output]:
         """The select list with `*` and `t.*` written out."""
@@ -154,8 +169,10 @@ class _SelectBinder:
         names = [output.name if isinstance(output.node, exp.Alias) else "" for output in outputs]
         return listed(node, names, "GROUP BY")
 
-    def _values(self, scope: Scope, outputs: list[_Output], collector: Collector) -> list[Expression]:
-        binder = self._binder(scope, "the select list", collector)
+    def _values(
+        self, scope: Scope, outputs: list[_Output], collector: Collector, windows: Windows
+    ) -> list[Expression]:
+        binder = self._binder(scope, "the select list", collector, windows)
         return [
             self.listed.get(i) or output.value or binder.bind(_unaliased(output.node))
             for i, output in enumerate(outputs)
@@ -164,6 +181,10 @@ class _SelectBinder:
     def _having(self, scope: Scope, collector: Collector) -> Expression | None:
         having = self.node.args.get("having")
         return self._binder(scope, "HAVING", collector).predicate(having.this) if having else None
+
+    def _qualify(self, scope: Scope, collector: Collector, windows: Windows) -> Expression | None:
+        qualify = self.node.args.get("qualify")
+        return self._binder(scope, "QUALIFY", collector, windows).predicate(qualify.this) if qualify else None
 
     def _projected(
         self,
@@ -203,6 +224,11 @@ class _SelectBinder:
         keys, order = tuple(o.column for o in order[: len(on)]), order[len(on) :]
         first = Top(wide, keys, complete(order, columns), 1)
         return limited(self.session, Bound(first, columns), order, limits)
+
+
+def _unchanged(expression: Expression, node: exp.Expression) -> Expression:
+    """What stands above no aggregation is as it was bound."""
+    return expression
 
 
 def _aliases(node: exp.Select) -> dict[str, exp.Expression]:

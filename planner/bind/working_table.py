@@ -47,11 +47,9 @@ def check_working_table(session: Session, name: str, cte: exp.CTE, value: Operat
         return
     as_set = bool(body.args.get("distinct"))
     if not _Additivity(session, as_set).holds(_step(value), frozenset({variable})):
-        means = (
-            "DISTINCT, LIMIT, or a second use of its rows,"
-            if not as_set
-            else "LIMIT or a second use of its rows"
-        )
+        means = "LIMIT, a window function, or a second use of its rows,"
+        if not as_set:
+            means = f"DISTINCT, {means}"
         error = Unsupported(
             f'the step of recursive "{name}" has {means} where only the rows of the last iteration '
             "and all rows so far give different answers",

@@ -22,9 +22,10 @@ from engine.plan import (
     TopK,
     Variable,
 )
+from engine.windows import Window
 from planner.explain.listing import Listing, Step
 from planner.explain.multijoin import multijoin_text
-from planner.explain.ordering import top_details
+from planner.explain.ordering import partition_details, top_details
 from planner.explain.scalars import ScalarText, literal_text
 from planner.scalars import conjuncts
 
@@ -98,6 +99,11 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
         case GroupQuery(keys=keys, query=query):
             by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
             return "group query", [*by, query]
+        case Window(functions=functions, input=input):
+            placed = enumerate(functions, start=len(input.schema))
+            order, ties = node.order[: node.peers], node.order[node.peers :]
+            where = partition_details(node.keys, order, ties, "#{}".format)
+            return "window", [*where, *(f"#{i} := {f} {f.type}" for i, f in placed)]
         case Threshold(clamp=clamp):
             return f"threshold {clamp.value}", []
         case TopK(keys=keys, order=order, limit=limit, offset=offset):

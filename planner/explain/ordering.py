@@ -20,6 +20,16 @@ def top_details(
     return [*([f"by {by}"] if by else []), *([f"order {placed}"] if placed else []), _places(limit, offset)]
 
 
+def partition_details(
+    keys: Iterable[int], order: Iterable[Ordering], ties: Iterable[Ordering], name: Callable[[int], str]
+) -> list[str]:
+    """The groups of a window, their order, and what tells peers apart."""
+    by = ", ".join(name(key) for key in keys)
+    placed, then = (", ".join(ordering_text(o, name) for o in part) for part in (order, ties))
+    parts = {"by": by, "order": placed, "ties by": then}
+    return [f"{what} {text}" for what, text in parts.items() if text]
+
+
 def ordering_text(ordering: Ordering, name: Callable[[int], str]) -> str:
     """The column as rows are ordered by it: `r1.total desc nulls first`."""
     column, descending, nulls_first = ordering

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.expressions import Literal
-from engine.plan import OnLimit
+from engine.plan import Function, OnLimit, Ordering
 from engine.schema import Column
 from planner.explain.listing import Listing, Step
-from planner.explain.ordering import top_details
+from planner.explain.ordering import partition_details, top_details
 from planner.explain.scalars import ScalarText, literal_text
 from planner.ir import (
     Aggregate,
@@ -33,6 +33,8 @@ from planner.ir import (
     SharedRef,
     Top,
     Values,
+    Window,
+    WindowItem,
     subqueries,
 )
 from planner.scalars import conjuncts
@@ -113,6 +115,9 @@ class _Walk:
                     )
                     for i in items
                 ]
+            case Window(keys=keys, order=order, ties=ties, items=items):
+                where = partition_details(keys, order, map(Ordering, ties), self.columns.__getitem__)
+                return "window", where + [self._windowed(i) for i in items]
             case Distinct():
                 return "distinct", []
             case Top(keys=keys, order=order, limit=limit, offset=offset):
@@ -129,6 +134,13 @@ class _Walk:
             case RecursiveRef(variable=variable):
                 return f"round before of {self._variable(variable, operator.name)}", []
         raise TypeError(f"{type(operator).__name__} cannot be shown")
+
+    def _windowed(self, item: WindowItem) -> str:
+        given = (self.columns[a] if isinstance(a, int) else literal_text(a) for a in item.arguments)
+        arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
+        call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
+        nulls = " ignore nulls" if item.ignores_nulls else ""
+        return self._assigned(item.attribute, f"{call}{nulls} over {item.frame}")
 
     def _shared(self, reference: SharedRef) -> str:
         definition = self._visit(self.program.definitions[reference.number])

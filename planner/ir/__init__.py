@@ -45,6 +45,7 @@ from planner.ir.operators import (
 )
 from planner.ir.ordered import Top
 from planner.ir.programs import Binding, Context, Fixpoint, Prioritized, Program, RecursiveRef, SharedRef
+from planner.ir.windows import Edge, Frame, Places, Side, Unit, Window, WindowItem
 
 __all__ = [
     "UNIT",
@@ -54,14 +55,17 @@ __all__ = [
     "Binding",
     "Context",
     "Distinct",
+    "Edge",
     "Exists",
     "Expression",
     "Filter",
     "Fixpoint",
+    "Frame",
     "Item",
     "Join",
     "JoinKind",
     "Operator",
+    "Places",
     "Prioritized",
     "Program",
     "Project",
@@ -72,10 +76,14 @@ __all__ = [
     "SetKind",
     "SetOp",
     "SharedRef",
+    "Side",
     "Some",
     "Subquery",
     "Top",
+    "Unit",
     "Values",
+    "Window",
+    "WindowItem",
     "children",
     "padded",
     "references",

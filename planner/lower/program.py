@@ -30,6 +30,7 @@ from planner.ir import (
     SharedRef,
     Top,
     Values,
+    Window,
 )
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.join import lower_join
@@ -38,6 +39,7 @@ from planner.lower.multijoin import lower_relations, relations
 from planner.lower.setops import lower_set_operation
 from planner.lower.top import lower_top
 from planner.lower.values import lower_scan, lower_values, variable
+from planner.lower.window import lower_window
 from planner.scalars import conjuncts
 
 
@@ -92,6 +94,8 @@ class _Lowering:
                 return lower_join(operator, self.lower(left), self.lower(right))
             case Aggregate(input=input):
                 return lower_aggregate(operator, self.lower(input))
+            case Window(input=input):
+                return lower_window(operator, self.lower(input))
             case Distinct(input=input):
                 return distinct(projected(self.lower(input), [c.id for c in operator.columns]))
             case Top(input=input):

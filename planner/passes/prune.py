@@ -30,6 +30,7 @@ from planner.ir import (
     SharedRef,
     Top,
     Values,
+    Window,
     references,
 )
 from planner.rewrite import identity
@@ -82,6 +83,8 @@ class _Pruning:
                 return Distinct(self.exactly(input, operator.ids))
             case Top():
                 return self._top(operator, needed)
+            case Window():
+                return self._window(operator, needed)
             case SetOp():
                 return self._set_operation(operator, needed)
             case Context(input=input, renaming=renaming):
@@ -122,6 +125,14 @@ class _Pruning:
             order = order[:-1]
         used = needed.union(top.keys, (o.column for o in order))
         return replace(top, input=self.exactly(top.input, used & top.ids), order=order)
+
+    def _window(self, window: Window, needed: Ids) -> Operator:
+        """A window with the items that are needed; what breaks ties stays, for the answer depends on it."""
+        items = tuple(item for item in window.items if item.attribute.id in needed)
+        if not items:
+            return self.pruned(window.input, needed)
+        window = replace(window, items=items)
+        return replace(window, input=self.exactly(window.input, window.used | (needed & window.input.ids)))
 
     def _set_operation(self, operation: SetOp, needed: Ids) -> Operator:
         kept = [

@@ -29,6 +29,7 @@ from planner.ir import (
     SetOp,
     Top,
     Values,
+    Window,
     children,
 )
 from planner.nullability import Columns, known_columns
@@ -67,6 +68,8 @@ def is_empty(operator: Operator) -> bool:
             return is_empty(input)
         case Top(input=input, limit=limit):
             return limit == 0 or is_empty(input)
+        case Window(input=input):
+            return is_empty(input)
         case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right):
             return is_empty(left) or is_empty(right)
         case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):

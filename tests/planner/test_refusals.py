@@ -8,8 +8,6 @@ from planner import PlannerError
 from tests.planner.samples import planned
 
 UNSUPPORTED = [
-    ("SELECT a, ^row_number() OVER (ORDER BY a) FROM t", "a window function"),
-    ("SELECT a, ^sum(c) OVER (PARTITION BY a) FROM t", "a window function"),
     ("SELECT a FROM t LIMIT (SELECT ^1)", "LIMIT by what is no constant"),
     ("SELECT a, x.b FROM k, LATERAL (SELECT a, b FROM t LIMIT ^k.id) AS x", "LIMIT by what is no constant"),
     ("SELECT a FROM t ^FETCH FIRST 10 PERCENT ROWS ONLY", "a LIMIT in percent"),
@@ -18,7 +16,6 @@ UNSUPPORTED = [
         "AS e ON e.src = r.src ORDER BY 1 LIMIT 1) AS x) SELECT * FROM r",
         "DISTINCT, LIMIT",
     ),
-    ("SELECT a FROM t ^QUALIFY row_number() OVER () = 1", "QUALIFY"),
     ("SELECT * FROM ^unnest(ARRAY[1, 2]) x", "UNNEST"),
     ("SELECT * FROM ^generate_series(1, 3) x", "table function generate_series"),
     ("SELECT ^ARRAY[1, 2]", "an array"),

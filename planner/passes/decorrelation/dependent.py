@@ -37,6 +37,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Window,
     subqueries,
 )
 from planner.numbers import Numbers
@@ -110,6 +111,9 @@ class DependentJoin:
                 return self._join(outer, query)
             case Aggregate():
                 return self._aggregate(outer, query)
+            case Window(input=input, keys=keys):
+                context_keys = tuple(c.id for c in context.columns)
+                return replace(query, input=self.apply(outer, input), keys=(*context_keys, *keys))
             case SetOp():
                 return self._set_operation(outer, query)
             case SharedRef(number=number, renaming=renaming):

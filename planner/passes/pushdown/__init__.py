@@ -23,6 +23,7 @@ from planner.ir import (
     Project,
     SetOp,
     Top,
+    Window,
     references,
 )
 from planner.passes.pushdown.joins import Parts, joined
@@ -59,6 +60,9 @@ def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
         case Join():
             return _semi(operator, predicates)
         case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys):
+            down, above = _divided(predicates, frozenset(keys))
+            return _filtered(replace(operator, input=pushed(input, down)), above)
+        case Window(input=input, keys=keys):
             down, above = _divided(predicates, frozenset(keys))
             return _filtered(replace(operator, input=pushed(input, down)), above)
         case SetOp():

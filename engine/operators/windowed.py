@@ -1,0 +1,176 @@
+"""Window functions of one group as a plain function, for times that are not a chain, and for floats.
+
+All of the group is read and evaluated. Sums of floats are exact until they are rounded, so that an
+answer that is taken back is the one that was given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate, groupby
+from math import inf, isnan, nan
+
+from engine.codec.values import float_word, word_float
+from engine.dictionary import Dictionary
+from engine.errors import InvalidValue
+from engine.operators.general import Answer, Reducer, Words
+from engine.operators.reducers import placing, ranked
+from engine.schema import NULL, Type
+from engine.windows import EXTREMES, Window, Windowed, WindowFunction
+
+
+@dataclass(frozen=True)
+class _Group:
+    """A group's rows in order, of all columns, each copy for itself; of each the places of the first and the
+    last of its peers."""
+
+    rows: Sequence[Words]
+    first: Sequence[int]
+    last: Sequence[int]
+
+    def frame(self, f: Windowed, i: int) -> tuple[int, int]:
+        """Where the frame of the row at place i begins, and where it has ended."""
+        size = len(self.rows)
+        start = 0 if f.start is None else min(max(i + f.start, 0), size)
+        end = size if f.end is None else min(i + f.end + 1, size)
+        return start, max(start, self.last[i] + 1 if f.peers else end)
+
+
+Column = Callable[[_Group], list[int]]
+"""A function's words for all rows of a group."""
+
+
+def windowed(node: Window, defaults: Sequence[int], dictionary: Dictionary) -> Reducer:
+    """The rows of a group, the input's columns but the keys, each with the words of all functions.
+
+    `defaults` has a word for each function, for places where the group has no row.
+    """
+    schema = node.input.schema
+    others = [c for c in range(len(schema)) if c not in node.keys]
+    place = placing(node.order, others, schema, dictionary)
+    peers = [o.column for o in node.order[: node.peers]]
+    columns = [
+        _column(f, word, schema.types, dictionary) for f, word in zip(node.functions, defaults, strict=True)
+    ]
+    source = [*node.keys, *others]
+    places = [source.index(c) for c in range(len(schema))]
+
+    def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
+        alive = sorted((row for row, count in rows.items() if count > 0), key=place)
+        copies = [tuple((*key, *row)[p] for p in places) for row in alive for _ in range(rows[row])]
+        group = _grouped(copies, peers)
+        values = [column(group) for column in columns]
+        for i, row in enumerate(group.rows):
+            yield (*(row[c] for c in others), *(column[i] for column in values)), 1
+
+    return reduce
+
+
+def _grouped(rows: list[Words], peers: list[int]) -> _Group:
+    first: list[int] = []
+    last: list[int] = []
+    for _, same in groupby(rows, key=lambda row: [row[c] for c in peers]):
+        size = sum(1 for _ in same)
+        start = len(first)
+        first += [start] * size
+        last += [start + size - 1] * size
+    return _Group(rows, first, last)
+
+
+def _column(f: Windowed, default: int, types: Sequence[Type], dictionary: Dictionary) -> Column:
+    match f.function:
+        case WindowFunction.ROW_NUMBER:
+            return lambda group: [i + 1 for i in range(len(group.rows))]
+        case WindowFunction.RANK:
+            return lambda group: [i + 1 for i in group.first]
+        case WindowFunction.VALUE:
+            return lambda group: _shifted([row[f.argument] for row in group.rows], f.start or 0, default)  # type: ignore[index]
+        case WindowFunction.FIRST | WindowFunction.LAST:
+            return lambda group: _ends(f, group)
+        case WindowFunction.COUNT:
+            return lambda group: [high - low for low, high in _counts(f, group)]
+    type = types[f.argument or 0]
+    if f.function in EXTREMES:
+        return lambda group: _extremes(f, group, ranked(type, dictionary))
+    return lambda group: _totals(f, group, type)
+
+
+def _shifted(words: list[int], distance: int, default: int) -> list[int]:
+    size = len(words)
+    return [words[i + distance] if 0 <= i + distance < size else default for i in range(size)]
+
+
+def _ends(f: Windowed, group: _Group) -> list[int]:
+    """The argument of the frames' first or last rows."""
+    frames = (group.frame(f, i) for i in range(len(group.rows)))
+    is_first = f.function is WindowFunction.FIRST
+    return [
+        group.rows[start if is_first else end - 1][f.argument] if start < end else NULL  # type: ignore[index]
+        for start, end in frames
+    ]
+
+
+def _counts(f: Windowed, group: _Group) -> list[tuple[int, int]]:
+    """How many values stand before each row's frame, and before its end."""
+    known = [f.argument is None or row[f.argument] != NULL for row in group.rows]
+    sums = [0, *accumulate(map(int, known))]
+    return [(sums[start], sums[end]) for start, end in (group.frame(f, i) for i in range(len(group.rows)))]
+
+
+def _extremes(f: Windowed, group: _Group, rank: Callable[[int], object]) -> list[int]:
+    choose = min if f.function is WindowFunction.MIN else max
+    words = [row[f.argument] for row in group.rows]  # type: ignore[index]
+
+    def chosen(among: Sequence[int]) -> int:
+        return choose((word for word in among if word != NULL), key=rank, default=NULL)  # type: ignore
+
+    frames = (group.frame(f, i) for i in range(len(words)))
+    if f.start is not None:
+        return [chosen(words[start:end]) for start, end in frames]
+    running = list(accumulate(words, lambda a, b: chosen((a, b))))
+    return [running[end - 1] if end else NULL for _, end in frames]
+
+
+def _totals(f: Windowed, group: _Group, type: Type) -> list[int]:
+    """SUM or AVG of each frame, from sums of all that comes before its ends."""
+    words = [row[f.argument] for row in group.rows]  # type: ignore[index]
+    total = _Total(words, type)
+    scale = 10 ** (type.scale or 0)
+    found = []
+    for i, (low, high) in enumerate(_counts(f, group)):
+        start, end = group.frame(f, i)
+        value = total.between(start, end)
+        if high == low:
+            found.append(NULL)
+        elif f.function is WindowFunction.AVG:
+            found.append(float_word(float(value / ((high - low) * scale))))
+        elif type.is_float:
+            found.append(float_word(float(value)))
+        elif not NULL < value < 2**63:
+            raise InvalidValue(f"overflow in {f.function.value}, whose result is {f.type}")
+        else:
+            found.append(int(value))
+    return found
+
+
+class _Total:
+    """Sums of words from each place to any other; NaN and infinities are counted apart."""
+
+    def __init__(self, words: list[int], type: Type) -> None:
+        values = [0 if word == NULL else word_float(word) if type.is_float else word for word in words]
+        self._special = (
+            [0, *accumulate(int(isnan(v)) for v in values)],
+            *([0, *accumulate(int(v == end) for v in values)] for end in (inf, -inf)),
+        )
+        exact = (Fraction(v) if abs(v) < inf else Fraction(0) for v in values)
+        self._finite = [Fraction(0), *accumulate(exact)]
+
+    def between(self, start: int, end: int) -> Fraction | float:
+        undefined, positive, negative = (counts[end] - counts[start] for counts in self._special)
+        if undefined or (positive and negative):
+            return nan
+        if positive or negative:
+            return inf if positive else -inf
+        return self._finite[end] - self._finite[start]

@@ -1,0 +1,95 @@
+"""Window specifications as written: what is inherited from WINDOW clauses, and the frames."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from planner.errors import InvalidQuery, Unsupported
+from planner.ir import Edge, Frame, Side, Unit
+from planner.ir.windows import CURRENT, END, RUNNING, START, WHOLE
+from planner.positions import fail
+
+
+@dataclass(frozen=True)
+class Specification:
+    """What stands behind OVER, with what it inherits; `frame` is None where none is written."""
+
+    keys: tuple[exp.Expression, ...]
+    order: tuple[exp.Ordered, ...]
+    frame: exp.WindowSpec | None
+
+
+def named_windows(node: exp.Select) -> dict[str, exp.Window]:
+    """The WINDOW clause by lower-case names."""
+    found: dict[str, exp.Window] = {}
+    for window in node.args.get("windows") or ():
+        if window.name.lower() in found:
+            fail(InvalidQuery(f'window "{window.name}" is defined twice'), window)
+        found[window.name.lower()] = window
+    return found
+
+
+def specification(node: exp.Window, named: Mapping[str, exp.Window]) -> Specification:
+    """What `node` says, with what the window that it names says; InvalidQuery if they do not go together."""
+    keys = tuple(part for key in node.args.get("partition_by") or () for part in _parts(key))
+    order = tuple(node.args["order"].expressions) if node.args.get("order") else ()
+    frame = node.args.get("spec")
+    alias = node.args.get("alias")
+    if alias is None:
+        return Specification(keys, order, frame)
+    if alias.name.lower() not in named:
+        hint = f"windows here: {', '.join(sorted(named))}" if named else "WINDOW name AS (...) defines one"
+        fail(InvalidQuery(f'no window "{alias.name}" is defined', hint), node)
+    others = {name: window for name, window in named.items() if name != alias.name.lower()}
+    base = specification(named[alias.name.lower()], others)
+    if not (keys or order or frame):
+        return base
+    if keys or (order and base.order) or base.frame is not None:
+        what = "PARTITION BY" if keys else "ORDER BY" if order and base.order else "a frame"
+        whose = "again" if keys or (order and base.order) else f'to inherit from window "{alias.name}"'
+        fail(InvalidQuery(f"{what} cannot be given {whose}"), node)
+    return Specification(base.keys, order or base.order, frame)
+
+
+def _parts(key: exp.Expression) -> list[exp.Expression]:
+    return key.expressions if isinstance(key, exp.Tuple) else [key]
+
+
+def frame_of(spec: exp.WindowSpec | None, is_ordered: bool) -> Frame:
+    """The frame that is written, or the one that SQL means where none is."""
+    if spec is None:
+        return RUNNING if is_ordered else WHOLE
+    unit = Unit[str(spec.args["kind"]).upper()]
+    start = _edge(spec, "start")
+    end = _edge(spec, "end") if spec.args.get("end") else CURRENT
+    exclude = spec.args.get("exclude")
+    words = exclude.name.lower() if isinstance(exclude, exp.Expression) else str(exclude or "").lower()
+    frame = Frame(unit, start, end, "" if words == "no others" else words)
+    return frame if is_ordered else _unordered(frame)
+
+
+def _unordered(frame: Frame) -> Frame:
+    """The frame where all rows are peers."""
+    if frame.unit is Unit.RANGE and frame.start.place in (None, 0) and frame.end.place in (None, 0):
+        start = START if frame.start == CURRENT else frame.start
+        end = END if frame.end == CURRENT else frame.end
+        return Frame(Unit.RANGE, start, end, frame.exclude)
+    return frame
+
+
+def _edge(spec: exp.WindowSpec, part: str) -> Edge:
+    value = spec.args[part]
+    side = str(spec.args.get(f"{part}_side") or "").lower()
+    if not isinstance(value, exp.Expression):
+        return CURRENT if str(value).upper().startswith("CURRENT") else Edge(Side(side))
+    while isinstance(value, exp.Paren):
+        value = value.this
+    if any(value.find_all(exp.Column, exp.Query, exp.Func)):
+        fail(
+            Unsupported("a frame that is not the same for all rows is not supported", "write a constant"),
+            value,
+        )
+    return Edge(Side(side), value.sql("duckdb"))
