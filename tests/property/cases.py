@@ -7,9 +7,11 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from planner.errors import PlannerError
 from tests.property.duck import Answer, Bag, Broken, Failure, Invalid, Referee
 from tests.property.fixpoint import Diverges
 from tests.property.histories import History, random_history, states
+from tests.property.planning import Catalog, refusal
 from tests.property.schemas import Table, random_tables
 from tests.property.views import View, random_view
 
@@ -23,6 +25,7 @@ class Case:
     tables: tuple[Table, ...]
     views: tuple[View, ...]
     history: History
+    refused: tuple[str, ...] = ()  # constructs for which views were left out: the documentation says so
 
 
 def random_case(seed: int, candidates: int = 24) -> tuple[Case, Answers]:
@@ -30,31 +33,48 @@ def random_case(seed: int, candidates: int = 24) -> tuple[Case, Answers]:
     rng = random.Random(seed)
     tables = random_tables(rng)
     history = random_history(rng, tables, rng.choice((3, 5, 6, 8, 10)))
-    views = _candidates(rng, tables, candidates)
-    case = Case(seed, tables, tuple(views), history)
-    found = answers(case)
+    views, refused = _candidates(rng, tables, candidates)
+    found = answers(Case(seed, tables, tuple(views), history))
     chosen = _chosen(rng, [view for view in views if view.name in found], found)
-    return Case(seed, tables, chosen, history), {view.name: found[view.name] for view in chosen}
+    case = Case(seed, tables, chosen, history, tuple(refused))
+    return case, {view.name: found[view.name] for view in chosen}
 
 
-def _candidates(rng: random.Random, tables: tuple[Table, ...], count: int) -> list[View]:
-    """Views that DuckDB takes, over the tables and each other."""
+def _candidates(rng: random.Random, tables: tuple[Table, ...], count: int) -> tuple[list[View], list[str]]:
+    """Views that DuckDB takes, over the tables and each other; and what others were refused for."""
     views: list[View] = []
-    referee = Referee(tables)
+    refused: list[str] = []
+    referee, catalog = Referee(tables), Catalog(tables)
     for number in itertools.count():
-        if len(views) == count:
+        if len(views) + len(refused) == count:
             break
         view = random_view(rng, f"v{number}", tables, tuple(views))
         try:
-            if is_valid(referee, view):
+            if not is_valid(referee, view):
+                continue
+            construct = _refused(catalog, view)
+            if construct is None:
                 views.append(view)
+            else:
+                refused.append(construct)
         except Broken:
             referee.close()
             referee = Referee(tables)
             for known in views:
                 known.answer(referee)
     referee.close()
-    return views
+    return views, refused
+
+
+def _refused(catalog: Catalog, view: View) -> str | None:
+    """The construct for which the view may be refused, if it is; any other failure is left to the check."""
+    try:
+        catalog.add(view)
+    except PlannerError as error:
+        return refusal(error)
+    except Exception:  # the check will find it again, and say where it is from
+        return None
+    return None
 
 
 def is_valid(referee: Referee, view: View) -> bool:

@@ -16,16 +16,15 @@ from decimal import Decimal
 import numpy as np
 
 from engine.codec import decode_rows, encode_rows
-from engine.plan import Node, Source
+from engine.plan import Node
 from engine.runtime import Engine
 from engine.schema import Kind, Schema
-from planner import plan_query
-from planner.catalog import Relation
 from planner.errors import PlannerError
 from tests.property.cases import Answers, Case
 from tests.property.duck import Answer, Bag, Failure, normalise, same
 from tests.property.histories import Change, Epoch, states
 from tests.property.mismatch import Departure, Mismatch, departure
+from tests.property.planning import Catalog
 from tests.property.views import View
 
 Make = Callable[[], Engine]
@@ -47,21 +46,16 @@ def check(case: Case, answers: Answers, make: Make = Engine) -> Mismatch | None:
 
 def plan(case: Case) -> dict[str, Node]:
     """The plan of every view, over the tables and the views before it."""
-    catalog: dict[str, Relation] = {
-        table.name: Relation(table.name, table.schema, Source(table.name, table.schema), table.key)
-        for table in case.tables
-    }
+    catalog = Catalog(case.tables)
     plans: dict[str, Node] = {}
     for view in case.views:
         with departure("crash", view.name, 0):
             try:
-                planned = plan_query(view.sql(), catalog)
+                plans[view.name] = catalog.add(view).plan
             except PlannerError as error:
                 raise Departure(
                     Mismatch("refused", view.name, 0, "a plan", f"{error.code}: {error}")
                 ) from error
-        plans[view.name] = planned.plan
-        catalog[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
     return plans
 
 

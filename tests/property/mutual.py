@@ -6,8 +6,8 @@ Their meaning is the fixed point of all bindings, which start empty and are upda
 from __future__ import annotations
 
 from tests.property.expressions import Scope
-from tests.property.queries import Relation
 from tests.property.recursion import WIDEST, Binding, Recursion, Recursions, items
+from tests.property.sources import Relation
 from tests.property.terms import Term, listed
 
 

@@ -7,54 +7,13 @@ OFFSET or DISTINCT ON only: the answer is a bag.
 
 from __future__ import annotations
 
-import random
-from dataclasses import dataclass
-
-from tests.property.expressions import COMPARABLE, SORTS, Expressions, Scope
-from tests.property.places import placed
+from tests.property.expressions import COMPARABLE, SORTS, Scope
+from tests.property.groups import AGGREGATES
+from tests.property.places import DIRECTIONS, placed
+from tests.property.sources import Relation, Sources
 from tests.property.terms import NOTHING, Term, listed, optional
 
-
-@dataclass(frozen=True)
-class Relation:
-    """What FROM may name: a table, a view, a CTE."""
-
-    name: str
-    columns: tuple[tuple[str, str], ...]  # name and sort
-
-
-# Aggregates by the sort of the result: template and the sort of the argument ("" for none, "any" for one).
-AGGREGATES: dict[str, tuple[tuple[int, str, str], ...]] = {
-    "int": (
-        (4, "count(*)", ""),
-        (2, "count({})", "any"),
-        (2, "count(DISTINCT {})", "any"),
-        (4, "sum({})", "int"),
-        (1, "sum(DISTINCT {})", "int"),
-        (2, "min({})", "int"),
-        (2, "max({})", "int"),
-    ),
-    "float": ((2, "sum({})", "float"), (1, "min({})", "float"), (1, "max({})", "float")),
-    "wild": ((1, "sum({})", "wild"), (1, "min({})", "wild"), (1, "max({})", "wild"), (1, "avg({})", "wild")),
-    "rough": (
-        (2, "avg({})", "int"),
-        (1, "avg({})", "float"),
-        (1, "max({})", "rough"),
-        (1, "avg(DISTINCT {})", "int"),
-    ),
-    "approx": ((1, "avg({})", "numeric"), (1, "sum({})", "rough"), (1, "avg({})", "rough")),
-    "numeric": ((2, "sum({})", "numeric"), (1, "min({})", "numeric"), (1, "max({})", "numeric")),
-    "text": ((1, "min({})", "text"), (1, "max({})", "text")),
-    "date": ((1, "min({})", "date"), (1, "max({})", "date")),
-    "timestamp": ((1, "min({})", "timestamp"), (1, "max({})", "timestamp")),
-}
 OUTPUTS = ("int", "int", "int", "text", "text", "bool", "float", "numeric", "date", "timestamp")
-GROUPINGS = (
-    *5 * (" GROUP BY {}",),
-    " GROUP BY ROLLUP ({})",
-    " GROUP BY CUBE ({})",
-    " GROUP BY GROUPING SETS (({0}), {0}, ())",
-)
 SET_OPERATIONS = (
     "UNION",
     "UNION",
@@ -67,19 +26,8 @@ SET_OPERATIONS = (
 )
 
 
-class Queries(Expressions):
-    """Writes queries over `relations`, which grows and shrinks as CTEs come into scope and go."""
-
-    def __init__(self, rng: random.Random, relations: tuple[Relation, ...]) -> None:
-        super().__init__(rng)
-        self.relations = list(relations)
-        self.budget = 0  # subqueries that the statement may still have
-        self.wanted: Relation | None = None  # what the next FROM should name
-        self._names = 0
-
-    def name(self, prefix: str) -> str:
-        self._names += 1
-        return f"{prefix}{self._names}"
+class Queries(Sources):
+    """Writes queries over `relations`."""
 
     def statement(self, depth: int = 3) -> tuple[Term, tuple[str, ...]]:
         """A whole query; its size is bounded by a budget of subqueries."""
@@ -152,13 +100,16 @@ class Queries(Expressions):
             group, scope = self.grouped(scope, sorts)
             if self.rng.random() < 0.3:
                 having = optional(" HAVING {}", self.expression("bool", scope, 2))
+        window = qualify = NOTHING
+        if self.rng.random() < 0.15:
+            scope, window, qualify = self.windowed(scope, sorts)
         distinct = optional("DISTINCT ") if self.rng.random() < 0.12 and "approx" not in sorts else NOTHING
         items = tuple(
             Term("item", f"{{}} AS c{i}", (self.item(sort, scope, 2 if self.rng.random() < 0.5 else 0),))
             for i, sort in enumerate(sorts)
         )
-        parts = (distinct, listed("items", items), source, where, group, having)
-        return Term(f"query({','.join(sorts)})", "SELECT {}{} FROM {}{}{}{}", parts), sorts
+        parts = (distinct, listed("items", items), source, where, group, having, window, qualify)
+        return Term(f"query({','.join(sorts)})", "SELECT {}{} FROM {}{}{}{}{}{}", parts), sorts
 
     def output_sorts(self, scope: Scope, loose: bool) -> tuple[str, ...]:
         """Sorts of one to four columns, such as the scope has and now and then others."""
@@ -179,172 +130,6 @@ class Queries(Expressions):
     def predicate(self, scope: Scope, depth: int) -> Term:
         return self.expression("bool", scope, 2 if depth > 1 else 1)
 
-    # Groups
-
-    def grouped(self, scope: Scope, sorts: tuple[str, ...]) -> tuple[Term, Scope]:
-        """GROUP BY, and the scope behind it: the keys, and aggregates of the sorts that are asked for."""
-        keys: list[Term] = []
-        for _ in range(self.rng.choice((0, 1, 1, 1, 2))):
-            wanted = [atom for atom in scope.atoms if atom.sort in SORTS]
-            if wanted:
-                atom = self.rng.choice([a for a in wanted if a.sort in sorts] or wanted)
-                keys.append(self.key(atom, scope))
-        found = [self.aggregate(sort, scope) for sort in (*sorts, "int") if sort in AGGREGATES]
-        clause = optional(self.rng.choice(GROUPINGS), listed("items", tuple(keys))) if keys else NOTHING
-        return clause, Scope((*keys, *found), scope.outer)
-
-    def key(self, atom: Term, scope: Scope) -> Term:
-        if self.rng.random() < 0.8 or atom.sort != "int":
-            return atom
-        return Term("int", self.rng.choice(("({} % 2)", "({} + 1)", "abs({})")), (atom,))
-
-    def aggregate(self, sort: str, scope: Scope) -> Term:
-        choices = AGGREGATES[sort]
-        _, text, argument = self.rng.choices(choices, [each[0] for each in choices])[0]
-        parts: tuple[Term, ...] = ()
-        if argument:
-            known = [atom.sort for atom in scope.atoms if atom.sort != "approx"]
-            argument = self.rng.choice(known or ["int"]) if argument == "any" else argument
-            parts = (self.expression(argument, Scope(scope.atoms), self.rng.choice((0, 0, 1))),)
-        if self.rng.random() < 0.2:
-            condition = self.expression("bool", Scope(scope.atoms), 1)
-            return Term(sort, text + " FILTER (WHERE {})", (*parts, condition))
-        return Term(sort, text, parts)
-
-    # FROM
-
-    def source(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
-        if self.rng.random() < 0.06:
-            return self.joined_by_equalities(depth, outer)
-        term, atoms = self.primary(depth, outer)
-        joins = self.rng.choice((0, 0, 0, 1, 1, 1, 2)) if depth > 1 else self.rng.choice((0, 0, 1))
-        for _ in range(joins):
-            term, atoms = self.join(term, atoms, depth, outer)
-        if self.rng.random() < 0.08:  # at the end: a comma binds less than JOIN
-            other, more = self.primary(depth - 1, outer)
-            return Term("from", "{}, {}", (term, other)), atoms + more
-        return term, atoms
-
-    def primary(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
-        """A named relation, a subquery or a list of values."""
-        alias = self.name("t")
-        draw = self.rng.random()
-        if self.wanted is not None:
-            relation, self.wanted = self.wanted, None
-            return Term("from", f"{relation.name} AS {alias}"), _columns(alias, relation.columns)
-        if depth > 1 and draw < 0.2 and self.budget > 0:
-            self.budget -= 1
-            query, sorts = self.query(depth - 1, (), None)
-            return Term("from", f"({{}}) AS {alias}", (query,)), _columns(alias, enumerated(sorts))
-        if draw > 0.97:
-            return self.values(alias)
-        recent = self.relations[-2:] if self.rng.random() < 0.4 else self.relations
-        relation = self.rng.choice(recent)
-        return Term("from", f"{relation.name} AS {alias}"), _columns(alias, relation.columns)
-
-    def values(self, alias: str) -> tuple[Term, tuple[Term, ...]]:
-        sorts = tuple(self.rng.choice(("int", "text")) for _ in range(self.rng.randint(1, 2)))
-        names = ", ".join(f"c{i}" for i in range(len(sorts)))
-        rows = tuple(
-            Term("row", f"({', '.join('{}' for _ in sorts)})", tuple(self.literal(sort) for sort in sorts))
-            for _ in range(self.rng.randint(1, 3))
-        )
-        term = Term("from", f"(VALUES {{}}) AS {alias}({names})", (listed("rows", rows),))
-        return term, _columns(alias, enumerated(sorts))
-
-    def join(
-        self, left: Term, atoms: tuple[Term, ...], depth: int, outer: tuple[Term, ...]
-    ) -> tuple[Term, tuple[Term, ...]]:
-        draw = self.rng.random()
-        if draw < 0.12:
-            return self.using(left, atoms)
-        if draw < 0.20 and depth > 1 and self.budget > 0:
-            return self.lateral(left, atoms, depth, outer)
-        right, others = self.primary(depth - 1, outer)
-        if draw < 0.30:
-            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + others
-        kind = self.rng.choice(
-            ("JOIN", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
-        )
-        condition = self.join_condition(atoms, others)
-        return Term("from", f"{{}} {kind} {{}} ON {{}}", (left, right, condition)), atoms + others
-
-    def joined_by_equalities(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
-        """Inner joins of three or four relations, each equal to the one before it, and often to the first one
-        too, which closes a cycle."""
-        term, first = self.primary(depth - 1, outer)
-        atoms = last = first
-        for _ in range(self.rng.choice((2, 2, 3))):
-            right, others = self.primary(depth - 1, outer)
-            pairs = [(a, b) for a in last for b in others if a.sort == b.sort and a.sort in SORTS]
-            closing = [(a, b) for a in first for b in others if a.sort == b.sort and a.sort in SORTS]
-            atoms, last = atoms + others, others
-            if not pairs:
-                term = Term("from", "{} CROSS JOIN {}", (term, right))
-                continue
-            condition = Term("bool", "({} = {})", self.rng.choice(pairs))
-            if closing and self.rng.random() < 0.6:
-                operator = self.rng.choice(("=", "=", "=", "IS NOT DISTINCT FROM", "<="))
-                more = Term("bool", f"({{}} {operator} {{}})", self.rng.choice(closing))
-                condition = Term("bool", "({} AND {})", (condition, more))
-            term = Term("from", "{} JOIN {} ON {}", (term, right, condition))
-        return term, atoms
-
-    def join_condition(self, left: tuple[Term, ...], right: tuple[Term, ...]) -> Term:
-        pairs = [(a, b) for a in left for b in right if a.sort == b.sort and a.sort in (*SORTS, "wild")]
-        if not pairs or self.rng.random() < 0.12:
-            return self.expression("bool", Scope(left + right), 1)
-        operator = (
-            "=" if self.rng.random() < 0.85 else self.rng.choice(("<", "<>", ">=", "IS NOT DISTINCT FROM"))
-        )
-        condition = Term("bool", f"({{}} {operator} {{}})", self.rng.choice(pairs))
-        while self.rng.random() < 0.3:
-            more = (
-                Term("bool", "({} = {})", self.rng.choice(pairs))
-                if self.rng.random() < 0.4
-                else self.expression("bool", Scope(left + right), 1)
-            )
-            condition = Term("bool", "({} AND {})", (condition, more))
-        return condition
-
-    def using(self, left: Term, atoms: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
-        """A join of the whole left side with a relation on a column name that both have."""
-        alias = self.name("t")
-        named: dict[str, list[Term]] = {}
-        for atom in atoms:
-            named.setdefault(atom.text.split(".")[-1], []).append(atom)
-        options = [
-            (relation, column)
-            for relation in self.relations
-            for column, sort in relation.columns
-            if column in named and len(named[column]) == 1 and named[column][0].sort == sort and sort in SORTS
-        ]
-        if not options:
-            relation = self.rng.choice(self.relations)
-            right = Term("from", f"{relation.name} AS {alias}")
-            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + _columns(alias, relation.columns)
-        relation, column = self.rng.choice(options)
-        kind = self.rng.choice(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
-        merged = Term(named[column][0].sort, column)
-        right = Term("from", f"{relation.name} AS {alias}")
-        others = _columns(alias, tuple(each for each in relation.columns if each[0] != column))
-        kept = tuple(atom for atom in atoms if atom is not named[column][0])
-        return Term("from", f"{{}} {kind} {{}} USING ({column})", (left, right)), (merged, *kept, *others)
-
-    def lateral(
-        self, left: Term, atoms: tuple[Term, ...], depth: int, outer: tuple[Term, ...]
-    ) -> tuple[Term, tuple[Term, ...]]:
-        self.budget -= 1
-        alias = self.name("t")
-        query, sorts = self.select(1, atoms + outer, None)
-        if self.rng.random() < 0.3:
-            query = placed(self.rng, query, sorts, self.name("t"))
-        text = (
-            self.rng.choice(("{} CROSS JOIN LATERAL ({}) AS %s", "{} LEFT JOIN LATERAL ({}) AS %s ON TRUE"))
-            % alias
-        )
-        return Term("from", text, (left, query)), atoms + _columns(alias, enumerated(sorts))
-
     # Subqueries in expressions
 
     def subquery(self, sort: str, scope: Scope, depth: int) -> Term | None:
@@ -356,10 +141,19 @@ class Queries(Expressions):
         if sort not in AGGREGATES or sort == "approx":
             return None
         source, where, inner = self.correlated(scope)
+        if sort in SORTS and self.rng.random() < 0.25:
+            return self.first_value(sort, source, where, inner)
         value = self.aggregate(sort, inner)
         item = listed("items", (Term("item", "{} AS c0", (value,)),))
         query = Term(f"query({sort})", "SELECT {} FROM {}{}", (item, source, where))
         return Term(sort, "({})", (query,))
+
+    def first_value(self, sort: str, source: Term, where: Term, inner: Scope) -> Term:
+        """The first value in an order, which says all that there is to say of it."""
+        ours, theirs = self.rng.choice(DIRECTIONS)
+        text = "SELECT {} FROM {}{} ORDER BY 1%s LIMIT 1"
+        parts = (listed("items", (Term("item", "{} AS c0", (self.item(sort, inner, 0),)),)), source, where)
+        return Term(sort, "({})", (Term(f"query({sort})", text % ours, parts, text % theirs),))
 
     def subquery_test(self, scope: Scope) -> Term:
         """EXISTS, IN, NOT IN, or a comparison with ANY or ALL."""
@@ -399,14 +193,6 @@ class Queries(Expressions):
         else:
             return source, NOTHING, inner
         return source, optional(" WHERE {}", test), inner
-
-
-def enumerated(sorts: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    return tuple((f"c{i}", sort) for i, sort in enumerate(sorts))
-
-
-def _columns(alias: str, columns: tuple[tuple[str, str], ...]) -> tuple[Term, ...]:
-    return tuple(Term(sort, f"{alias}.{column}") for column, sort in columns)
 
 
 def nested(body: Term, alias: str) -> str:

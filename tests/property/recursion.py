@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tests.property.expressions import Scope
-from tests.property.queries import Queries, Relation, nested
+from tests.property.queries import Queries, nested
+from tests.property.sources import Relation
 from tests.property.terms import NOTHING, Term, listed, optional
 
 # A recursive column has the widest type of its sort, so that a step never changes it.

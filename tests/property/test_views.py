@@ -1,6 +1,6 @@
 """The property that matters more than the rest: every view equals the referee's answer at every epoch.
 
-FRESHET_CASES is the number of (view, history) pairs, 2,000 unless set; FRESHET_SEED is the first seed, so
+FRESHET_CASES is the number of (view, history) pairs, 1,000 unless set; FRESHET_SEED is the first seed, so
 that a failure can be run again alone.
 """
 
@@ -15,7 +15,7 @@ from tests.property.check import check
 from tests.property.report import report
 from tests.property.shrink import shrink
 
-CASES = int(os.environ.get("FRESHET_CASES", "2000"))
+CASES = int(os.environ.get("FRESHET_CASES", "1000"))
 FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 BLOCKS = 20
 

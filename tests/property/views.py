@@ -10,9 +10,9 @@ from tests.property.duck import Answer, Failure, Referee
 from tests.property.expressions import sort_of
 from tests.property.fixpoint import MOST_ROWS, Diverges, iterate
 from tests.property.mutual import Mutuals
-from tests.property.queries import Relation
 from tests.property.recursion import Recursion
 from tests.property.schemas import Table
+from tests.property.sources import Relation
 from tests.property.terms import Term
 
 

@@ -1,0 +1,50 @@
+"""Views planned one over the other, and the refusals that are no fault."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from engine.plan import Source
+from planner import PlannedQuery, plan_query
+from planner.catalog import Relation
+from planner.errors import PlannerError, Unsupported
+from tests.property.schemas import Table
+from tests.property.views import View
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "sql.md"
+_LISTED = re.compile(r"^\| `SELECT [^`]+` \| `([^`]+)` \|$", re.MULTILINE)
+# What the table of refusals has no line for, one reason each.
+_OTHERS = (
+    "WINDOW", "QUALIFY", "aggregate function", "WITHIN GROUP", "table function", "LATERAL",
+)  # fmt: skip
+
+
+class Catalog:
+    """Tables, and the views planned so far."""
+
+    def __init__(self, tables: Iterable[Table]) -> None:
+        self.relations = {
+            table.name: Relation(table.name, table.schema, Source(table.name, table.schema), table.key)
+            for table in tables
+        }
+
+    def add(self, view: View) -> PlannedQuery:
+        """The view's plan; others may read it from now on. Raises PlannerError."""
+        planned = plan_query(view.sql(), self.relations)
+        self.relations[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
+        return planned
+
+
+def refusal(error: PlannerError) -> str | None:
+    """The construct, if the documentation says that it is refused; None if the error is a fault."""
+    if not isinstance(error, Unsupported):
+        return None
+    return next((name for name in _constructs() if name.lower() in error.message.lower()), None)
+
+
+@cache
+def _constructs() -> tuple[str, ...]:
+    return (*_LISTED.findall(DOCUMENT.read_text()), *_OTHERS)

@@ -1,0 +1,224 @@
+"""Random FROM clauses: relations, subqueries, values, series, and joins of every kind."""
+
+from __future__ import annotations
+
+import random
+from abc import abstractmethod
+from dataclasses import dataclass
+
+from tests.property.expressions import SORTS, Scope
+from tests.property.groups import Groups
+from tests.property.places import placed
+from tests.property.terms import Term, listed
+
+Columns = tuple[tuple[str, str], ...]  # name and sort
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What FROM may name: a table, a view, a CTE."""
+
+    name: str
+    columns: Columns
+
+
+class Sources(Groups):
+    """Writes FROM clauses over `relations`, which grows and shrinks as CTEs come into scope and go."""
+
+    def __init__(self, rng: random.Random, relations: tuple[Relation, ...]) -> None:
+        super().__init__(rng)
+        self.relations = list(relations)
+        self.budget = 0  # subqueries that the statement may still have
+        self.wanted: Relation | None = None  # what the next FROM should name
+        self._names = 0
+
+    def name(self, prefix: str) -> str:
+        self._names += 1
+        return f"{prefix}{self._names}"
+
+    @abstractmethod
+    def query(
+        self, depth: int, outer: tuple[Term, ...], sorts: tuple[str, ...] | None, loose: bool = False
+    ) -> tuple[Term, tuple[str, ...]]:
+        """A query with columns of `sorts`, or of any; `loose`: "approx" columns may be among them."""
+
+    @abstractmethod
+    def select(
+        self, depth: int, outer: tuple[Term, ...], sorts: tuple[str, ...] | None, loose: bool = False
+    ) -> tuple[Term, tuple[str, ...]]:
+        """A query that is one SELECT."""
+
+    def source(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        if self.rng.random() < 0.06:
+            return self.joined_by_equalities(depth, outer)
+        term, atoms = self.primary(depth, outer)
+        joins = self.rng.choice((0, 0, 0, 1, 1, 1, 2)) if depth > 1 else self.rng.choice((0, 0, 1))
+        for _ in range(joins):
+            term, atoms = self.join(term, atoms, depth, outer)
+        if self.rng.random() < 0.08:  # at the end: a comma binds less than JOIN
+            other, more = self.primary(depth - 1, outer)
+            return Term("from", "{}, {}", (term, other)), atoms + more
+        return term, atoms
+
+    def primary(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        """A named relation, a subquery or a list of values."""
+        alias = self.name("t")
+        draw = self.rng.random()
+        if self.wanted is not None:
+            relation, self.wanted = self.wanted, None
+            return Term("from", f"{relation.name} AS {alias}"), columns_of(alias, relation.columns)
+        if depth > 1 and draw < 0.2 and self.budget > 0:
+            self.budget -= 1
+            query, sorts = self.query(depth - 1, (), None)
+            return Term("from", f"({{}}) AS {alias}", (query,)), columns_of(alias, enumerated(sorts))
+        if draw > 0.97:
+            return self.values(alias)
+        if draw > 0.96:
+            return Term("from", f"generate_series(1, 3) AS {alias}(c0)"), (Term("int", f"{alias}.c0"),)
+        recent = self.relations[-2:] if self.rng.random() < 0.4 else self.relations
+        relation = self.rng.choice(recent)
+        return Term("from", f"{relation.name} AS {alias}"), columns_of(alias, relation.columns)
+
+    def values(self, alias: str) -> tuple[Term, tuple[Term, ...]]:
+        sorts = tuple(self.rng.choice(("int", "text")) for _ in range(self.rng.randint(1, 2)))
+        names = ", ".join(f"c{i}" for i in range(len(sorts)))
+        rows = tuple(
+            Term("row", f"({', '.join('{}' for _ in sorts)})", tuple(self.literal(sort) for sort in sorts))
+            for _ in range(self.rng.randint(1, 3))
+        )
+        term = Term("from", f"(VALUES {{}}) AS {alias}({names})", (listed("rows", rows),))
+        return term, columns_of(alias, enumerated(sorts))
+
+    def join(
+        self, left: Term, atoms: tuple[Term, ...], depth: int, outer: tuple[Term, ...]
+    ) -> tuple[Term, tuple[Term, ...]]:
+        draw = self.rng.random()
+        if draw < 0.12:
+            return self.using(left, atoms)
+        if draw < 0.20 and depth > 1 and self.budget > 0:
+            return self.lateral(left, atoms, depth, outer)
+        if draw < 0.24:
+            return self.halved(left, atoms, depth)
+        if draw < 0.26:
+            return self.series(left, atoms)
+        right, others = self.primary(depth - 1, outer)
+        if draw < 0.34:
+            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + others
+        kind = self.rng.choice(
+            ("JOIN", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
+        )
+        condition = self.join_condition(atoms, others)
+        return Term("from", f"{{}} {kind} {{}} ON {{}}", (left, right, condition)), atoms + others
+
+    def joined_by_equalities(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        """Inner joins of three or four relations, each equal to the one before it, and often to the first one
+        too, which closes a cycle."""
+        term, first = self.primary(depth - 1, outer)
+        atoms = last = first
+        for _ in range(self.rng.choice((2, 2, 3))):
+            right, others = self.primary(depth - 1, outer)
+            pairs = [(a, b) for a in last for b in others if a.sort == b.sort and a.sort in SORTS]
+            closing = [(a, b) for a in first for b in others if a.sort == b.sort and a.sort in SORTS]
+            atoms, last = atoms + others, others
+            if not pairs:
+                term = Term("from", "{} CROSS JOIN {}", (term, right))
+                continue
+            condition = Term("bool", "({} = {})", self.rng.choice(pairs))
+            if closing and self.rng.random() < 0.6:
+                operator = self.rng.choice(("=", "=", "=", "IS NOT DISTINCT FROM", "<="))
+                more = Term("bool", f"({{}} {operator} {{}})", self.rng.choice(closing))
+                condition = Term("bool", "({} AND {})", (condition, more))
+            term = Term("from", "{} JOIN {} ON {}", (term, right, condition))
+        return term, atoms
+
+    def join_condition(self, left: tuple[Term, ...], right: tuple[Term, ...]) -> Term:
+        pairs = [(a, b) for a in left for b in right if a.sort == b.sort and a.sort in (*SORTS, "wild")]
+        if not pairs or self.rng.random() < 0.12:
+            return self.expression("bool", Scope(left + right), 1)
+        operator = (
+            "=" if self.rng.random() < 0.85 else self.rng.choice(("<", "<>", ">=", "IS NOT DISTINCT FROM"))
+        )
+        condition = Term("bool", f"({{}} {operator} {{}})", self.rng.choice(pairs))
+        while self.rng.random() < 0.3:
+            more = (
+                Term("bool", "({} = {})", self.rng.choice(pairs))
+                if self.rng.random() < 0.4
+                else self.expression("bool", Scope(left + right), 1)
+            )
+            condition = Term("bool", "({} AND {})", (condition, more))
+        return condition
+
+    def using(self, left: Term, atoms: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        """A join of the whole left side with a relation on column names that both have."""
+        alias = self.name("t")
+        named: dict[str, list[Term]] = {}
+        for atom in atoms:
+            named.setdefault(atom.text.split(".")[-1], []).append(atom)
+        options = [
+            (relation, common)
+            for relation in self.relations
+            if (common := {c: sort for c, sort in relation.columns if c in named})
+            and any(_is_common(named[column], sort) for column, sort in common.items())
+        ]
+        if not options:
+            relation = self.rng.choice(self.relations)
+            right = Term("from", f"{relation.name} AS {alias}")
+            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + columns_of(
+                alias, relation.columns
+            )
+        relation, common = self.rng.choice(options)
+        right = Term("from", f"{relation.name} AS {alias}")
+        kind = self.rng.choice(("JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN"))
+        usable = [column for column, sort in common.items() if _is_common(named[column], sort)]
+        if len(usable) == len(common) and self.rng.random() < 0.3:
+            text = f"{{}} NATURAL {kind} {{}}"
+        else:
+            usable = self.rng.sample(usable, self.rng.randint(1, min(2, len(usable))))
+            text = f"{{}} {kind} {{}} USING ({', '.join(usable)})"
+        merged = tuple(Term(common[column], column) for column in usable)
+        kept = tuple(atom for atom in atoms if atom.text.split(".")[-1] not in usable)
+        others = columns_of(alias, tuple(each for each in relation.columns if each[0] not in usable))
+        return Term("from", text, (left, right)), (*merged, *kept, *others)
+
+    def halved(self, left: Term, atoms: tuple[Term, ...], depth: int) -> tuple[Term, tuple[Term, ...]]:
+        """A semi or anti join: rows of the left side alone."""
+        right, others = self.primary(depth - 1, ())
+        condition = self.join_condition(atoms, others)
+        kind = self.rng.choice(("SEMI", "ANTI"))
+        return Term("from", f"{{}} {kind} JOIN {{}} ON {{}}", (left, right, condition)), atoms
+
+    def series(self, left: Term, atoms: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
+        """A series of numbers for each row."""
+        alias = self.name("t")
+        numbers = [atom for atom in atoms if atom.sort == "int"] or [self.literal("int")]
+        last = Term("int", "LEAST({}, 5)", (self.rng.choice(numbers),))
+        text = f"{{}} CROSS JOIN LATERAL generate_series(0, {{}}) AS {alias}(c0)"
+        duck = f"{{}} CROSS JOIN LATERAL (SELECT unnest(generate_series(0, {{}})) AS c0) AS {alias}"
+        return Term("from", text, (left, last), duck), (*atoms, Term("int", f"{alias}.c0"))
+
+    def lateral(
+        self, left: Term, atoms: tuple[Term, ...], depth: int, outer: tuple[Term, ...]
+    ) -> tuple[Term, tuple[Term, ...]]:
+        self.budget -= 1
+        alias = self.name("t")
+        query, sorts = self.select(1, atoms + outer, None)
+        if self.rng.random() < 0.3:
+            query = placed(self.rng, query, sorts, self.name("t"))
+        text = (
+            self.rng.choice(("{} CROSS JOIN LATERAL ({}) AS %s", "{} LEFT JOIN LATERAL ({}) AS %s ON TRUE"))
+            % alias
+        )
+        return Term("from", text, (left, query)), atoms + columns_of(alias, enumerated(sorts))
+
+
+def _is_common(candidates: list[Term], sort: str) -> bool:
+    """Whether a join may be on the column: there is one of its name, and of a sort that compares exactly."""
+    return len(candidates) == 1 and candidates[0].sort == sort and sort in SORTS
+
+
+def enumerated(sorts: tuple[str, ...]) -> Columns:
+    return tuple((f"c{i}", sort) for i, sort in enumerate(sorts))
+
+
+def columns_of(alias: str, columns: Columns) -> tuple[Term, ...]:
+    return tuple(Term(sort, f"{alias}.{column}") for column, sort in columns)
