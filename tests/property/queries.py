@@ -93,9 +93,11 @@ class Queries(Sources):
         where = optional(" WHERE {}", self.predicate(scope, depth)) if self.rng.random() < 0.35 else NOTHING
         group = NOTHING
         having = NOTHING
+        grouped = self.rng.random() < 0.3
         if sorts is None:
             sorts = self.output_sorts(scope, loose)
-        grouped = self.rng.random() < 0.3
+            if grouped and loose and self.rng.random() < 0.2:
+                sorts = (*sorts, "approx")
         if grouped:
             group, scope = self.grouped(scope, sorts)
             if self.rng.random() < 0.3:
