@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from planner.bind.recursion import bind_mutual, bind_recursive
 from planner.bind.refuse import check_clauses
-from planner.bind.session import Bound, Entry, Environment, Session
-from planner.bind.tables import BindQuery, renamed
+from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
+from planner.bind.tables import renamed
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
 from planner.mutually import declaration_of

@@ -277,8 +277,11 @@ class ExpressionBinder:
         return disjoin([inside, conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])])
 
     def _in(self, node: exp.In) -> Expression:
-        if node.args.get("query"):
-            return member(self._row(node.this), self._query(node.args["query"]))
+        query = node.args.get("query") or next(
+            (v for v in node.expressions if isinstance(v, exp.Values)), None
+        )
+        if query is not None:
+            return member(self._row(node.this), self._query(query))
         if node.args.get("unnest") or node.args.get("field"):
             fail(Unsupported(f"this form of IN is not supported: {node.sql(self.session.dialect)}"), node)
         return self._any_of(node.this, node.expressions)

@@ -7,6 +7,7 @@ from functools import reduce
 from sqlglot import exp
 
 from engine.expressions import Literal
+from planner.bind.byname import by_name
 from planner.bind.coercion import coerce, settled
 from planner.bind.ctes import bind_with
 from planner.bind.expressions import ExpressionBinder
@@ -102,6 +103,8 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
     check_clauses(node)
     left = _bind(session, node.this, environment)
     right = _bind(session, node.expression, environment)
+    if node.args.get("by_name"):
+        left, right = by_name(session, node, left, right)
     name = node.key.upper()
     if len(left.columns) != len(right.columns):
         error = f"{name} takes queries of as many columns, not {len(left.columns)} and {len(right.columns)}"

@@ -17,8 +17,8 @@ from engine.plan import OnLimit
 from engine.schema import Kind, Type, numeric
 from planner.bind.coercion import coerce
 from planner.bind.monotone import check_monotone
-from planner.bind.session import Bound, Environment, Recursion, Session
-from planner.bind.tables import BindQuery, renamed
+from planner.bind.session import BindQuery, Bound, Environment, Recursion, Session
+from planner.bind.tables import renamed
 from planner.bind.working_table import check_working_table
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
 from planner.identifiers import fold

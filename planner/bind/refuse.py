@@ -21,26 +21,26 @@ _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Subquery: _PLACES | frozenset({"this", "alias", "with_", "joins"}),
     exp.Table: frozenset({"this", "alias", "db", "joins"}),
     exp.Lateral: frozenset({"this", "alias", "view", "outer"}),
-    exp.Join: frozenset({"this", "on", "side", "kind", "using", "method"}),
+    exp.Join: frozenset({"this", "on", "side", "kind", "using", "method", "match_condition"}),
     exp.Group: frozenset({"expressions", "all", "rollup", "cube", "grouping_sets"}),
     exp.With: frozenset({"expressions", "recursive"}),
     exp.CTE: frozenset({"this", "alias", "materialized", "scalar"}),
     exp.Values: _PLACES | frozenset({"expressions", "alias", "with_"}),
 }
-_SET_OPERATION = _PLACES | frozenset({"with_", "this", "expression", "distinct"})
+_SET_OPERATION = _PLACES | frozenset(
+    {"with_", "this", "expression", "distinct", "by_name", "side", "kind", "on"}
+)
 _NAMES = {
     "laterals": "LATERAL VIEW",
     "locks": "FOR UPDATE",
     "into": "SELECT INTO",
     "pivots": "PIVOT",
     "sample": "TABLESAMPLE",
-    "by_name": "BY NAME",
     "version": "VERSION AS OF",
     "when": "TIMESTAMP AS OF",
     "ordinality": "WITH ORDINALITY",
     "search": "SEARCH",
     "cycle": "CYCLE",
-    "match_condition": "MATCH_CONDITION",
     "exclude": "EXCLUDE",
 }
 

@@ -7,7 +7,7 @@ column, and what is left over of the columns below is an error.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -17,16 +17,17 @@ from planner.bind.expressions import ExpressionBinder
 from planner.bind.frames import named_windows
 from planner.bind.grouping import Grouping
 from planner.bind.groupsets import grouping_sets
+from planner.bind.joins import From
 from planner.bind.limits import Limits, complete, limited, limits_of, placed
 from planner.bind.order import Term, distinct_terms, listed, order_terms, ordered
 from planner.bind.priority import prioritized
 from planner.bind.refuse import check_clauses
 from planner.bind.scope import Scope
-from planner.bind.session import Bound, Environment, Session
-from planner.bind.tables import BindQuery, From, FromBinder
+from planner.bind.session import BindQuery, Bound, Environment, Session
+from planner.bind.stars import Output, select_list
+from planner.bind.tables import FromBinder
 from planner.bind.windows import Rewrite, Windows
-from planner.errors import InvalidQuery, InvalidSyntax, Unsupported
-from planner.identifiers import fold
+from planner.errors import InvalidQuery, InvalidSyntax
 from planner.ir import (
     Attribute,
     Distinct,
@@ -38,15 +39,6 @@ from planner.ir import (
 )
 from planner.positions import fail
 from planner.scalars import may_be_null
-
-
-@dataclass(frozen=True)
-class _Output:
-    """A column of the select list: its name, the node that it is written as, and its value."""
-
-    name: str
-    node: exp.Expression
-    value: Expression | None = None
 
 
 def bind_select(session: Session, node: exp.Select, environment: Environment, bind_query: BindQuery) -> Bound:
@@ -69,7 +61,7 @@ class _SelectBinder:
 
     def bind(self) -> Bound:
         source = FromBinder(self.session, self.environment, self.bind_query).bind(self.node)
-        outputs = self._expanded(source.scope)
+        outputs = select_list(self.node.expressions, source.scope)
         scope = replace(source.scope, aliases=_aliases(self.node))
         operator = self._where(source, scope)
         sets = self._sets(scope, outputs)
@@ -109,30 +101,13 @@ class _SelectBinder:
 
         return ExpressionBinder(self.session, scope, queries, clause, collector, windows)
 
-    def _expanded(self, scope: Scope) -> list[_Output]:
-        """The select list with `*` and `t.*` written out."""
-        outputs: list[_Output] = []
-        for node in self.node.expressions:
-            star = node.this if isinstance(node, exp.Column) else node
-            if not isinstance(star, exp.Star):
-                outputs.append(_Output(_name(node, scope), node))
-                continue
-            if any(star.args.get(part) for part in ("except_", "replace", "rename", "ilike")):
-                fail(Unsupported("* with exceptions is not supported", "list the columns"), node)
-            qualified = isinstance(node, exp.Column) and bool(node.table)
-            columns = scope.table(node).columns if qualified else scope.star
-            if not columns:
-                fail(InvalidQuery("* needs a FROM clause"), node)
-            outputs += [_Output(column.name, node, column.ref) for column in columns]
-        return outputs
-
     def _where(self, source: From, scope: Scope) -> Operator:
         where = self.node.args.get("where")
         if where is None:
             return source.operator
         return Filter(source.operator, self._binder(scope, "WHERE").predicate(where.this))
 
-    def _sets(self, scope: Scope, outputs: list[_Output]) -> list[list[Expression]]:
+    def _sets(self, scope: Scope, outputs: list[Output]) -> list[list[Expression]]:
         """The grouping sets: a set without keys if there is no GROUP BY."""
         group = self.node.args.get("group")
         if group is None:
@@ -151,26 +126,26 @@ class _SelectBinder:
             return list({frozenset(keys): keys for keys in sets}.values())
         return sets
 
-    def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> Expression:
+    def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[Output]) -> Expression:
         """A key as it is written: an ordinal or a name of the select list, or an expression."""
         index = self._listed(binder, node, outputs)
         return binder.bind(node) if index is None else self._output(binder, outputs, index)
 
-    def _output(self, binder: ExpressionBinder, outputs: list[_Output], index: int) -> Expression:
+    def _output(self, binder: ExpressionBinder, outputs: list[Output], index: int) -> Expression:
         """A key from the select list, bound just once, so that it is known again above the aggregation."""
         if index not in self.listed:
             output = outputs[index]
             self.listed[index] = output.value or binder.bind(_unaliased(output.node))
         return self.listed[index]
 
-    def _listed(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[_Output]) -> int | None:
+    def _listed(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[Output]) -> int | None:
         if isinstance(node, exp.Column) and binder.scope.local(node) is not None:
             return None
         names = [output.name if isinstance(output.node, exp.Alias) else "" for output in outputs]
         return listed(node, names, "GROUP BY")
 
     def _values(
-        self, scope: Scope, outputs: list[_Output], collector: Collector, windows: Windows
+        self, scope: Scope, outputs: list[Output], collector: Collector, windows: Windows
     ) -> list[Expression]:
         binder = self._binder(scope, "the select list", collector, windows)
         return [
@@ -189,7 +164,7 @@ class _SelectBinder:
     def _projected(
         self,
         operator: Operator,
-        outputs: list[_Output],
+        outputs: list[Output],
         values: list[Expression],
         on: list[Term],
         terms: list[Term],
@@ -238,13 +213,3 @@ def _aliases(node: exp.Select) -> dict[str, exp.Expression]:
 
 def _unaliased(node: exp.Expression) -> exp.Expression:
     return node.this if isinstance(node, exp.Alias) else node
-
-
-def _name(node: exp.Expression, scope: Scope) -> str:
-    """The column's name: its alias, the column's own, else its text."""
-    if isinstance(node, exp.Alias):
-        return fold(node.args["alias"])
-    if isinstance(node, exp.Column):
-        found = (s.local(node) for s in scope.chain())
-        return next((column.name for column in found if column is not None), fold(node.this))
-    return node.sql("duckdb", comments=False, normalize_functions="lower")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -101,3 +101,6 @@ class Session(Numbers):
             case Correlated(bound=bound):
                 copy, names = renumbered(bound.operator, self.number)
                 return Bound(copy, tuple(replace(c, id=names[c.id]) for c in bound.columns))
+
+
+BindQuery = Callable[[Session, exp.Expression, Environment], Bound]

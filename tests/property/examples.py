@@ -33,7 +33,7 @@ from tests.property.views import View
 
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)}
 SQL = str | tuple[str, str]
-"""A query in PostgreSQL's SQL; or that, and DuckDB's for the same answer."""
+"""A query in some dialect; or that, and DuckDB's for the same answer."""
 
 
 def hold(
@@ -42,12 +42,13 @@ def hold(
     seeds: Sequence[int] = (0, 1),
     length: int = 8,
     make: Make = Engine,
+    dialect: str = "postgres",
 ) -> None:
     """Check that the views hold what the referee says, at every epoch and however history is divided."""
     made = tuple(map(table, tables))
     for seed in seeds:
         history = random_history(random.Random(f"examples {seed}"), made, length)
-        named = tuple(View(f"v{i}", query(sql), (), None) for i, sql in enumerate(views))
+        named = tuple(View(f"v{i}", query(sql, dialect), (), dialect=dialect) for i, sql in enumerate(views))
         case = Case(seed, made, named, history)
         expected = answers(case)
         missing = [view.sql("duckdb") for view in named if view.name not in expected]
@@ -60,10 +61,10 @@ def _sql_of(name: str, views: Sequence[View]) -> str:
     return next((view.sql() for view in views if view.name == name), name)
 
 
-def query(sql: SQL) -> Term:
+def query(sql: SQL, dialect: str = "postgres") -> Term:
     """The query for both sides; DuckDB's is a translation where none is given."""
     if isinstance(sql, str):
-        return Term("query", sql, (), sqlglot.transpile(sql, read="postgres", write="duckdb")[0])
+        return Term("query", sql, (), sqlglot.transpile(sql, read=dialect, write="duckdb")[0])
     return Term("query", sql[0], (), sql[1])
 
 

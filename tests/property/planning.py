@@ -33,7 +33,7 @@ class Catalog:
 
     def add(self, view: View) -> PlannedQuery:
         """The view's plan; others may read it from now on. Raises PlannerError."""
-        planned = plan_query(view.sql(), self.relations)
+        planned = plan_query(view.sql(), self.relations, view.dialect)
         self.relations[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
         return planned
 

@@ -28,6 +28,7 @@ class View:
     sorts: tuple[str, ...]
     recursion: Recursion | None = None
     fragile: bool = False
+    dialect: str = "postgres"
 
     def sql(self, dialect: str = "postgres") -> str:
         query = self.query.sql(dialect)

@@ -1,0 +1,55 @@
+"""ASOF JOIN: for each row of the left the one row of the right that is next to it in an order.
+
+The condition has equalities and one inequality between the sides: the nearest row for which it holds is
+taken, of equals the first by its columns in turn.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.expressions import Call, Op
+from engine.plan import Ordering
+from planner.bind.limits import complete
+from planner.bind.session import Session
+from planner.errors import InvalidQuery
+from planner.ir import Attribute, Expression, Filter, Join, JoinKind, Operator, Project, Top, references
+from planner.positions import fail
+from planner.rewrite import identity
+from planner.scalars import TRUE, conjuncts
+
+_TURNED = {Op.GE: Op.LE, Op.GT: Op.LT, Op.LE: Op.GE, Op.LT: Op.GT}
+
+
+def asof_join(
+    session: Session,
+    node: exp.Join,
+    kind: JoinKind,
+    left: Operator,
+    right: Operator,
+    columns: tuple[Attribute, ...],
+    condition: Expression,
+) -> Join:
+    """`columns` are those of the right, in the order by which equals are told apart."""
+    nearness = [part for part in (_nearness(p, left, right) for p in conjuncts(condition)) if part]
+    if len(nearness) != 1:
+        fail(
+            InvalidQuery("ASOF JOIN needs one inequality between a value of the left and one of the right"),
+            node,
+        )
+    op, value = nearness[0]
+    place = session.attribute("place", value.type, True)
+    placed = Project(right, (*identity(right.columns), (place, value)))
+    order = complete((Ordering(place.id, op in (Op.GE, Op.GT)),), columns)
+    nearest = Top(Filter(placed, condition), (), order, 1)
+    return Join(kind, left, Project(nearest, identity(right.columns)), TRUE)
+
+
+def _nearness(part: Expression, left: Operator, right: Operator) -> tuple[Op, Expression] | None:
+    """How the part compares a value of the left with one of the right, and the latter."""
+    if not isinstance(part, Call) or part.op not in _TURNED:
+        return None
+    for op, (a, b) in ((part.op, part.args), (_TURNED[part.op], part.args[::-1])):
+        if references(a) and references(b) and references(a) <= left.ids and references(b) <= right.ids:
+            return op, b
+    return None

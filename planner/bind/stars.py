@@ -1,0 +1,124 @@
+"""The select list written out: `*`, `t.*` with what is left out, replaced or renamed, and COLUMNS(...)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from planner.bind.refuse import unsupported
+from planner.bind.scope import Scope
+from planner.errors import InvalidQuery, UnknownColumn
+from planner.identifiers import fold
+from planner.ir import Attribute, Expression
+from planner.positions import fail
+
+
+@dataclass(frozen=True)
+class Output:
+    """A column of the select list: its name, the node that it is written as, and its value if it is known."""
+
+    name: str
+    node: exp.Expression
+    value: Expression | None = None
+
+
+def select_list(nodes: Iterable[exp.Expression], scope: Scope) -> list[Output]:
+    """The columns that the list stands for."""
+    return [output for node in nodes for output in _outputs(node, scope)]
+
+
+def _outputs(node: exp.Expression, scope: Scope) -> Iterator[Output]:
+    star = node.this if isinstance(node, exp.Column | exp.Like | exp.ILike) else node
+    if isinstance(star, exp.Star):
+        yield from _starred(node, star, scope)
+        return
+    inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
+    some = next((part for part in inside if isinstance(part, exp.Columns)), None)
+    if some is None:
+        yield Output(_name(node, scope), node)
+        return
+    for column in _chosen(some, scope):
+        yield _with_column(node, some, column, scope)
+
+
+def _starred(node: exp.Expression, star: exp.Star, scope: Scope) -> Iterator[Output]:
+    """The columns of a star, in order."""
+    columns = scope.table(node).columns if isinstance(node, exp.Column) and node.table else scope.star
+    if not columns:
+        fail(InvalidQuery("* needs a FROM clause"), node)
+    if isinstance(node, exp.Like | exp.ILike):
+        columns = _like(columns, node.expression, isinstance(node, exp.ILike))
+    replaced = {alias.alias.lower(): alias for alias in star.args.get("replace") or ()}
+    renamed = {alias.this.name.lower(): alias for alias in star.args.get("rename") or ()}
+    for name, alias in {**replaced, **renamed}.items():
+        if all(column.name.lower() != name for column in columns):
+            fail(UnknownColumn(f'* has no column "{name}"'), alias)
+    for column in _left(star, columns):
+        name = column.name.lower()
+        if name in replaced:
+            yield Output(column.name, replaced[name])
+        else:
+            yield Output(
+                fold(renamed[name].args["alias"]) if name in renamed else column.name, node, column.ref
+            )
+
+
+def _left(star: exp.Star, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns that the star does not leave out."""
+    if star.args.get("ilike"):
+        columns = _like(columns, star.args["ilike"], True)
+    without = {part.name.lower(): part for part in star.args.get("except_") or ()}
+    for name, part in without.items():
+        if all(column.name.lower() != name for column in columns):
+            fail(UnknownColumn(f'* has no column "{part.name}"'), part)
+    return tuple(column for column in columns if column.name.lower() not in without)
+
+
+def _like(columns: tuple[Attribute, ...], pattern: exp.Expression, any_case: bool) -> tuple[Attribute, ...]:
+    """The columns whose names are LIKE the pattern."""
+    if not (isinstance(pattern, exp.Literal) and pattern.is_string):
+        unsupported("* LIKE what is no constant", pattern)
+    wild = {"%": ".*", "_": "."}
+    shape = "".join(wild.get(letter) or re.escape(letter) for letter in pattern.this)
+    test = re.compile(shape, re.IGNORECASE | re.DOTALL if any_case else re.DOTALL)
+    return tuple(column for column in columns if test.fullmatch(column.name))
+
+
+def _chosen(node: exp.Columns, scope: Scope) -> tuple[Attribute, ...]:
+    """The columns that COLUMNS stands for: those of a star, or those in whose names a pattern is found."""
+    if isinstance(node.this, exp.Star):
+        return _left(node.this, scope.star)
+    if not (isinstance(node.this, exp.Literal) and node.this.is_string):
+        unsupported("COLUMNS of what is no * and no pattern", node)
+    try:
+        pattern = re.compile(node.this.this)
+    except re.error as error:
+        fail(InvalidQuery(f"COLUMNS has no pattern: {error}"), node)
+    found = tuple(column for column in scope.star if pattern.search(column.name))
+    if not found:
+        fail(InvalidQuery(f"no column is called like {node.this.this!r}"), node)
+    return found
+
+
+def _with_column(node: exp.Expression, some: exp.Columns, column: Attribute, scope: Scope) -> Output:
+    """The item with one column in the place of COLUMNS, under the column's name if it has no other."""
+    if any(column.id == merged.id for merged in scope.merged.values()):
+        table = None
+    else:
+        table = next(t.alias for t in scope.tables if any(c.id == column.id for c in t.columns))
+    one = exp.column(exp.to_identifier(column.name, quoted=True), table=table or None)
+    item = node.transform(lambda part: one.copy() if part == some else part)
+    return Output(fold(item.args["alias"]) if isinstance(item, exp.Alias) else column.name, item)
+
+
+def _name(node: exp.Expression, scope: Scope) -> str:
+    """The column's name: its alias, the column's own, else its text."""
+    if isinstance(node, exp.Alias):
+        return fold(node.args["alias"])
+    if isinstance(node, exp.Column):
+        found = (s.local(node) for s in scope.chain())
+        return next((column.name for column in found if column is not None), fold(node.this))
+    return node.sql("duckdb", comments=False, normalize_functions="lower")

@@ -1,0 +1,80 @@
+"""What other dialects call what the planner has."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner import PlannerError
+from tests.oracle.referee import same_bag
+from tests.planner.samples import answer, planned, referee
+
+ALIKE = [
+    (
+        "spark",
+        "SELECT * FROM t LEFT SEMI JOIN u ON t.a = u.a",
+        "SELECT * FROM t WHERE a IN (SELECT a FROM u)",
+    ),
+    (
+        "spark",
+        "SELECT b FROM t LEFT ANTI JOIN u ON t.a = u.a",
+        "SELECT b FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE t.a = u.a)",
+    ),
+    ("bigquery", "SELECT * EXCEPT (c) FROM t", "SELECT a, b FROM t"),
+    ("snowflake", "SELECT * ILIKE '%A%' RENAME a AS z FROM t", "SELECT a FROM t"),
+    (
+        "snowflake",
+        "SELECT k.id, u.d FROM k ASOF JOIN u MATCH_CONDITION (k.id >= u.a)",
+        "SELECT k.id, (SELECT d FROM u WHERE k.id >= u.a ORDER BY a DESC, d LIMIT 1) FROM k",
+    ),
+    (
+        "snowflake",
+        "SELECT k.id, u.d FROM k ASOF JOIN u MATCH_CONDITION (k.q <= u.d) ON k.id = u.a",
+        "SELECT k.id, (SELECT min(d) FROM u WHERE u.a = k.id AND k.q <= d) FROM k",
+    ),
+    (
+        "tsql",
+        "SELECT TOP 2 a, b FROM t ORDER BY a DESC, b DESC",
+        "SELECT a, b FROM t ORDER BY 1 DESC NULLS LAST, 2 DESC LIMIT 2",
+    ),
+    (
+        "mysql",
+        "SELECT a FROM t ORDER BY a LIMIT 1, 3",
+        "SELECT a FROM t ORDER BY a NULLS FIRST LIMIT 3 OFFSET 1",
+    ),
+    (
+        "bigquery",
+        "SELECT a, b FROM t FULL OUTER UNION ALL BY NAME SELECT d, a FROM u",
+        "SELECT a, b, NULL AS d FROM t UNION ALL SELECT a, NULL, d FROM u",
+    ),
+    (
+        "bigquery",
+        "SELECT a, b FROM t LEFT UNION ALL BY NAME SELECT d, a FROM u",
+        "SELECT a, b FROM t UNION ALL SELECT a, NULL FROM u",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "sql", "reference"), ALIKE)
+def test_means_the_same(dialect: str, sql: str, reference: str) -> None:
+    assert same_bag(answer(planned(sql, dialect)), referee().rows(reference, "duckdb"))
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("SELECT * FROM t POSITIONAL JOIN u", "POSITIONAL JOIN is not supported"),
+        ("SELECT * FROM t ASOF JOIN u ON t.a = u.a", "ASOF JOIN needs one inequality"),
+        ("SELECT * FROM t ASOF JOIN u ON t.a > u.a AND t.c < u.d", "ASOF JOIN needs one inequality"),
+        ("SELECT * FROM t ASOF RIGHT JOIN u ON t.a > u.a", "ASOF RIGHT JOIN is not supported"),
+        ("SELECT * EXCLUDE (zz) FROM t", 'has no column "zz"'),
+        ("SELECT * REPLACE (1 AS zz) FROM t", 'has no column "zz"'),
+        ("SELECT COLUMNS('zz') FROM t", "no column is called like 'zz'"),
+        ("SELECT COLUMNS('(') FROM t", "COLUMNS has no pattern"),
+        ("SELECT COLUMNS(c -> c LIKE 'a%') FROM t", "COLUMNS of what is no"),
+        ("SELECT a, a FROM t UNION BY NAME SELECT a FROM u", "is there twice"),
+        ("SELECT a FROM t LIMIT 10%", "a LIMIT in percent"),
+    ],
+)
+def test_what_is_wrong(sql: str, message: str) -> None:
+    with pytest.raises(PlannerError, match=message.replace("(", r"\(")):
+        planned(sql, "duckdb")
