@@ -2,12 +2,13 @@
 
 Floats become integers by rounding half to even, decimals half away from zero. A value
 that does not fit fails its row, or with `lenient` is NULL. Text is parsed and, but for
-integers and truth values, written by DuckDB itself.
+integers and truth values, written by DuckDB itself, but for what `written` knows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -21,12 +22,35 @@ from engine.scalar.arithmetic import bounds
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Failure, Report
 from engine.scalar.foreign import foreign
+from engine.scalar.memo import Memo
 from engine.scalar.sql import shown, type_name
-from engine.schema import NULL, Kind, Type
+from engine.scalar.written import is_rewritten, readable
+from engine.schema import INTEGER_RANGES, NULL, Kind, Type
 
 Convert = Callable[[np.ndarray, np.ndarray], int | None]
 """Converts words int64[n] or int64[1] into another int64[n]; how many rows failed, None for none ever."""
 
+_BY_KERNELS = frozenset(
+    {
+        Kind.BOOLEAN,
+        Kind.NUMERIC,
+        Kind.REAL,
+        Kind.DOUBLE,
+        Kind.DATE,
+        Kind.TIMESTAMP,
+        Kind.TIMESTAMPTZ,
+        *INTEGER_RANGES,
+    }
+)
+_SAME_WORDS = frozenset(
+    {
+        (Kind.REAL, Kind.DOUBLE),
+        (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+        (Kind.TIMESTAMPTZ, Kind.TIMESTAMP),
+        (Kind.UUID, Kind.TEXT),
+        (Kind.JSON, Kind.TEXT),
+    }
+)
 _FEW = 16  # up to so many integers, one by one beats Arrow
 _HUGE = 4 * 10**MAX_DIGITS  # a divisor that leaves nothing of any decimal's word
 
@@ -35,10 +59,14 @@ def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> E
     """The evaluator of CAST or, with `lenient`, TRY_CAST; PlanError for kinds between which there is none."""
     if arg.type == type:
         return arg
+    if (arg.type.kind, type.kind) in _SAME_WORDS:
+        return arg.typed(type)
     if Kind.TEXT in (arg.type.kind, type.kind):
         return _of_text(arg, type, lenient, dictionary)
     if _holds_all(arg.type, type):
         return arg.typed(type)
+    if not {arg.type.kind, type.kind} <= _BY_KERNELS:
+        return _foreign(arg, type, lenient, dictionary)
     convert = _converter(arg.type, type)
     if convert is None:
         raise PlanError(f"there is no cast of {arg.type} to {type}")
@@ -51,9 +79,9 @@ def _holds_all(source: Type, target: Type) -> bool:
         return target.is_integer
     if source.is_integer and target.is_integer:
         return bounds(source)[1] <= bounds(target)[1]
-    if source.kind is Kind.NUMERIC and target.kind is Kind.NUMERIC:
-        return source.scale == target.scale and bounds(source)[1] <= bounds(target)[1]
-    return (source.kind, target.kind) == (Kind.REAL, Kind.DOUBLE)
+    if source.kind is not Kind.NUMERIC or target.kind is not Kind.NUMERIC:
+        return False
+    return source.scale == target.scale and bounds(source)[1] <= bounds(target)[1]
 
 
 def _converter(source: Type, target: Type) -> Convert | None:
@@ -62,9 +90,9 @@ def _converter(source: Type, target: Type) -> Convert | None:
     match target.kind:
         case Kind.BOOLEAN if exact or source.is_float:
             return _to_truth
-        case Kind.DATE if source.kind is Kind.TIMESTAMP:
+        case Kind.DATE if source.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
             return kernels.instants_to_days
-        case Kind.TIMESTAMP if source.kind is Kind.DATE:
+        case Kind.TIMESTAMP | Kind.TIMESTAMPTZ if source.kind is Kind.DATE:
             return kernels.days_to_instants
         case Kind.REAL if source.kind is Kind.DOUBLE:
             return kernels.to_single
@@ -146,11 +174,45 @@ def _of_text(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) 
         words = [np.array([dictionary.word(text)], np.int64) for text in ("true", "false")]
         return _chosen(arg, type, *words)
 
+    return _foreign(arg, type, lenient, dictionary)
+
+
+def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+    """The cast as DuckDB makes it."""
+
     def explain(row: np.ndarray, reason: str) -> str:
         word = int(row[0]) if row.size else arg.constant
         return f"{shown(word, arg.type, dictionary)} is no {type}"  # type: ignore[arg-type]
 
-    return foreign(f"CAST({{0}} AS {type_name(type)})", [arg], type, dictionary, explain, lenient)
+    template = f"CAST({{0}} AS {type_name(type)})"
+    given = arg
+    if arg.type.kind is Kind.TEXT and is_rewritten(type):
+        given = _readable(arg, type, dictionary)
+    elif arg.type.kind is Kind.BYTEA and type.kind is Kind.TEXT:
+        template = "'\\x' || lower(hex({0}))"
+    return foreign(template, [given], type, dictionary, explain, lenient)
+
+
+def _readable(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    """Texts as DuckDB casts them to the type."""
+
+    def compute(rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        texts = dictionary.texts(rows[0])
+        return dictionary.intern([None if text is None else readable(text, type) for text in texts]), {}
+
+    inner = arg.evaluate
+    memo = Memo(1, compute)
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = inner(batch, report, None)
+        found = np.empty(words.size, np.int64)
+        memo(np.ascontiguousarray(words[np.newaxis]), found)
+        return found
+
+    constant = arg.constant
+    if constant is not None:
+        constant = int(evaluate(np.empty((0, 1), np.int64), [], None)[0])
+    return replace(arg, evaluate=evaluate, constant=constant)
 
 
 def _written(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:

@@ -1,6 +1,7 @@
 """DuckDB as an evaluator of scalar expressions, and of queries over groups of rows.
 
-There is one in-memory database a process, and a cursor a thread. The database has no tables, no access to files or the network, and UTC for its zone.
+There is one in-memory database a process, and a cursor a thread. The database has no tables, no access
+to files or the network, and UTC for its zone.
 """
 
 from __future__ import annotations
@@ -48,6 +49,15 @@ def constants(expressions: Sequence[str]) -> tuple:
         return _cursor().execute(f"SELECT {', '.join(expressions)}").fetchall()[0]
     except duckdb.Error as error:
         raise _refusal(error) from None
+
+
+def array(expressions: Sequence[str]) -> pa.Array:
+    """The values of expressions of one type without arguments; Refusal when one of them fails."""
+    try:
+        table = _cursor().sql(f"SELECT [{', '.join(expressions)}]").to_arrow_table()
+    except duckdb.Error as error:
+        raise _refusal(error) from None
+    return table.column(0).combine_chunks().flatten()
 
 
 def column(expression: str, table: pa.Table) -> pa.Array:

@@ -23,11 +23,12 @@ from engine.scalar import duck
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.failures import Failure, Report
 from engine.scalar.memo import Memo
-from engine.scalar.sql import literal, shown, type_name
+from engine.scalar.sql import as_typed, literal, shown, type_name
 from engine.schema import NULL, Column, Kind, Type
 
 _FEW = 8  # up to so many rows, constants in the text beat a table
 _PLACE = re.compile(r"\{(\d+)\}")
+_BY_ARROW = frozenset({Kind.INTERVAL, Kind.JSON, Kind.ARRAY})  # kinds that Python has in another way
 _SATURATED = {date.min, date.max, datetime.min, datetime.max}  # what Python has for infinities
 
 Explain = Callable[[np.ndarray, str], str]
@@ -51,7 +52,7 @@ class Remote:
         self._shown: list[str | int] = []
         for place in self._pieces[1::2]:
             self._bind(args[int(place)])
-        names = [f"{duck.ARGUMENTS}.a{i}" for i in range(len(self.columns))]
+        names = [as_typed(f"{duck.ARGUMENTS}.a{i}", c.type) for i, c in enumerate(self.columns)]
         self._over_columns = self._cast(self._fill(self._places, names))
         try:
             duck.column(self._over_columns, self._table(np.empty((len(self.columns), 0), np.int64)))
@@ -98,8 +99,13 @@ class Remote:
         """The results of a few rows by one query of constants; None where they must be asked for apart."""
         texts = [self._constant(row) for row in rows.T]
         try:
-            values = duck.constants(texts) if None not in texts else None  # type: ignore[arg-type]
-            if values is None or not all(self._is_exact(value) for value in values):
+            if None in texts:
+                return None
+            if self._type.kind in _BY_ARROW:
+                words, wrong = self._words(duck.array(texts))  # type: ignore[arg-type]
+                return None if wrong.any() else words
+            values = duck.constants(texts)  # type: ignore[arg-type]
+            if not all(self._is_exact(value) for value in values):
                 return None
             return np.array([self._encode(value, self._dictionary) for value in values], np.int64)
         except (duck.Refusal, InvalidValue):
@@ -112,7 +118,7 @@ class Remote:
 
     def _is_exact(self, value: object) -> bool:
         """Whether Python has the value as DuckDB has it."""
-        if self._type.kind in (Kind.DATE, Kind.TIMESTAMP):
+        if self._type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
             return not isinstance(value, str) and value not in _SATURATED
         return True
 
@@ -131,7 +137,7 @@ class Remote:
 
     def _alone(self, row: np.ndarray) -> int:
         text = self._constant(row[:, 0])
-        if text is not None:
+        if text is not None and self._type.kind not in _BY_ARROW:
             (value,) = duck.constants([text])
             if self._is_exact(value):
                 return self._encode(value, self._dictionary)

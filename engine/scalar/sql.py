@@ -2,27 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import date, timedelta
 
-from engine.codec.temporal import EPOCH, EPOCH_DAY
+from engine.codec.durations import duration
+from engine.codec.ordered_text import text_elements, text_interval, text_word
+from engine.codec.temporal import EPOCH, EPOCH_DAY, time_text
 from engine.codec.values import decimal_text, word_float
 from engine.dictionary import Dictionary
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
+from engine.scalar.written import interval_words
 from engine.schema import NULL, Kind, Type
 
-_NAMES = {Kind.REAL: "FLOAT", Kind.DOUBLE: "DOUBLE", Kind.TEXT: "VARCHAR", Kind.NUMERIC: "DECIMAL"}
+_NAMES = {
+    Kind.REAL: "FLOAT",
+    Kind.DOUBLE: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE",
+    Kind.BYTEA: "BLOB",
+}
+_MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
+_AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow has as texts, unlike DuckDB
 
 
 def type_name(type: Type) -> str:
-    """The type in DuckDB's SQL."""
-    name = _NAMES.get(type.kind, type.kind.value)
-    return f"{name}({type.precision}, {type.scale})" if type.kind is Kind.NUMERIC else name
+    """The type as DuckDB calls it."""
+    if type.kind is Kind.NUMERIC:
+        return f"DECIMAL({type.precision},{type.scale})"
+    if type.element is not None:
+        return f"{type_name(type.element)}[]"
+    return _NAMES.get(type.kind, str(type))
+
+
+def as_typed(name: str, type: Type) -> str:
+    """The expression of a column, which Arrow gave DuckDB, that has exactly the type."""
+    return f"CAST({name} AS {type_name(type)})" if _scalar(type).kind in _AS_TEXT else name
+
+
+def _scalar(type: Type) -> Type:
+    """The type of an array's elements, of their elements if those are arrays; any other type itself."""
+    return type if type.element is None else _scalar(type.element)
 
 
 def shown(word: int, type: Type, dictionary: Dictionary) -> str:
     """The value as a person would write it in SQL."""
     if word == NULL:
         return "NULL"
+    return _shown_text(dictionary.text(word), type) if type.is_interned else _shown_word(word, type)
+
+
+def _shown_text(text: str, type: Type) -> str:
+    match type.kind:
+        case Kind.ARRAY if type.element is not None:
+            element = type.element
+            parts = (_element(part, element, _shown_text, _shown_word) for part in text_elements(text))
+            return f"[{', '.join(parts)}]"
+        case Kind.INTERVAL:
+            return f"'{duration(text_interval(text))}'"
+        case Kind.BYTEA:
+            return f"'\\x{text}'"
+    return quoted(text)
+
+
+def _shown_word(word: int, type: Type) -> str:
     match type.kind:
         case Kind.BOOLEAN:
             return "true" if word else "false"
@@ -30,9 +72,11 @@ def shown(word: int, type: Type, dictionary: Dictionary) -> str:
             return decimal_text(word, type.scale or 0)
         case Kind.REAL | Kind.DOUBLE:
             return repr(word_float(word))
-        case Kind.TEXT:
-            return "'" + dictionary.text(word).replace("'", "''") + "'"
-        case Kind.DATE | Kind.TIMESTAMP:
+        case Kind.ENUM:
+            return quoted(type.labels[word])
+        case Kind.TIME:
+            return f"'{time_text(word)}'"
+        case Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
             return f"'{_moment(word, type) or word}'"
         case _:
             return str(word)
@@ -40,24 +84,67 @@ def shown(word: int, type: Type, dictionary: Dictionary) -> str:
 
 def literal(word: int, type: Type, dictionary: Dictionary) -> str | None:
     """The value as a DuckDB expression of exactly its type; None where SQL text cannot say it."""
-    text = shown(word, type, dictionary)
-    if type.kind in (Kind.DATE, Kind.TIMESTAMP) and word != NULL and not _moment(word, type):
+    if word == NULL:
+        return f"CAST(NULL AS {type_name(type)})"
+    try:
+        if type.is_interned:
+            return _literal_text(dictionary.text(word), type)
+        return _literal_word(word, type)
+    except _Unsaid:
         return None
-    if "\0" in text:
-        return None
-    if type.is_float and word != NULL:
-        text = f"'{text}'"  # a bare number would be read as a decimal first
-    return f"CAST({text} AS {type_name(type)})"
+
+
+class _Unsaid(Exception):
+    """SQL text cannot say a value."""
+
+
+def _literal_text(text: str, type: Type) -> str:
+    if type.element is not None:
+        element = type.element
+        parts = (_element(part, element, _literal_text, _literal_word) for part in text_elements(text))
+        said = f"[{', '.join(parts)}]"
+    elif "\0" in text:
+        raise _Unsaid
+    elif type.kind is Kind.INTERVAL:
+        said = quoted(interval_words(text_interval(text)))
+    elif type.kind is Kind.BYTEA:
+        return f"unhex('{text}')"
+    else:
+        said = quoted(text)
+    return f"CAST({said} AS {type_name(type)})"
+
+
+def _literal_word(word: int, type: Type) -> str:
+    if type.kind in _MOMENTS and not _moment(word, type):
+        raise _Unsaid
+    said = _shown_word(word, type)
+    if type.is_float:
+        said = f"'{said}'"  # a bare number would be read as a decimal first
+    return f"CAST({said} AS {type_name(type)})"
+
+
+def _element(
+    text: str | None, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int, Type], str]
+) -> str:
+    """An array's element by one of two functions."""
+    if text is None:
+        return "NULL"
+    return of_text(text, type) if type.is_interned else of_word(text_word(text), type)
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _moment(word: int, type: Type) -> str:
-    """A date or timestamp; empty for years that are not 1 to 9999, which DuckDB writes in its own way."""
+    """A day or moment; empty for years that are not 1 to 9999, which DuckDB writes in its own way."""
     infinite = INFINITE_DAY if type.kind is Kind.DATE else INFINITE_INSTANT
     if abs(word) == infinite:
         return "infinity" if word > 0 else "-infinity"
     try:
         if type.kind is Kind.DATE:
             return date.fromordinal(word + EPOCH_DAY).isoformat()
-        return (EPOCH + timedelta(microseconds=word)).isoformat(" ")
+        zone = "+00" if type.kind is Kind.TIMESTAMPTZ else ""
+        return (EPOCH + timedelta(microseconds=word)).isoformat(" ") + zone
     except (ValueError, OverflowError):
         return ""

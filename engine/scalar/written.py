@@ -1,0 +1,65 @@
+"""Texts of values as PostgreSQL and ISO 8601 write them, made into what DuckDB reads."""
+
+from __future__ import annotations
+
+import re
+
+from engine.codec.durations import interval_of
+from engine.codec.ordered_text import Interval
+from engine.errors import InvalidValue
+from engine.schema import Kind, Type
+
+_HEX = re.compile(r"\\x((?:[0-9a-fA-F]{2})*)")
+_TOKEN = re.compile(
+    r'\s*(?:([{},])|"((?:[^"\\]|\\.)*)"|((?:[^{},"\\\s]|\\.|\s+(?=[^{},\s]))+))\s*', re.DOTALL
+)
+_WRITTEN = frozenset({Kind.INTERVAL, Kind.BYTEA, Kind.ARRAY})
+
+
+def is_rewritten(type: Type) -> bool:
+    """Whether `readable` changes any texts that stand for values of the type."""
+    return type.kind in _WRITTEN
+
+
+def readable(text: str, type: Type) -> str:
+    """The text as DuckDB casts it to the type: another one for `\\x6162`, `P1DT2H` and `{1,NULL}`."""
+    match type.kind:
+        case Kind.INTERVAL if text.lstrip("+-").startswith("P"):
+            try:
+                return interval_words(interval_of(text))
+            except InvalidValue:
+                return text
+        case Kind.BYTEA if match := _HEX.fullmatch(text):
+            return re.sub("(..)", r"\\x\1", match[1])
+        case Kind.ARRAY if text.lstrip().startswith("{"):
+            return _list(text)
+    return text
+
+
+def interval_words(interval: Interval) -> str:
+    return f"{interval.months} months {interval.days} days {interval.microseconds} microseconds"
+
+
+def _list(text: str) -> str:
+    """An array between braces as one between brackets, its elements quoted; as it was if it is none."""
+    parts: list[str] = []
+    place = 0
+    while place < len(text):
+        token = _TOKEN.match(text, place)
+        if token is None:
+            return text
+        place = token.end()
+        mark, quoted, bare = token.groups()
+        if mark is not None:
+            parts.append({"{": "[", "}": "]"}.get(mark, mark))
+        elif bare is not None and bare.upper() == "NULL":
+            parts.append("NULL")
+        else:
+            parts.append(_quoted(quoted if quoted is not None else bare))
+    return "".join(parts)
+
+
+def _quoted(text: str) -> str:
+    """An element, whose escaped characters stand behind backslashes."""
+    plain = re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
+    return '"' + re.sub(r'(["\\])', r"\\\1", plain) + '"'
