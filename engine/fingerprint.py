@@ -17,7 +17,7 @@ import struct
 import sys
 from collections.abc import Hashable
 from dataclasses import fields, is_dataclass
-from datetime import date, datetime, timedelta
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from types import FunctionType
 from typing import Any
@@ -54,7 +54,7 @@ def _canonical(value: object) -> bytes:
             return _tagged(b"str", value.encode("utf-8", "surrogatepass"))
         case bytes():
             return _tagged(b"bytes", value)
-        case Decimal() | date() | datetime() | timedelta():
+        case Decimal() | date() | time() | datetime() | timedelta():
             return _tagged(type(value).__name__.encode(), str(value).encode())
         case tuple():
             return _tagged(b"tuple", b"".join(map(_canonical, value)))

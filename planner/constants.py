@@ -5,8 +5,10 @@ from __future__ import annotations
 from decimal import Decimal
 
 from engine.expressions import Call, Cast, Literal, Op
+from engine.scalar.written import readable
+from engine.schema import INTERVAL, TEXT
 from planner.ir import Expression, children
-from planner.reference import constant, literal_text
+from planner.reference import constant, interval_constant, literal_text, quoted
 from planner.scalars import with_children
 from planner.types import duckdb_type, storable
 
@@ -38,6 +40,11 @@ def _cast(cast: Cast, literal: Literal) -> Expression:
         written = f"CAST('{literal.value}' AS {duckdb_type(literal.type)})"
     else:
         written = literal_text(literal)
+        if isinstance(literal.value, str) and literal.type == TEXT:
+            written = quoted(readable(literal.value, cast.type))
+    if cast.type == INTERVAL:
+        interval = interval_constant(f"CAST({written} AS INTERVAL)")
+        return cast if interval is None else Literal(interval, INTERVAL)
     function = "TRY_CAST" if cast.lenient else "CAST"
     known, value = constant(f"{function}({written} AS {duckdb_type(cast.type)})")
     if known and value is None:

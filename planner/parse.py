@@ -8,7 +8,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
-from planner import mutually, priority
+from planner import arrows, mutually, priority
 from planner.errors import InvalidSyntax
 from planner.positions import remember
 
@@ -20,7 +20,11 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
     try:
         text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
-        trees = [tree for tree in sqlglot.parse(text, read=dialect) if isinstance(tree, exp.Expression)]
+        trees = [
+            arrows.restore(tree, dialect)
+            for tree in sqlglot.parse(text, read=dialect)
+            if isinstance(tree, exp.Expression)
+        ]
         for tree in trees:
             priority.mark(tree, sql, dialect)
     except ParseError as error:

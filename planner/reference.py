@@ -17,7 +17,10 @@ from functools import cache, lru_cache
 
 import duckdb
 
+from engine.codec.durations import duration, interval_of
+from engine.errors import InvalidValue
 from engine.expressions import Literal
+from engine.scalar.written import readable
 from engine.schema import Kind, Type
 from planner.errors import (
     AmbiguousColumn,
@@ -46,6 +49,7 @@ class Refusal:
 def _connection() -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False})
     connection.execute("SET errors_as_json = true")
+    connection.execute("SET TimeZone = 'UTC'")
     return connection
 
 
@@ -54,11 +58,16 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+_TYPED = frozenset({Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMESTAMPTZ})
+
+
 def literal_text(literal: Literal) -> str:
     """A literal as it would be written."""
     value = literal.value
     if value is None:
         return "NULL"
+    if literal.type.kind in _TYPED:
+        return f"CAST({quoted(readable(str(value), literal.type))} AS {duckdb_type(literal.type)})"
     if isinstance(value, str):
         return quoted(value)
     if isinstance(value, bool):
@@ -134,24 +143,42 @@ def constant(text: str) -> tuple[bool, object]:
     return True, value
 
 
+@lru_cache(maxsize=1024)
+def interval_constant(text: str) -> str | None:
+    """The constant interval as an ISO 8601 duration; None if it is NULL or cannot be computed."""
+    with _LOCK:
+        try:
+            (value,) = _connection().sql(f"SELECT {text}").to_arrow_table().column(0)
+            return None if not value.is_valid else duration(interval_of(value.as_py()))
+        except (duckdb.Error, InvalidValue):
+            return None
+
+
 _SAMPLES = {
     Kind.BOOLEAN: "true",
     Kind.DATE: "2000-01-01",
+    Kind.TIME: "00:00:00",
     Kind.TIMESTAMP: "2000-01-01 00:00:00",
+    Kind.TIMESTAMPTZ: "2000-01-01 00:00:00+00",
+    Kind.INTERVAL: "1 day",
+    Kind.UUID: "00000000-0000-0000-0000-000000000000",
+    Kind.ARRAY: "[]",
 }
 
 
 @cache
 def castable(source: Type, target: Type) -> bool:
     """Whether values of `source` can be cast to `target` at all (each for itself may still fail)."""
-    if source is UNTYPED or source.kind is Kind.TEXT:
+    if source is UNTYPED or source.kind in (Kind.TEXT, Kind.JSON) or target.kind is Kind.TEXT:
         return True
-    sample = f"CAST({quoted(_SAMPLES.get(source.kind, '1'))} AS {duckdb_type(source)})"
+    written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
+    sample = f"CAST({quoted(written)} AS {duckdb_type(source)})"
     return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
 
 
-_PURE_MACROS = frozenset({"date_add", "days_in_month", "fdiv", "fmod", "if", "nullif", "split_part"})
-"""DuckDB does not say of macros whether they are deterministic; the others are about lists and catalogs."""
+_PURE_MACROS = frozenset({"date_add", "days_in_month", "fdiv", "fmod", "if", "json", "nullif", "split_part"})
+_PURE_FAMILIES = ("array_", "list_")
+"""DuckDB does not say of macros whether they are deterministic; the others are about rows and catalogs."""
 
 
 @cache
@@ -166,7 +193,8 @@ def function_kinds() -> Mapping[str, frozenset[str]]:
         )
     kinds: dict[str, set[str]] = {}
     for name, kind, stability in rows:
-        known = "other" if kind == "macro" and name not in _PURE_MACROS else kind
+        pure = name in _PURE_MACROS or name.startswith(_PURE_FAMILIES)
+        known = "other" if kind == "macro" and not pure else kind
         kinds.setdefault(name, set()).add(known)
         if stability and stability != "CONSISTENT" and kind == "scalar":
             kinds[name].add("volatile")

@@ -8,24 +8,33 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 
 from sqlglot import exp
 
+from engine.scalar.sql import type_name
 from engine.schema import (
     BIGINT,
     BOOLEAN,
+    BYTEA,
     DATE,
     DOUBLE,
     INTEGER,
     INTEGER_RANGES,
+    INTERVAL,
+    JSON,
     REAL,
     SMALLINT,
     TEXT,
+    TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
     Kind,
     Type,
+    array_of,
+    enumeration,
     numeric,
 )
 from planner.errors import TypeMismatch, Unsupported, UnsupportedType
@@ -61,10 +70,22 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.NCHAR: TEXT,
     _DT.BPCHAR: TEXT,
     _DT.DATE: DATE,
+    _DT.TIME: TIME,
     _DT.TIMESTAMP: TIMESTAMP,
     _DT.TIMESTAMPNTZ: TIMESTAMP,
     _DT.DATETIME: TIMESTAMP,
+    _DT.TIMESTAMPTZ: TIMESTAMPTZ,
+    _DT.TIMESTAMPLTZ: TIMESTAMPTZ,
+    _DT.INTERVAL: INTERVAL,
+    _DT.BINARY: BYTEA,
+    _DT.VARBINARY: BYTEA,
+    _DT.BLOB: BYTEA,
+    _DT.UUID: UUID,
+    _DT.JSON: JSON,
+    _DT.JSONB: JSON,
+    _DT.VARIANT: JSON,
 }
+_ARRAYS = (_DT.ARRAY, _DT.LIST)
 
 _BY_DUCKDB: dict[str, Type] = {
     "BOOLEAN": BOOLEAN,
@@ -75,25 +96,24 @@ _BY_DUCKDB: dict[str, Type] = {
     "INTEGER": INTEGER,
     "UINTEGER": BIGINT,
     "BIGINT": BIGINT,
+    "UBIGINT": BIGINT,
     "HUGEINT": BIGINT,
+    "UHUGEINT": BIGINT,
     "FLOAT": REAL,
     "DOUBLE": DOUBLE,
     "VARCHAR": TEXT,
     "DATE": DATE,
+    "TIME": TIME,
     "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP_S": TIMESTAMP,
+    "TIMESTAMP_MS": TIMESTAMP,
+    "TIMESTAMP_NS": TIMESTAMP,
+    "TIMESTAMP WITH TIME ZONE": TIMESTAMPTZ,
+    "INTERVAL": INTERVAL,
+    "BLOB": BYTEA,
+    "UUID": UUID,
+    "JSON": JSON,
     '"NULL"': UNTYPED,
-}
-
-_DUCKDB_NAMES: dict[Kind, str] = {
-    Kind.BOOLEAN: "BOOLEAN",
-    Kind.SMALLINT: "SMALLINT",
-    Kind.INTEGER: "INTEGER",
-    Kind.BIGINT: "BIGINT",
-    Kind.REAL: "FLOAT",
-    Kind.DOUBLE: "DOUBLE",
-    Kind.TEXT: "VARCHAR",
-    Kind.DATE: "DATE",
-    Kind.TIMESTAMP: "TIMESTAMP",
 }
 
 
@@ -101,14 +121,19 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     """The engine's type for one written in SQL; Unsupported if there is none, TypeMismatch for bad digits."""
     if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
         return _numeric(node)
-    found = _BY_SQLGLOT.get(node.this)
+    if node.this is _DT.ENUM and node.expressions:
+        return _enumeration(node)
+    if node.this in _ARRAYS and len(node.expressions) == 1:
+        return array_of(data_type(node.expressions[0], dialect))
+    found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None:
         written = node.sql(dialect)
         fail(
             Unsupported(
                 f"type {written} is not supported",
                 "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, "
-                "TEXT, VARCHAR, DATE and TIMESTAMP",
+                "TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM "
+                "and arrays of them",
             ),
             node,
         )
@@ -137,13 +162,16 @@ def _numeric(node: exp.DataType) -> Type:
     return numeric(precision, scale)
 
 
+def _enumeration(node: exp.DataType) -> Type:
+    labels = [part.name for part in node.expressions]
+    if len(set(labels)) < len(labels):
+        fail(TypeMismatch("an ENUM has each of its labels once"), node)
+    return enumeration(*labels)
+
+
 def duckdb_type(type: Type) -> str:
     """The type's name in DuckDB."""
-    if type is UNTYPED:
-        return '"NULL"'
-    if type.kind is Kind.NUMERIC:
-        return f"DECIMAL({type.precision},{type.scale})"
-    return _DUCKDB_NAMES[type.kind]
+    return '"NULL"' if type is UNTYPED else type_name(type)
 
 
 def from_duckdb(name: str) -> Type:
@@ -151,6 +179,13 @@ def from_duckdb(name: str) -> Type:
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
     if decimal:
         return numeric(int(decimal[1]), int(decimal[2]))
+    array = re.fullmatch(r"(.*)\[\d*\]", name, re.DOTALL)
+    if array:
+        element = from_duckdb(array[1])
+        return array_of(INTEGER if element is UNTYPED else element)
+    if name.startswith("ENUM("):
+        labels = re.findall(r"'((?:[^']|'')*)'", name)
+        return enumeration(*(label.replace("''", "'") for label in labels))
     found = _BY_DUCKDB.get(name)
     if found is None:
         raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
@@ -171,7 +206,15 @@ def storable(value: object, type: Type) -> bool:
             return isinstance(value, float)
         case Kind.TEXT:
             return isinstance(value, str)
+        case Kind.ENUM:
+            return value in type.labels
         case Kind.TIMESTAMP:
             return isinstance(value, datetime)
-        case _:
+        case Kind.TIMESTAMPTZ:
+            return isinstance(value, datetime) and value.tzinfo is not None
+        case Kind.DATE:
             return isinstance(value, date) and not isinstance(value, datetime)
+        case Kind.TIME:
+            return isinstance(value, time)
+        case _:
+            return False

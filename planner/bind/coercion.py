@@ -10,12 +10,23 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from engine.expressions import Call, Cast, Literal, Op
-from engine.schema import BIGINT, BOOLEAN, INTEGER, TEXT, Kind, Type, numeric
+from engine.expressions import Call, Cast, Foreign, Literal, Op
+from engine.scalar.written import readable
+from engine.schema import BIGINT, BOOLEAN, INTEGER, INTERVAL, TEXT, Kind, Type, numeric
 from planner.errors import TypeMismatch
 from planner.ir import Expression
-from planner.reference import Argument, castable, common_type, constant, literal_text, type_of
+from planner.reference import (
+    Argument,
+    castable,
+    common_type,
+    constant,
+    interval_constant,
+    literal_text,
+    type_of,
+)
 from planner.types import UNTYPED, duckdb_type, storable
+
+_TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds that are compared with texts as texts
 
 
 def argument(expression: Expression) -> Argument:
@@ -52,9 +63,15 @@ def literal_as(literal: Literal, type: Type) -> Expression:
             return Literal(float(value), type)
     if isinstance(value, bool) or not isinstance(value, int | Decimal | float | str):
         return Cast(literal, type)
-    known, converted = constant(f"CAST({literal_text(literal)} AS {duckdb_type(type)})")
+    if isinstance(value, str):
+        value = readable(value, type)
+    text = f"CAST({literal_text(Literal(value, literal.type))} AS {duckdb_type(type)})"
+    known, converted = constant(text)
     if not known:
         raise TypeMismatch(f"{literal_text(literal)} is not a value of type {type}")
+    if type == INTERVAL:
+        converted = interval_constant(text)
+        return Cast(literal, type) if converted is None else Literal(converted, type)
     return Literal(converted, type) if storable(converted, type) else Cast(literal, type)
 
 
@@ -77,7 +94,8 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     if left.type is UNTYPED or right.type is UNTYPED:
         return settled(left).type if right.type is UNTYPED else settled(right).type
     if TEXT in (left.type, right.type):
-        return right.type if left.type == TEXT else left.type
+        text, other = (left, right) if left.type == TEXT else (right, left)
+        return TEXT if other.type.kind in _TEXTUAL and not isinstance(text, Literal) else other.type
     if isinstance(left, Literal) != isinstance(right, Literal):
         for literal, other in ((left, right), (right, left)):
             fits = isinstance(literal, Literal) and storable(literal.value, other.type)
@@ -88,7 +106,16 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
 
 
 def compare(op: Op, left: Expression, right: Expression) -> Expression:
-    return Call(op, comparable(left, right), BOOLEAN)  # type: ignore[arg-type]
+    """The comparison; of intervals, by how long they are, a month being 30 days."""
+    sides = comparable(left, right)
+    if sides[0].type == INTERVAL:
+        sides = (_normalized(sides[0]), _normalized(sides[1]))
+    return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
+
+
+def _normalized(interval: Expression) -> Expression:
+    """The one of all intervals that are as long."""
+    return Foreign("normalized_interval({0})", (interval,), INTERVAL)  # type: ignore[arg-type]
 
 
 def condition(expression: Expression, where: str) -> Expression:
@@ -166,6 +193,14 @@ def _big(value: int, text: str) -> Type:
     if not storable(value, BIGINT):
         raise TypeMismatch(f"{text} is too large")
     return BIGINT
+
+
+def interval_literal(interval: Expression) -> Expression:
+    """An interval that is written out, as the value; any other as it is."""
+    if isinstance(interval, Foreign) and not interval.args:
+        value = interval_constant(interval.template)
+        return interval if value is None else Literal(value, INTERVAL)
+    return interval
 
 
 def text_literal(text: str) -> Literal:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from engine.expressions import Call, Case, Literal, Op
-from engine.schema import BOOLEAN, Type
+from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.schema import BOOLEAN, Kind, Type
 from planner.bind.aggregates import Collector, aggregated, function_name, is_aggregate, parts
+from planner.bind.arrays import each, subscript
 from planner.bind.coercion import (
     alternatives,
     arithmetic,
@@ -21,10 +22,12 @@ from planner.bind.coercion import (
     coerce,
     compare,
     condition,
+    interval_literal,
     number_literal,
     text_literal,
 )
-from planner.bind.functions import bind_function, has_interval
+from planner.bind.documents import along_path, contains, has_key
+from planner.bind.functions import bind_function, foreign
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
@@ -54,22 +57,15 @@ _ARITHMETIC: dict[type[exp.Expression], Op] = {
     exp.Mod: Op.MOD,
 }
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
-    exp.Interval: "an interval",
     exp.Lambda: "a lambda",
     exp.Parameter: "a parameter",
     exp.Placeholder: "a parameter",
-    exp.Array: "an array",
     exp.Struct: "a struct",
-    exp.Bracket: "a subscript",
     exp.Dot: "a field of a struct",
-    exp.JSONExtract: "JSON",
-    exp.JSONExtractScalar: "JSON",
     exp.Unnest: "UNNEST",
     exp.Explode: "UNNEST",
     exp.ExplodingGenerateSeries: "generate_series",
     exp.GenerateSeries: "generate_series",
-    exp.HexString: "a bytea literal",
-    exp.AtTimeZone: "AT TIME ZONE",
     exp.WithinGroup: "WITHIN GROUP",
     exp.Collate: "COLLATE",
 }
@@ -137,6 +133,14 @@ class ExpressionBinder:
                 return Literal(None, UNTYPED)
             case exp.Cast():
                 return self._cast(node)
+            case exp.Interval():
+                return interval_literal(self._function(node))
+            case exp.Bracket():
+                return subscript(node, self.bind, self.session.dialect)
+            case exp.JSONBExtract() | exp.JSONBExtractScalar():
+                return along_path(node, self.bind, self.session.dialect)
+            case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
+                return self._containment(node)
             case exp.Exists():
                 return exists(self._query(node.this))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
@@ -218,13 +222,12 @@ class ExpressionBinder:
             self._expanding.discard(name)
 
     def _comparison(self, node: exp.Expression) -> Expression:
-        if isinstance(node.expression, exp.Any | exp.All):
-            return self._quantified(node)
+        quantifier = quantifier_of(node.expression)
+        if quantifier is not None:
+            return self._quantified(node, quantifier)
         left, right = unwrapped(node.this), unwrapped(node.expression)
         if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
             return self._row_comparison(node, left, right)
-        if has_interval(left) or has_interval(right):
-            return self._function(node)
         try:
             return compare(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
         except UnsupportedType:
@@ -240,14 +243,23 @@ class ExpressionBinder:
         return equal if isinstance(node, exp.EQ) else negate(equal)
 
     def _arithmetic(self, node: exp.Expression) -> Expression:
-        if has_interval(node):
-            return self._function(node)
         left, right = self.bind(node.this), self.bind(node.expression)
         op = _ARITHMETIC[type(node)]
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV
         known = {id(node.this): left, id(node.expression): right}
         return arithmetic(op, left, right) or self._function(node, known)
+
+    def _containment(self, node: exp.Expression) -> Expression:
+        """`@>`, `<@` and `?`: DuckDB has the first two for arrays."""
+        left, right = self.bind(node.this), self.bind(node.expression)
+        dialect = self.session.dialect
+        if isinstance(node, exp.JSONBContainsTopKey):
+            return has_key(left, right, node, dialect)
+        whole, part = (right, left) if isinstance(node, exp.ArrayContainedBy) else (left, right)
+        if whole.type.kind is Kind.JSON:
+            return contains(whole, part.arg if isinstance(part, Cast) else part, node, dialect)
+        return foreign("{0} @> {1}", [whole, coerce(part, whole.type)], node, dialect)
 
     def _negative(self, node: exp.Neg) -> Expression:
         if isinstance(node.this, exp.Literal) and not node.this.is_string:
@@ -375,18 +387,16 @@ class ExpressionBinder:
         inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
         return self.windows.column(node, inside.bind, inside.predicate).ref
 
-    def _quantified(self, node: exp.Expression) -> Expression:
-        """A comparison with ANY or ALL."""
-        quantifier = node.expression
+    def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
+        """A comparison with ANY or ALL of a query's rows or an array's elements."""
         inner = unwrapped(quantifier.this)
-        if isinstance(inner, exp.Array):
-            if not (isinstance(node, exp.EQ) and isinstance(quantifier, exp.Any)):
-                fail(
-                    Unsupported(f"an array is supported after = ANY only: {node.sql(self.session.dialect)}"),
-                    node,
-                )
+        op = COMPARISONS[type(node)]
+        if isinstance(inner, exp.Query):
+            return quantified(op, self.bind(node.this), quantifier, self._query)
+        every = isinstance(quantifier, exp.All)
+        if isinstance(inner, exp.Array) and op is Op.EQ and not every:
             return self._any_of(node.this, inner.expressions)
-        return quantified(COMPARISONS[type(node)], self.bind(node.this), quantifier, self._query)
+        return each(op, self.bind(node.this), self.bind(inner), every, node, self.session.dialect)
 
     def _query(self, node: exp.Expression) -> Bound:
         return self.queries(node, self.scope)
@@ -395,6 +405,19 @@ class ExpressionBinder:
         """The values of a row, or the one value."""
         row = unwrapped(node)
         return [self.bind(part) for part in (row.expressions if isinstance(row, exp.Tuple) else [node])]
+
+
+def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:
+    """The ANY, SOME or ALL that a comparison's right side is."""
+    if isinstance(node, exp.Any | exp.All):
+        return node
+    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        match node.name.upper():
+            case "ALL":
+                return exp.All(this=node.expressions[0])
+            case "SOME":
+                return exp.Any(this=node.expressions[0])
+    return None
 
 
 def unwrapped(node: exp.Expression) -> exp.Expression:

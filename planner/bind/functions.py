@@ -1,14 +1,15 @@
 """Scalar functions that the engine has no operator for: DuckDB expressions with places for arguments.
 
 sqlglot writes the function in DuckDB's SQL, DuckDB says its type. Literals stay in the text,
-since some functions want constants (the digits of `round`, the part of `date_trunc`). What
+since some functions want constants (the digits of `round`, the part of `date_trunc`). The variables of a
+lambda stay too, and with them whatever they are part of. What
 gives another answer on another day is refused by name.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 from sqlglot.dialects.duckdb import DuckDB
@@ -38,8 +39,12 @@ VALUES = (
     exp.Predicate,
     exp.Filter,
     exp.Window,
+    exp.Bracket,
+    exp.AtTimeZone,
 )
 """Nodes that stand for a value, and so become arguments."""
+
+_STRUCTURE = (exp.Slice, exp.Kwarg, exp.PropertyEQ)  # binary nodes that stand for no value
 
 _VOLATILE = (
     exp.CurrentDate,
@@ -62,11 +67,16 @@ Bind = Callable[[exp.Expression], Expression]
 
 def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     """`node` with its arguments bound by `bind`, as a Foreign expression of DuckDB's type for it. What has a
-    type that no column can have (an interval, a list) may stand inside it, as part of its text."""
+    type that no column can have (a struct) may stand inside it, as part of its text."""
     refuse_volatile(node, dialect)
     arguments: list[Expression] = []
     template = _template(_with_places(node.copy(), node, bind, arguments))
     _check_names(template, node, dialect)
+    return foreign(template, arguments, node, dialect)
+
+
+def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:
+    """A DuckDB expression of DuckDB's type for it; errors stand at `node`, which it means."""
     try:
         type = type_of(template, tuple(argument(a) for a in arguments))
     except UnsupportedType as error:
@@ -95,34 +105,44 @@ def _volatile(name: str) -> Unsupported:
 
 
 def _with_places(
-    copy: exp.Expression, original: exp.Expression, bind: Bind, arguments: list[Expression]
+    copy: exp.Expression,
+    original: exp.Expression,
+    bind: Bind,
+    arguments: list[Expression],
+    variables: frozenset[str] = frozenset(),
 ) -> exp.Expression:
-    """`copy` with each value below it replaced by a place, and the values bound into `arguments`."""
+    """`copy` with each value below it replaced by a place, and the values bound into `arguments`.
+
+    `variables` are those of the lambdas around it.
+    """
     pairs = list(zip(copy.iter_expressions(), original.iter_expressions(), strict=True))
     for child, source in pairs:
-        if isinstance(source, exp.Interval):
-            _check_interval(source)
-        elif isinstance(source, exp.DataType):
+        known = variables
+        if isinstance(source, exp.DataType) or (isinstance(source, exp.Interval) and is_constant(source)):
             continue
-        elif isinstance(original, exp.Escape) or not isinstance(source, VALUES) or has_interval(source):
-            _with_places(child, source, bind, arguments)
-        else:
+        if isinstance(source, exp.Lambda):
+            known |= {parameter.name for parameter in source.expressions}
+        elif isinstance(source, VALUES) and not (
+            isinstance(source, _STRUCTURE) or isinstance(original, exp.Escape) or _mentions(source, variables)
+        ):
             try:
                 bound = bind(source)
             except UnsupportedType:
-                _with_places(child, source, bind, arguments)
+                pass
             else:
                 _place(child, bound, arguments)
+                continue
+        _with_places(child, source, bind, arguments, known)
     return copy
 
 
-def has_interval(node: exp.Expression) -> bool:
-    """Whether the node is an interval, or arithmetic with one."""
-    if isinstance(node, exp.Paren | exp.Neg):
-        return has_interval(node.this)
-    if isinstance(node, exp.Add | exp.Sub | exp.Mul):
-        return has_interval(node.this) or has_interval(node.expression)
-    return isinstance(node, exp.Interval)
+def is_constant(interval: exp.Interval) -> bool:
+    """Whether the interval is written out."""
+    return isinstance(interval.this, exp.Literal)
+
+
+def _mentions(node: exp.Expression, names: frozenset[str]) -> bool:
+    return bool(names) and any(identifier.name in names for identifier in node.find_all(exp.Identifier))
 
 
 def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]) -> None:
@@ -130,11 +150,6 @@ def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]
         return
     child.replace(exp.column(f"{_MARK}{len(arguments)}"))
     arguments.append(bound)
-
-
-def _check_interval(node: exp.Interval) -> None:
-    if node.this is None or any(node.find_all(exp.Column, exp.Query, exp.Func)):
-        fail(Unsupported("an interval that is not a constant is not supported"), node)
 
 
 def _template(tree: exp.Expression) -> str:

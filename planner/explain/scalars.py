@@ -6,6 +6,7 @@ from collections.abc import Callable
 from datetime import date, datetime
 
 from engine.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
+from engine.schema import Kind
 from planner.ir import Exists, Expression, Operator, ScalarSubquery, Some
 from planner.reference import fill, quoted
 from planner.types import UNTYPED
@@ -99,6 +100,9 @@ def literal_text(literal: Literal) -> str:
         return "NULL" if type is UNTYPED else f"NULL::{type}"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
+    if type.kind in (Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMESTAMPTZ):
+        name = "" if type.kind is Kind.ENUM else f"{type} "
+        return f"{name}{quoted(str(value))}"
     if isinstance(value, datetime):
         return f"TIMESTAMP '{value.isoformat(sep=' ')}'"
     if isinstance(value, date):

@@ -6,10 +6,11 @@ foreign functions are asked of DuckDB, one value at a time, and remembered.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from decimal import Decimal
 from functools import cache, lru_cache
 
@@ -22,6 +23,7 @@ Row = tuple[object, ...]
 NAN = float("nan")
 
 _NAMES = {Kind.REAL: "FLOAT", Kind.DOUBLE: "DOUBLE", Kind.TEXT: "VARCHAR"}
+_DURATION = re.compile(r"P(?:(-?\d+)M)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?[\d.]+)S)?)?")
 
 
 class RowFailure(Exception):
@@ -68,8 +70,23 @@ def normal(value: object, type: Type) -> object:
             if not low <= int(value) <= high:  # type: ignore[call-overload]
                 raise RowFailure(f"{value} is out of range for {type}")
             return int(value)  # type: ignore[call-overload]
+        case Kind.INTERVAL if isinstance(value, str):
+            return duration(value)
+        case Kind.ARRAY if type.element is not None:
+            return tuple(normal(element, type.element) for element in value)  # type: ignore[attr-defined]
+        case Kind.JSON:
+            return json.dumps(json.loads(str(value)), separators=(",", ":"), ensure_ascii=False)
         case _:
             return value
+
+
+def duration(text: str) -> timedelta:
+    """The time that an ISO 8601 duration without years takes, a month being 30 days."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise ValueError(text)
+    months, days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
+    return timedelta(days=30 * months + days, hours=hours, minutes=minutes, seconds=seconds)
 
 
 def order_key(value: object) -> tuple[int, object]:
@@ -151,7 +168,9 @@ def _arithmetic(op: Op, values: list, type: Type) -> object:
 
 @cache
 def _connection() -> duckdb.DuckDBPyConnection:
-    return duckdb.connect(":memory:")
+    connection = duckdb.connect(":memory:")
+    connection.execute("SET TimeZone = 'UTC'")
+    return connection
 
 
 @lru_cache(maxsize=10_000)
@@ -179,6 +198,10 @@ def _duckdb(text: str) -> object:
 def sql_type(type: Type) -> str:
     if type.kind is Kind.NUMERIC:
         return f"DECIMAL({type.precision}, {type.scale})"
+    if type.element is not None:
+        return f"{sql_type(type.element)}[]"
+    if type.labels:
+        return str(type)
     return _NAMES.get(type.kind, type.kind.value)
 
 
@@ -186,7 +209,14 @@ def sql_value(value: object, type: Type) -> str:
     """A value as a constant of DuckDB's SQL."""
     if value is None:
         return f"CAST(NULL AS {sql_type(type)})"
-    if isinstance(value, datetime):
+    if isinstance(value, tuple):
+        elements = (sql_value(element, type.element or type) for element in value)
+        return f"CAST([{', '.join(elements)}] AS {sql_type(type)})"
+    if isinstance(value, bytes):
+        return f"unhex('{value.hex()}')"
+    if isinstance(value, timedelta):
+        text = f"{value.days} days {value.seconds} seconds {value.microseconds} microseconds"
+    elif isinstance(value, datetime):
         text = value.isoformat(sep=" ")
     elif isinstance(value, date):
         text = value.isoformat()

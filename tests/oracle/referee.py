@@ -25,6 +25,7 @@ class Referee:
     def __init__(self, schemas: Mapping[str, Schema]) -> None:
         self.schemas = schemas
         self.connection = duckdb.connect(":memory:")
+        self.connection.execute("SET TimeZone = 'UTC'")
         self.connection.execute("SET disabled_optimizers = 'common_subplan'")  # it loses rows in DuckDB 2.0
         for name, schema in schemas.items():
             columns = ", ".join(f'"{c.name}" {sql_type(c.type)}' for c in schema.columns)
@@ -35,7 +36,9 @@ class Referee:
         self.connection.execute(f'DELETE FROM "{table}"')
         if rows:
             places = ", ".join("?" for _ in rows[0])
-            self.connection.executemany(f'INSERT INTO "{table}" VALUES ({places})', [list(r) for r in rows])
+            self.connection.executemany(
+                f'INSERT INTO "{table}" VALUES ({places})', [[_given(v) for v in r] for r in rows]
+            )
 
     def rows(self, sql: str, dialect: str = "postgres") -> Bag:
         """The query's rows; it is transpiled with its types, so that division means what the dialect says."""
@@ -45,6 +48,11 @@ class Referee:
     def types(self, sql: str, dialect: str = "postgres") -> list[str]:
         text = transpiled(sql, self.schemas, dialect)
         return [row[1] for row in self.connection.execute(f"DESCRIBE {text}").fetchall()]
+
+
+def _given(value: object) -> object:
+    """A value as DuckDB takes it for a parameter."""
+    return [_given(element) for element in value] if isinstance(value, tuple) else value
 
 
 def transpiled(sql: str, schemas: Mapping[str, Schema], dialect: str) -> str:
@@ -59,6 +67,8 @@ def comparable(value: object) -> object:
     """Values that compare across the two sides: whole decimals by value, one NaN, one zero."""
     if isinstance(value, float):
         return NAN if math.isnan(value) else value + 0.0
+    if isinstance(value, list | tuple):
+        return tuple(comparable(element) for element in value)
     return value
 
 

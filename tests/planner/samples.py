@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import uuid
 from collections import Counter
 from collections.abc import Mapping
-from datetime import date, datetime
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 
@@ -12,21 +13,31 @@ from engine.plan import Source
 from engine.schema import (
     BIGINT,
     BOOLEAN,
+    BYTEA,
     DATE,
     DOUBLE,
     INTEGER,
+    INTERVAL,
+    JSON,
     SMALLINT,
     TEXT,
+    TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
     Column,
     Schema,
     Type,
+    array_of,
+    enumeration,
     numeric,
 )
 from planner import Catalog, PlannedQuery, Relation, plan_query
 from planner.types import UNTYPED, from_duckdb
 from tests.oracle.interpreter import interpret
 from tests.oracle.referee import Bag, Referee, comparable, same_bag
+
+MOOD = enumeration("happy", "sad")
 
 
 def schema(**types: Type) -> Schema:
@@ -42,6 +53,18 @@ SCHEMAS: Mapping[str, Schema] = {
         (Column("src", INTEGER, False), Column("dst", INTEGER, False), Column("w", INTEGER, False))
     ),
     "none": schema(a=INTEGER, b=TEXT),
+    "things": schema(
+        id=INTEGER,
+        ts=TIMESTAMPTZ,
+        clock=TIME,
+        span=INTERVAL,
+        data=BYTEA,
+        tag=UUID,
+        doc=JSON,
+        mood=MOOD,
+        xs=array_of(INTEGER),
+        words=array_of(TEXT),
+    ),
 }
 
 ROWS: Mapping[str, list[tuple]] = {
@@ -63,6 +86,45 @@ ROWS: Mapping[str, list[tuple]] = {
     ],
     "edges": [(1, 2, 4), (2, 3, 1), (3, 1, 1), (1, 3, 7), (3, 4, 2), (6, 6, 1), (4, 5, 3)],
     "none": [],
+    "things": [
+        (
+            1,
+            datetime(2024, 3, 31, 0, 30, tzinfo=UTC),
+            time(10, 30),
+            timedelta(days=1, hours=2),
+            b"ab\xff",
+            uuid.UUID(int=7),
+            '{"a":{"b":[1,2.5,"x"]},"n":1}',
+            "happy",
+            (1, 2, None),
+            ("x", "it's"),
+        ),
+        (
+            2,
+            datetime(2023, 12, 31, 23, 59, 59, 5, tzinfo=UTC),
+            time(0),
+            timedelta(seconds=-90),
+            b"",
+            uuid.UUID(int=2**127),
+            '[1,{"a":null}]',
+            "sad",
+            (),
+            (None,),
+        ),
+        (3, None, None, None, None, None, None, None, None, None),
+        (
+            4,
+            datetime(2024, 3, 31, 0, 30, tzinfo=UTC),
+            time(23),
+            timedelta(),
+            b"ab",
+            uuid.UUID(int=7),
+            '"s"',
+            "sad",
+            (3, 1),
+            (),
+        ),
+    ],
 }
 
 

@@ -87,7 +87,7 @@ def test_a_table_may_have_no_key():
         ("a int, FOREIGN KEY (a) REFERENCES u (b)", "FOREIGN KEY on a table", 24),
         ("a int, CONSTRAINT c CHECK (a > 1)", "CHECK on a table", 37),
         ("LIKE u", "LIKE on a table", 17),
-        ("a uuid", "type UUID", 17),
+        ("a hstore", "type HSTORE", 17),
     ],
 )
 def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, construct: str, column: int):

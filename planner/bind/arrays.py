@@ -1,0 +1,65 @@
+"""Arrays in expressions: subscripts, slices, and comparisons with each element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
+from engine.expressions import Literal, Op
+from engine.schema import INTEGER, Kind, array_of
+from planner.bind.coercion import arithmetic, coerce
+from planner.bind.functions import foreign
+from planner.errors import TypeMismatch, Unsupported
+from planner.ir import Expression
+from planner.positions import fail
+
+Bind = Callable[[exp.Expression], Expression]
+
+_EACH = "list_transform({1}, lambda each: {0} OPERATOR each)"
+_UNKNOWN = "WHEN {1} IS NULL OR list_count(EACH) < len(EACH) THEN NULL"
+_ANY = f"CASE WHEN list_contains(EACH, true) THEN true {_UNKNOWN} ELSE false END"
+_ALL = f"CASE WHEN list_contains(EACH, false) THEN false {_UNKNOWN} ELSE true END"
+
+
+def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
+    """`array[i]`, `array[i:j]`, or a member of JSON; an array's first element is number 1."""
+    if len(node.expressions) != 1:
+        fail(Unsupported(f"several subscripts at once are not supported: {node.sql(dialect)}"), node)
+    value = bind(node.this)
+    place = node.expressions[0]
+    if isinstance(place, exp.Slice):
+        ends = {part: bind(end) for part, end in place.args.items() if end is not None}
+        numbers = {part: f"{{{i}}}" for i, part in enumerate(ends, 1)}
+        between = ":".join(numbers.get(part, "") for part in ("this", "expression"))
+        return foreign(f"{{0}}[{between}]", [value, *ends.values()], node, dialect)
+    counted = Dialect.get_or_raise(dialect).INDEX_OFFSET
+    number = bind(place)
+    if value.type.kind is Kind.JSON:
+        return foreign("{0} -> {1}", [value, _plus(number, counted)], node, dialect)
+    if not number.type.is_integer:
+        fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
+    # Where no offset is written, sqlglot counts constants from 0, and leaves others as the dialect counts.
+    first = node.args.get("offset", 0 if isinstance(number, Literal) else counted)
+    return foreign("{0}[{1}]", [value, _plus(number, 1 - first)], node, dialect)
+
+
+def _plus(number: Expression, more: int) -> Expression:
+    if not number.type.is_integer or not more:
+        return number
+    if isinstance(number, Literal) and isinstance(number.value, int):
+        return Literal(number.value + more, number.type)
+    return arithmetic(Op.ADD, number, Literal(more, INTEGER)) or number
+
+
+def each(
+    op: Op, value: Expression, array: Expression, every: bool, node: exp.Expression, dialect: str
+) -> Expression:
+    """`value op ANY (array)`, or ALL with `every`: NULL if only a NULL could decide."""
+    if isinstance(array, Literal):
+        array = coerce(array, array_of(value.type))
+    if array.type.kind is not Kind.ARRAY:
+        fail(TypeMismatch(f"ANY and ALL take an array or a query, not {array.type}"), node)
+    compared = _EACH.replace("OPERATOR", op.value)
+    return foreign((_ALL if every else _ANY).replace("EACH", compared), [value, array], node, dialect)

@@ -1,0 +1,99 @@
+"""PostgreSQL's operators of JSON, in DuckDB's functions: `#>`, `#>>`, `@>`, `<@` and `?`.
+
+What stands on the right of `@>` is a constant: the test for it is written out, member by member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import orjson
+from sqlglot import exp
+
+from engine.expressions import Literal
+from engine.schema import TEXT, Kind, array_of
+from planner.bind.coercion import coerce
+from planner.bind.functions import foreign
+from planner.errors import TypeMismatch, Unsupported
+from planner.ir import Expression
+from planner.positions import fail
+
+Bind = Callable[[exp.Expression], Expression]
+
+_STEPS = "list_transform({1}, lambda step: '/' || replace(replace(step, '~', '~0'), '/', '~1'))"
+_PATH = f"array_to_string({_STEPS}, '')"
+_MEMBER = "'/' || replace(replace({1}, '~', '~0'), '/', '~1')"
+_HAS_KEY = (
+    f"CASE json_type({{0}}) WHEN 'OBJECT' THEN json_exists({{0}}, {_MEMBER}) "
+    "WHEN 'ARRAY' THEN list_contains(CAST(json_extract({0}, '$[*]') AS VARCHAR[]), "
+    "CAST(to_json({1}) AS VARCHAR)) ELSE CAST({0} AS VARCHAR) = CAST(to_json({1}) AS VARCHAR) END"
+)
+
+
+def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dialect: str) -> Expression:
+    """`document #> path`, or `#>>` for text: the path is an array of names and of numbers from 0."""
+    arrow = "->>" if isinstance(node, exp.JSONBExtractScalar) else "->"
+    path = coerce(bind(node.expression), array_of(TEXT))
+    return foreign(f"{{0}} {arrow} {_PATH}", [bind(node.this), path], node, dialect)
+
+
+def has_key(document: Expression, key: Expression, node: exp.Expression, dialect: str) -> Expression:
+    """`document ? key`: whether it has a member called so, or is or has the text."""
+    return foreign(_HAS_KEY, [document, key], node, dialect)
+
+
+def contains(document: Expression, part: Expression, node: exp.Expression, dialect: str) -> Expression:
+    """`document @> part`: all that the part has is at the same place in the document."""
+    if not isinstance(part, Literal) or not isinstance(part.value, str):
+        fail(
+            Unsupported(
+                f"JSON that is searched for and not constant is not supported: {node.sql(dialect)}",
+                "compare what the arrows -> and ->> give",
+            ),
+            node,
+        )
+    try:
+        value = orjson.loads(part.value)
+    except orjson.JSONDecodeError as error:
+        fail(TypeMismatch(f"'{part.value}' is not a value of type {Kind.JSON.value}: {error}"), node)
+    arguments: list[Expression] = [document]
+    test = _test("{0}", value, arguments, 0)
+    if not isinstance(value, dict | list):
+        # Only here may an array hold what is no array.
+        test = f"{test} OR {_some('{0}', value, arguments, 0)}"
+    return foreign(f"CASE WHEN {{0}} IS NOT NULL THEN coalesce({test}, false) END", arguments, node, dialect)
+
+
+def _test(json: str, value: object, arguments: list[Expression], depth: int) -> str:
+    """SQL of whether a document has a value; texts become arguments."""
+    match value:
+        case dict():
+            tests = [f"json_type({json}) = 'OBJECT'"]
+            for name, member in value.items():
+                key = "/" + name.replace("~", "~0").replace("/", "~1")
+                tests.append(
+                    _test(f"json_extract({json}, {_text(key, arguments)})", member, arguments, depth)
+                )
+        case list():
+            tests = [f"json_type({json}) = 'ARRAY'"]
+            tests += [_some(json, element, arguments, depth) for element in value]
+        case int() | float() if not isinstance(value, bool):
+            number = f"json_type({json}) IN ('BIGINT', 'UBIGINT', 'DOUBLE')"
+            return f"({number} AND TRY_CAST({json} AS DOUBLE) = {float(value)!r})"
+        case _:
+            return f"CAST({json} AS VARCHAR) = {_text(orjson.dumps(value).decode(), arguments)}"
+    return f"({' AND '.join(tests)})"
+
+
+def _some(json: str, value: object, arguments: list[Expression], depth: int) -> str:
+    """SQL of whether an element of an array has a value."""
+    variable = f"element{depth}"
+    test = f"coalesce({_test(variable, value, arguments, depth + 1)}, false)"
+    elements = f"CAST(CASE json_type({json}) WHEN 'ARRAY' THEN json_extract({json}, '$[*]') END AS JSON[])"
+    return f"list_contains(list_transform({elements}, lambda {variable}: {test}), true)"
+
+
+def _text(text: str, arguments: list[Expression]) -> str:
+    """The place of a text among the arguments."""
+    arguments.append(Literal(text, TEXT))
+    return f"{{{len(arguments) - 1}}}"
