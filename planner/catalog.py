@@ -13,7 +13,8 @@ from engine.schema import Schema
 class Relation:
     """A table (`plan` is a Source) or a view (`plan` is the view's own plan, which queries inline).
 
-    `key` holds the positions of a primary key's columns.
+    `key` holds the positions of a primary key's columns; `rows` is how many rows there are, where somebody
+    has counted.
     """
 
     name: str
@@ -21,6 +22,7 @@ class Relation:
     plan: Node
     key: tuple[int, ...] | None = None
     is_view: bool = False
+    rows: int | None = None
 
 
 Catalog = Mapping[str, Relation]

@@ -14,6 +14,17 @@ from planner.ir import Attribute, Exists, Expression, Some, children, references
 TRUE = Literal(True, BOOLEAN)
 FALSE = Literal(False, BOOLEAN)
 COMPARISONS = frozenset({Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE})
+TURNED = {
+    Op.EQ: Op.EQ,
+    Op.NE: Op.NE,
+    Op.LT: Op.GT,
+    Op.LE: Op.GE,
+    Op.GT: Op.LT,
+    Op.GE: Op.LE,
+    Op.DISTINCT: Op.DISTINCT,
+    Op.NOT_DISTINCT: Op.NOT_DISTINCT,
+}
+"""What a comparison is with its sides exchanged."""
 _NEVER_NULL = frozenset({Op.IS_NULL, Op.DISTINCT, Op.NOT_DISTINCT})
 _SKIP_NULLS = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 _HARMLESS = COMPARISONS | _NEVER_NULL | _SKIP_NULLS | {Op.AND, Op.OR, Op.NOT}

@@ -19,7 +19,9 @@ def relations(tables: Mapping[str, str]) -> dict[str, Relation]:
 def _relation(name: str, columns: str) -> Relation:
     statement = cast(CreateTable, parse_script(f"CREATE TABLE {name} ({columns})")[0])
     schema = statement.columns
-    return Relation(name, schema, Source(name, schema), tuple(map(schema.index, statement.primary_key or ())))
+    names = statement.primary_key
+    key = None if names is None else tuple(map(schema.index, names))
+    return Relation(name, schema, Source(name, schema), key)
 
 
 def key(relation: Relation) -> tuple[str, ...]:

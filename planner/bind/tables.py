@@ -117,7 +117,8 @@ class FromBinder:
             fail(UnknownTable(f'unknown table "{node.name}"', f"there are {known}" if known else ""), node)
         self.session.reads.add(relation.name)
         columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
-        scan = Scan(relation.name, relation.plan, columns, tuple(range(len(columns))), relation.key)
+        positions = tuple(range(len(columns)))
+        scan = Scan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
         return Bound(scan, columns)
 
     def _join(self, node: exp.Join, left: From, right: From | None) -> From:

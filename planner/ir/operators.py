@@ -13,13 +13,15 @@ from planner.ir.core import Attribute, Expression, Item, Operator
 
 @dataclass(frozen=True)
 class Scan(Operator):
-    """Some columns of a table or view: `columns[i]` is position `positions[i]` of `plan`."""
+    """Some columns of a table or view: `columns[i]` is position `positions[i]` of `plan`. `rows` is how many
+    rows it had when the query was planned, if that is known."""
 
     name: str
     plan: Node
     columns: tuple[Attribute, ...]
     positions: tuple[int, ...]
     key: tuple[int, ...] | None = None
+    rows: int | None = None
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 
 from engine import expressions as scalar
 from engine.expressions import Call, ColumnRef, Literal, Op
-from engine.plan import Clamp, Concat, Filter, Map, Negate, Node, Threshold
+from engine.plan import Clamp, Concat, Map, Negate, Node, Threshold
 from engine.schema import BOOLEAN, Column, Schema
 from planner.ir import Attribute, Expression
+from planner.lower.canonical import passing
 from planner.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
 
 NOBODY = -1
@@ -136,9 +137,9 @@ def _filter(input: Lowered, predicate: scalar.Expression) -> Lowered:
     nullable = tuple(n and i not in held for i, n in enumerate(input.nullable))
     node = input.node
     if not isinstance(node, Map) or not all(isinstance(e, ColumnRef) for e in node.expressions):
-        return replace(input, node=Filter(node, predicate), nullable=nullable)
+        return replace(input, node=passing(node, predicate), nullable=nullable)
     chosen = node.expressions
-    below = Filter(node.input, _replaced(predicate, chosen))
+    below = passing(node.input, _replaced(predicate, chosen))
     columns = zip(node.schema.columns, nullable, strict=True)
     schema = Schema(tuple(Column(c.name, c.type, n) for c, n in columns))
     return replace(input, node=Map(below, chosen, schema), nullable=nullable)

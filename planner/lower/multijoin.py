@@ -1,12 +1,14 @@
 """Inner joins of three relations or more as one multijoin, which stores nothing in between, where that wins.
 
-The rule needs no statistics. Joins whose equalities form a cycle become a multijoin, which then is
-worst-case optimal: binary joins of a graph with hubs store the square of a hub's edges on the way to
-its triangles. Other joins do where it takes fewer arrangements than binary joins, which arrange what
-is between them too: joins of many relations on one key, and joins of a relation with itself.
+Joins whose equalities form a cycle become a multijoin, which then is worst-case optimal: binary joins of a
+graph with hubs store the square of a hub's edges on the way to its triangles. They do not where each of
+the binary joins is by a key, so that none makes more rows than it reads. Other joins become one where
+its arrangements have fewer rows, as far as can be estimated, than those of binary joins, which
+arrange what is between them too: joins of many relations on one key, and joins of a relation with
+itself.
 
-With as many arrangements, as in a chain of tables where each in the middle is arranged twice, it
-depends on the data which is smaller. Of revenue by order for a segment of customers (W2 of the
+With as many rows, as in a chain of tables where each in the middle is arranged twice, it depends on the
+data which is smaller. Of revenue by order for a segment of customers (W2 of the
 benchmarks, at a quarter of its size) binary joins were better: single changes in 23 µs rather than 33,
 changes of 1,000 rows in 1.2 ms rather than 1.9, and 12 % less memory. Four relations on one key took
 half the memory as a multijoin, loaded no slower, and changes took as long.
@@ -20,13 +22,15 @@ from dataclasses import dataclass
 from engine.expressions import Call, ColumnRef, Op
 from engine.multijoin import MultiJoin, multi_join
 from engine.paths import orders
-from engine.plan import Filter
+from engine.plan import Filter, Node
 from engine.plan import Join as EngineJoin
+from planner.estimates import size_of
 from planner.ir import Expression, Join, JoinKind, Operator, Project, references
 from planner.lower.join import lower_join
 from planner.lower.keys import with_keys
 from planner.lower.lowered import Lowered, filtered, mapped, not_null
 from planner.scalars import conjuncts
+from planner.unique import equated, is_unique, unique_keys
 
 
 @dataclass(frozen=True)
@@ -40,12 +44,11 @@ class Link:
 @dataclass(frozen=True)
 class Relations:
     """A tree of inner joins taken apart: what it joins, the equalities between two of those, and all other
-    conjuncts. `early` says whether one of the others is asked before all relations are joined."""
+    conjuncts."""
 
     leaves: tuple[Operator, ...]
     links: tuple[Link, ...]
     rest: tuple[Expression, ...]
-    early: bool
 
     @property
     def are_connected(self) -> bool:
@@ -72,8 +75,7 @@ def relations(join: Join) -> Relations:
             rest.append(part)
         else:
             links.append(link)
-    last = conjuncts(join.condition)
-    return Relations(leaves, tuple(links), tuple(rest), any(part not in last for part in rest))
+    return Relations(leaves, tuple(links), tuple(rest))
 
 
 def _is_passed(operator: Operator) -> bool:
@@ -115,11 +117,24 @@ def _link(part: Expression, owners: dict[int, int]) -> Link | None:
 def lower_relations(join: Join, apart: Relations, leaves: Sequence[Lowered]) -> Lowered:
     """The join of its relations, lowered: as a multijoin or as binary joins, whichever is to be preferred."""
     many, node = _multijoin(apart, leaves)
-    joins: list[EngineJoin] = []
-    binary = _binary(join, iter(leaves), joins)
-    if node.is_cyclic or (not apart.early and _arrangements_of(node) < _arrangements_between(joins)):
+    arranged: dict[tuple[Node, tuple[int, ...]], float] = {}
+    binary = _binary(join, iter(leaves), arranged)
+    is_worst_case_optimal = node.is_cyclic and not _is_by_keys(join)
+    if is_worst_case_optimal or _arranged_rows(node, apart) < sum(arranged.values()):
         return filtered(many, apart.rest)
     return binary
+
+
+def _is_by_keys(operator: Operator) -> bool:
+    """Whether in each join of the tree the rows of one side meet one row of the other at most."""
+    if not _is_passed(operator):
+        return True
+    if isinstance(operator, Join):
+        sides = operator.left, operator.right
+        equal = equated(operator.condition, sides[0].ids, sides[1].ids)
+        if not any(is_unique(unique_keys(side), ids) for side, ids in zip(sides, equal, strict=True)):
+            return False
+    return all(map(_is_by_keys, operator.inputs))
 
 
 def _multijoin(apart: Relations, leaves: Sequence[Lowered]) -> tuple[Lowered, MultiJoin]:
@@ -155,27 +170,27 @@ def _key(sides: Sequence[Lowered], node: MultiJoin) -> frozenset[int] | None:
     return frozenset(key)
 
 
-def _binary(operator: Operator, leaves: Iterator[Lowered], joins: list[EngineJoin]) -> Lowered:
-    """The tree of inner joins as it stands over leaves that are lowered; `joins` gets its engine joins."""
+def _binary(
+    operator: Operator, leaves: Iterator[Lowered], arranged: dict[tuple[Node, tuple[int, ...]], float]
+) -> Lowered:
+    """The tree of inner joins as it stands over leaves that are lowered; `arranged` gets what its joins read,
+    by which keys, and how many rows that is, of leaves and of what is between them."""
     match operator:
         case Join(left=left, right=right) if _is_passed(operator):
-            result = lower_join(operator, _binary(left, leaves, joins), _binary(right, leaves, joins))
+            result = lower_join(operator, _binary(left, leaves, arranged), _binary(right, leaves, arranged))
             node = result.node
             while isinstance(node, Filter):
                 node = node.input
             if isinstance(node, EngineJoin):
-                joins.append(node)
+                arranged[node.left, node.left_keys] = size_of(left).rows
+                arranged[node.right, node.right_keys] = size_of(right).rows
             return result
         case Project(input=input, items=items) if _is_passed(operator):
-            return mapped(_binary(input, leaves, joins), [(attribute.id, e) for attribute, e in items])
+            return mapped(_binary(input, leaves, arranged), [(attribute.id, e) for attribute, e in items])
     return next(leaves)
 
 
-def _arrangements_of(node: MultiJoin) -> int:
-    return sum(map(len, orders(node).values()))
-
-
-def _arrangements_between(joins: Sequence[EngineJoin]) -> int:
-    """How many arrangements binary joins keep: of leaves, and of what is between them."""
-    lefts = {(join.left, join.left_keys) for join in joins}
-    return len(lefts | {(join.right, join.right_keys) for join in joins})
+def _arranged_rows(node: MultiJoin, apart: Relations) -> float:
+    """How many rows the arrangements of a multijoin of the relations have."""
+    rows = {part: size_of(leaf).rows for part, leaf in zip(node.parts, apart.leaves, strict=True)}
+    return sum(rows[part] * len(part_orders) for part, part_orders in orders(node).items())

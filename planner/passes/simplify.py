@@ -1,6 +1,7 @@
 """Expressions made simpler without a change of meaning.
 
     CAST('2020-01-01' AS DATE)             →   DATE '2020-01-01'
+    5 < x                                  →   x > 5
     TRUE AND p, FALSE OR p                 →   p
     (a = b AND p) OR (a = b AND q)         →   a = b AND (p OR q)
     x IS NULL, where x is never NULL       →   FALSE
@@ -34,7 +35,17 @@ from planner.ir import (
 )
 from planner.nullability import Columns, known_columns
 from planner.rewrite import with_expressions, with_inputs
-from planner.scalars import FALSE, TRUE, conjoin, conjuncts, disjoin, may_be_null, split, with_children
+from planner.scalars import (
+    FALSE,
+    TRUE,
+    TURNED,
+    conjoin,
+    conjuncts,
+    disjoin,
+    may_be_null,
+    split,
+    with_children,
+)
 
 
 def simplify(program: Program) -> Program:
@@ -93,6 +104,10 @@ def simplified(expression: Expression, known: Columns) -> Expression:
     match expression:
         case Call(op=Op.NOT, args=(Literal(value=value),)):
             return Literal(None if value is None else not value, BOOLEAN)
+        case Call(op=op, args=(Literal() as left, right), type=type) if op in TURNED and not (
+            isinstance(right, Literal)
+        ):
+            return Call(TURNED[op], (right, left), type)  # type: ignore[arg-type]
         case Call(op=Op.IS_NULL, args=(arg,)) if not may_be_null(arg, known):
             return FALSE
         case Call(op=Op.IS_NULL, args=(Literal(value=None),)):

@@ -43,7 +43,7 @@ r2 := project r1 → (shop INTEGER, pieces INTEGER)
     pieces := r0.pieces
 r3 := scan shops → (id INTEGER NOT NULL, city TEXT)
 r4 := inner join r2, r3 → (shop INTEGER, pieces INTEGER, id INTEGER NOT NULL, city TEXT)
-    r3.id = r0.shop
+    r0.shop = r3.id
 r5 := project r4 → (pieces INTEGER, city TEXT)
     pieces := r0.pieces
     city := r3.city
@@ -60,25 +60,24 @@ return r8
 -- dataflow
 r0 := source sales → (shop INTEGER, item TEXT, pieces INTEGER)
 r1 := filter r0 → (shop INTEGER, item TEXT, pieces INTEGER)
-    #1 = 'tea'
-r2 := filter r1 → (shop INTEGER, item TEXT, pieces INTEGER)
     #0 IS NOT NULL
-r3 := map r2 → (shop INTEGER NOT NULL, pieces INTEGER)
+    #1 = 'tea'
+r2 := map r1 → (shop INTEGER NOT NULL, pieces INTEGER)
     #0 := #0
     #1 := #2
-r4 := source shops → (id INTEGER NOT NULL, city TEXT)
-r5 := join r3, r4 → (shop INTEGER NOT NULL, pieces INTEGER, id INTEGER NOT NULL, city TEXT)
-    r3.#0 = r4.#0
-r6 := map r5 → (city TEXT, pieces INTEGER)
+r3 := source shops → (id INTEGER NOT NULL, city TEXT)
+r4 := join r2, r3 → (shop INTEGER NOT NULL, pieces INTEGER, id INTEGER NOT NULL, city TEXT)
+    r2.#0 = r3.#0
+r5 := map r4 → (city TEXT, pieces INTEGER)
     #0 := #3
     #1 := #1
-r7 := reduce r6 → (city TEXT, sum(#1) BIGINT)
+r6 := reduce r5 → (city TEXT, sum(#1) BIGINT)
     by #0
     #1 := sum(#1) BIGINT
-r8 := map r7 → (city TEXT, pieces BIGINT)
+r7 := map r6 → (city TEXT, pieces BIGINT)
     #0 := #0
     #1 := #1
-return r8
+return r7
 
 sql
 CREATE VIEW tea AS SELECT shop, pieces FROM sales WHERE item = 'tea';

@@ -76,14 +76,14 @@ return r6
 r0 := scan follows → (who TEXT, whom TEXT)
 r1 := scan follows → (who TEXT, whom TEXT)
 r2 := inner join r0, r1 → (who TEXT, whom TEXT, who TEXT, whom TEXT)
-    r1.who = r0.whom
+    r0.whom = r1.who
 r3 := project r2 → (who TEXT, whom TEXT)
     who := r0.who
     whom := r1.whom
 r4 := scan follows → (who TEXT, whom TEXT)
 r5 := inner join r3, r4 → (who TEXT, whom TEXT, who TEXT, whom TEXT)
-    r4.who = r1.whom
-    r4.whom = r0.who
+    r0.who = r4.whom
+    r1.whom = r4.who
 r6 := project r5 → (who TEXT)
     who := r0.who
 r7 := output r6 → (who TEXT)

@@ -33,7 +33,7 @@ def of(sql: str, kind: type) -> list:
     "sql",
     [
         "SELECT t.a FROM t, u WHERE t.a = u.a",
-        "SELECT t.a FROM t, u, k WHERE k.id = u.a AND t.a = k.q",
+        "SELECT t.a FROM t, u, k WHERE k.id = u.a AND t.a = u.d",
         "SELECT t.a FROM t, u WHERE t.a + 1 = u.a * 2",
         "SELECT t.a FROM t CROSS JOIN u WHERE t.a = u.a",
         "SELECT t.a FROM t, u WHERE (t.a = u.a AND t.c > 1) OR (t.a = u.a AND u.d > 2)",

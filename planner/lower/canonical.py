@@ -1,0 +1,32 @@
+"""One form for filters that say the same, so that equal parts of different queries become one operator.
+
+Conjuncts are in an order of their own, and so are the sides of comparisons of two columns; a filter over
+a filter is one. What can fail keeps its place: it is asked of the rows that pass what stands below.
+"""
+
+from __future__ import annotations
+
+from engine.expressions import Call, Expression, Literal
+from engine.plan import Filter, Node
+from planner.explain.scalars import ScalarText
+from planner.scalars import TURNED, can_fail, conjoin, conjuncts
+
+_TEXT = ScalarText(lambda index: f"#{index}")
+
+
+def passing(node: Node, predicate: Expression) -> Filter:
+    """The rows of a node for which a predicate over its positions is true."""
+    parts = conjuncts(predicate)
+    if isinstance(node, Filter) and not can_fail(node.predicate) and not can_fail(predicate):
+        parts += conjuncts(node.predicate)
+        node = node.input
+    ordered = {_TEXT(part): part for part in map(_turned, parts)}  # type: ignore[arg-type]
+    return Filter(node, conjoin(ordered[text] for text in sorted(ordered)))  # type: ignore[arg-type]
+
+
+def _turned(part: Expression) -> Expression:
+    """A comparison with the lesser of its sides first, unless that is a constant."""
+    match part:
+        case Call(op=op, args=(left, right), type=type) if op in TURNED and not isinstance(right, Literal):
+            return part if _TEXT(left) <= _TEXT(right) else Call(TURNED[op], (right, left), type)
+    return part
