@@ -200,9 +200,10 @@ class Catalog:
 
     def payloads(self) -> Iterator[bytes]:
         """The payloads of the log, in order."""
+        # The option is the query's: set on the connection it would stay, and make cursors of all statements.
         query = sa.select(log.c.last, log.c.payload).order_by(log.c.last, log.c.part)
         with self._connection.begin():
-            rows = self._connection.execution_options(yield_per=1000).execute(query)
+            rows = self._connection.execute(query.execution_options(yield_per=1000))
             for _, parts in groupby(rows, lambda row: row.last):
                 yield b"".join(part.payload for part in parts)
 

@@ -7,6 +7,7 @@ of their answers, so that views over them can be asked without asking them again
 from __future__ import annotations
 
 import math
+import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from tests.property.schemas import Row, Table
 Bag = Counter[Row]
 DATA_ERRORS = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
 TOLERANCE = 1e-9
+MOST_ROWS = 1500  # of an answer; who gets more than these has a query that is not worth checking
+MOST_SECONDS = 10
 
 
 class Invalid(Exception):
@@ -84,16 +87,25 @@ class Referee:
 
     def answer(self, sql: str) -> Answer:
         try:
-            return normalise(self.connection.execute(sql).fetchall())
+            return normalise(self._execute(sql).fetchmany(MOST_ROWS + 1))
         except DATA_ERRORS as error:
             return Failure(str(error).splitlines()[0])
         except duckdb.Error as error:
             raise refusal(error) from error
 
+    def _execute(self, sql: str) -> duckdb.DuckDBPyConnection:
+        """Run the statement, for so long as is bearable."""
+        timer = threading.Timer(MOST_SECONDS, self.connection.interrupt)
+        timer.start()
+        try:
+            return self.connection.execute(sql)
+        finally:
+            timer.cancel()
+
     def keep(self, name: str, sql: str) -> Answer:
         """The answer, left behind as the table `name`; raises Invalid."""
         try:
-            self.connection.execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
+            self._execute(f"CREATE OR REPLACE TABLE {name} AS {sql}")
         except DATA_ERRORS as error:
             return Failure(str(error).splitlines()[0])
         except duckdb.Error as error:

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import duckdb
 
-from tests.property.duck import DATA_ERRORS, Bag, Failure, Referee, normalise, refusal
+from tests.property.duck import DATA_ERRORS, MOST_ROWS, Bag, Failure, Referee, normalise, refusal
 from tests.property.recursion import Binding, Recursion
 
 MOST_ROUNDS = 50
-MOST_ROWS = 1500
 
 
 class Diverges(Exception):

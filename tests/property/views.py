@@ -6,9 +6,9 @@ import random
 import re
 from dataclasses import dataclass, replace
 
-from tests.property.duck import Answer, Failure, Referee
+from tests.property.duck import MOST_ROWS, Answer, Failure, Referee
 from tests.property.expressions import sort_of
-from tests.property.fixpoint import MOST_ROWS, Diverges, iterate
+from tests.property.fixpoint import Diverges, iterate
 from tests.property.mutual import Mutuals
 from tests.property.recursion import Recursion
 from tests.property.schemas import Table

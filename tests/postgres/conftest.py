@@ -1,0 +1,18 @@
+"""One PostgreSQL for all tests of it; they are skipped where its programs are not installed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.postgres.server import Server, programs, running
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    where = programs()
+    if where is None:
+        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
+    with running(where) as server:
+        yield server
