@@ -106,7 +106,7 @@ class _Copier:
                     replace(
                         item,
                         attribute=self._new(item.attribute),
-                        argument=None if item.argument is None else self._id(item.argument),
+                        arguments=tuple(map(self._id, item.arguments)),
                     )
                     for item in items
                 )

@@ -62,19 +62,19 @@ def array(expressions: Sequence[str]) -> pa.Array:
 
 def column(expression: str, table: pa.Table) -> pa.Array:
     """An expression over each row of the columns of `table`; Refusal when it fails for some row."""
-    return rows(f"SELECT {expression} FROM {ARGUMENTS}", ARGUMENTS, table).column(0).combine_chunks()
+    return rows(f"SELECT {expression} FROM {ARGUMENTS}", table).column(0).combine_chunks()
 
 
-def rows(query: str, name: str, table: pa.Table) -> pa.Table:
-    """What a query over `table`, which it knows by `name`, gives; Refusal when it fails."""
+def rows(query: str, table: pa.Table) -> pa.Table:
+    """What a query over `table`, which it knows as ARGUMENTS, gives; Refusal when it fails."""
     cursor = _cursor()
-    cursor.register(name, table)
+    cursor.register(ARGUMENTS, table)
     try:
         return cursor.sql(query).to_arrow_table()
     except duckdb.Error as error:
         raise _refusal(error) from None
     finally:
-        cursor.unregister(name)
+        cursor.unregister(ARGUMENTS)
 
 
 def _refusal(error: duckdb.Error) -> Refusal:

@@ -17,7 +17,7 @@ from engine.dictionary import Dictionary
 from engine.errors import InvalidValue, PlanError
 from engine.groupquery import GROUPS, GroupQuery
 from engine.scalar import duck
-from engine.scalar.sql import type_name
+from engine.scalar.sql import as_typed, type_name
 from engine.schema import BIGINT, Column, Schema
 
 TOGETHER = 1 << 20
@@ -45,12 +45,14 @@ class Question:
         self._answers = Schema((Column("g", BIGINT), *(Column(c.name, c.type) for c in node.results.columns)))
         names = [f"r{i}" for i in range(len(node.results))]
         casts = [f"CAST({n} AS {type_name(t)})" for n, t in zip(names, node.results.types, strict=True)]
+        read = [f"{as_typed(c.name, c.type)} AS {c.name}" for c in self._columns.columns]
         self._text = (
+            f"WITH {GROUPS} AS (SELECT {', '.join(['g', *read])} FROM {duck.ARGUMENTS}) "
             f"SELECT {', '.join(['g', *casts])} FROM ({node.query}) AS answers({', '.join(['g', *names])})"
         )
         nothing = np.empty(0, np.int64)
         try:
-            duck.rows(self._text, GROUPS, self._table(nothing, np.empty((len(self._columns), 0), np.int64)))
+            duck.rows(self._text, self._table(nothing, np.empty((len(self._columns), 0), np.int64)))
         except duck.Refusal as refusal:
             raise PlanError(f"DuckDB refuses {node.query}: {refusal}") from None
 
@@ -83,7 +85,7 @@ class Question:
         """The answers for sorted groups; reasons are added for those that have none."""
         try:
             table = self._table(np.repeat(groups, counts), np.repeat(words, counts, axis=1))
-            return [encode_arrow(duck.rows(self._text, GROUPS, table), self._answers, self._dictionary)]
+            return [encode_arrow(duck.rows(self._text, table), self._answers, self._dictionary)]
         except (duck.Refusal, InvalidValue) as error:
             numbers = np.unique(groups)
             if len(numbers) == 1:

@@ -1,51 +1,58 @@
 """Aggregate functions: which there are, their types, and the collection of those a query uses.
 
-FILTER becomes a CASE in the argument (all functions skip NULL). What stands above the
-aggregation refers to a function by the column that the collector gives it; the same function
-of the same argument is one column.
+A function is accumulated, ordered or general (see `planner.ir.aggregates`). FILTER becomes a CASE in
+the argument of the first two, which skip NULL, or come to the rows that it leaves out last. What stands
+above the aggregation refers to a function by the column that the collector gives it; the same
+function of the same arguments is one column.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from engine.expressions import Case, Literal
+from engine.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan import Function
-from engine.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, Kind, Type, numeric
+from engine.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, Kind, Type, numeric
+from planner.bind.calls import AggregateCall
 from planner.bind.coercion import argument, coerce, settled
+from planner.bind.general import general
 from planner.bind.session import Session
-from planner.errors import InvalidQuery, Unsupported
-from planner.ir import AggregateItem, Attribute, Expression
+from planner.errors import InvalidQuery
+from planner.ir import AggregateFunction, AggregateItem, Attribute, Expression, First, nothing_of
 from planner.positions import fail
 from planner.reference import type_of
-from planner.scalars import TRUE
+from planner.scalars import TRUE, conjoin, negate
 from planner.types import MAX_PRECISION
 
-_FUNCTIONS: dict[type[exp.Expression], Function] = {
-    exp.Count: Function.COUNT,
-    exp.CountIf: Function.COUNT,
-    exp.Sum: Function.SUM,
-    exp.Avg: Function.AVG,
-    exp.Min: Function.MIN,
-    exp.Max: Function.MAX,
-    exp.LogicalAnd: Function.MIN,
-    exp.LogicalOr: Function.MAX,
-    exp.AnyValue: Function.MIN,
+_FUNCTIONS: dict[str, Function] = {
+    "count": Function.COUNT,
+    "count_if": Function.COUNT,
+    "sum": Function.SUM,
+    "avg": Function.AVG,
+    "min": Function.MIN,
+    "max": Function.MAX,
+    "bool_and": Function.MIN,
+    "bool_or": Function.MAX,
+    "any_value": Function.MIN,
 }
-SUPPORTED_AGGREGATES = "supported are count, sum, avg, min, max, bool_and and bool_or"
-_BOOLEANS = (exp.LogicalAnd, exp.LogicalOr, exp.CountIf)
+_BOOLEANS = frozenset({"bool_and", "bool_or", "count_if"})
+_FIRSTS = frozenset({"first", "last", "any_value", "arg_min", "arg_max", "arg_min_null", "arg_max_null"})
+_ASCENDING = (False, False)
+
+Bind = Callable[[exp.Expression], Expression]
 
 
 @dataclass(frozen=True)
-class Aggregated:
-    """One use of a function: of `argument` (None: of rows), of its distinct values or of all."""
+class Use:
+    """One use of a function: of `arguments` (none: of rows), of their distinct values or of all."""
 
-    function: Function
-    argument: Expression | None
-    distinct: bool
+    function: AggregateFunction
+    arguments: tuple[Expression, ...]
     type: Type
+    distinct: bool = False
 
 
 @dataclass
@@ -55,12 +62,12 @@ class Collector:
 
     session: Session
     keys: tuple[Expression, ...] = ()
-    found: dict[Aggregated, Attribute] = field(default_factory=dict)
+    found: dict[Use, Attribute] = field(default_factory=dict)
     groupings: dict[tuple[Expression, ...], Attribute] = field(default_factory=dict)
 
-    def column(self, use: Aggregated, name: str) -> Attribute:
+    def column(self, use: Use, name: str) -> Attribute:
         if use not in self.found:
-            nullable = use.function is not Function.COUNT
+            nullable = nothing_of(use.function) is None
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
 
@@ -75,77 +82,50 @@ class Collector:
 
     def items(self, arguments: dict[Expression, int]) -> tuple[AggregateItem, ...]:
         return tuple(
-            AggregateItem(
-                attribute,
-                use.function,
-                None if use.argument is None else arguments[use.argument],
-                use.distinct,
-            )
+            AggregateItem(attribute, use.function, tuple(arguments[a] for a in use.arguments), use.distinct)
             for use, attribute in self.found.items()
         )
 
 
-def function_name(node: exp.Expression) -> str:
-    """What the function is called in PostgreSQL."""
-    return node.sql("postgres").split("(")[0].lower()
+def bind_aggregate(call: AggregateCall, bind: Bind, only: Expression | None, framed: bool = False) -> Use:
+    """The use of a function that the call is, FILTER's condition in `only`; `framed`: of a window's rows."""
+    many = 3 if call.name.startswith("arg_") else 2
+    if call.name in ("min", "max", *_FIRSTS) and len(call.arguments) >= many:
+        return Use(*general(call, bind, only))
+    if framed and call.name.startswith("arg_"):
+        return Use(*general(call, bind, only))
+    if call.name in _FIRSTS and not (call.name == "any_value" and not call.order):
+        return _first(call, bind, only)
+    if call.name not in _FUNCTIONS:
+        return Use(*general(call, bind, only))
+    arguments = call.arguments
+    is_row = len(arguments) == 1 and isinstance(arguments[0], exp.Tuple)
+    if call.name == "count" and call.distinct and (is_row or len(arguments) > 1):
+        nodes = arguments[0].expressions if is_row else arguments
+        return _accumulated(call, bind, _as_one([settled(bind(node)) for node in nodes], not is_row), only)
+    if len(arguments) > 1 or (not arguments and call.name != "count"):
+        fail(InvalidQuery(f"{call.name} takes one argument"), call.node)
+    return _accumulated(call, bind, settled(bind(arguments[0])) if arguments else None, only)
 
 
-def is_aggregate(node: exp.Expr) -> bool:
-    return isinstance(node, exp.AggFunc | exp.AnyValue)
-
-
-def has_aggregate(node: exp.Expr) -> bool:
-    """Whether the value is one of a group: an aggregate, or a window function, is in it."""
-    inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
-    return any(is_aggregate(part) or isinstance(part, exp.Window | exp.GroupingId) for part in inside)
-
-
-def parts(node: exp.Expression) -> tuple[exp.Expression | None, bool]:
-    """What an aggregate is over (None for count(*)), and whether DISTINCT; refuses what is not supported."""
-    if type(node) not in _FUNCTIONS:
-        name = function_name(node)
-        fail(Unsupported(f"aggregate function {name} is not supported", SUPPORTED_AGGREGATES), node)
-    name = function_name(node)
-    this = node.this
-    if node.args.get("expressions"):
-        fail(InvalidQuery(f"{name} takes one argument"), node)
-    distinct = isinstance(this, exp.Distinct)
-    if distinct:
-        if len(this.expressions) != 1 or this.args.get("on"):
-            fail(Unsupported(f"{name}(DISTINCT ...) of several columns is not supported"), node)
-        this = this.expressions[0]
-    if isinstance(this, exp.Order | exp.HavingMax | exp.Limit | exp.IgnoreNulls | exp.RespectNulls):
-        fail(Unsupported(f"{name} with {type(this).__name__.upper()} inside is not supported"), node)
-    if this is None or isinstance(this, exp.Star):
-        if not isinstance(node, exp.Count):
-            fail(InvalidQuery(f"{name} takes one argument"), node)
-        return None, False
-    return this, distinct
-
-
-def aggregated(
-    node: exp.Expression, over: Expression | None, distinct: bool, only: Expression | None
-) -> Aggregated:
-    """The use of `node`'s function over a bound argument, FILTER's condition in `only`."""
-    function = _FUNCTIONS[type(node)]
-    if isinstance(node, exp.CountIf) and over is not None:
-        only, over = over if only is None else _both(only, over), None
+def _accumulated(call: AggregateCall, bind: Bind, over: Expression | None, only: Expression | None) -> Use:
+    """A function that is maintained from sums, or from the first value."""
+    function = _FUNCTIONS[call.name]
+    if call.name == "count_if" and over is not None:
+        only, over = conjoin([only, coerce(over, BOOLEAN)] if only is not None else [over]), None
     if over is None and only is None:
-        return Aggregated(Function.COUNT, None, False, BIGINT)
-    value, result = _typed(node, function, settled(over) if over is not None else TRUE)
-    if only is not None:
-        value = Case(((only, value),), Literal(None, value.type), value.type)  # type: ignore[arg-type]
+        return Use(Function.COUNT, (), BIGINT)
+    typed = _typed(call.name, function, over if over is not None else TRUE)
+    if typed is None:
+        return Use(*general(call, bind, only))
+    value, result = typed
     plain = function in (Function.MIN, Function.MAX)
-    return Aggregated(function, value, distinct and not plain, result)
+    return Use(function, (_where(only, value),), result, call.distinct and not plain)
 
 
-def _both(left: Expression, right: Expression) -> Expression:
-    return Case(((left, right),), Literal(False, BOOLEAN), BOOLEAN)  # type: ignore[arg-type]
-
-
-def _typed(node: exp.Expression, function: Function, value: Expression) -> tuple[Expression, Type]:
-    """The argument as the function takes it, and the type of the function's value."""
-    if isinstance(node, _BOOLEANS):
+def _typed(name: str, function: Function, value: Expression) -> tuple[Expression, Type] | None:
+    """The argument as the function takes it, and the type of its value; None where only DuckDB knows."""
+    if name in _BOOLEANS:
         return coerce(value, BOOLEAN), BIGINT if function is Function.COUNT else BOOLEAN
     if function is Function.COUNT:
         return value, BIGINT
@@ -153,9 +133,9 @@ def _typed(node: exp.Expression, function: Function, value: Expression) -> tuple
         return value, value.type
     if value.type == BOOLEAN:
         value = coerce(value, INTEGER)
-    type_of(f"{function.value}({{0}})", (argument(value) if not isinstance(value, Literal) else value.type,))
+    type_of(f"{name}({{0}})", (argument(value) if not isinstance(value, Literal) else value.type,))
     if not value.type.is_numeric:
-        fail(Unsupported(f"{function.value} over {value.type} is not supported"), node)
+        return None
     if function is Function.AVG:
         return value, DOUBLE
     if value.type.is_integer:
@@ -163,3 +143,45 @@ def _typed(node: exp.Expression, function: Function, value: Expression) -> tuple
     if value.type.kind is Kind.NUMERIC:
         return value, numeric(MAX_PRECISION, value.type.scale or 0)
     return coerce(value, DOUBLE), DOUBLE
+
+
+def _where(condition: Expression | None, value: Expression) -> Expression:
+    """The value, or NULL where the condition is not true."""
+    if condition is None or condition == TRUE:
+        return value
+    return Case(((condition, value),), Literal(None, value.type), value.type)  # type: ignore[arg-type]
+
+
+def _as_one(values: Sequence[Expression], strict: bool) -> Expression:
+    """Several values as one text that no others have; NULL where one of them is, if `strict`."""
+    places = ", ".join(f"CAST({{{i}}} AS VARCHAR)" for i in range(len(values)))
+    text = Foreign(f"CAST([{places}] AS VARCHAR)", tuple(values), TEXT)  # type: ignore[arg-type]
+    return _where(conjoin([_is_known(value) for value in values]), text) if strict else text
+
+
+def _is_known(value: Expression) -> Expression:
+    return negate(Call(Op.IS_NULL, (value,), BOOLEAN))  # type: ignore[arg-type]
+
+
+def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> Use:
+    """A value of the first row among those that count; of the last by turning the order round."""
+    name, by_another = call.name, call.name.startswith("arg_")
+    if len(call.arguments) != 1 + by_another:
+        fail(InvalidQuery(f"{name} takes {'two arguments' if by_another else 'one argument'}"), call.node)
+    value, *others = [settled(bind(node)) for node in call.arguments]
+    order = [(other, (name.startswith("arg_max"), False)) for other in others]
+    for ordered in call.order:
+        desc, nulls_first = bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))
+        turned = name == "last"
+        order.append((settled(bind(ordered.this)), (desc != turned, nulls_first != turned)))
+    needed = others if name.endswith("_null") else [*others, value] if by_another else []
+    if call.skips_nulls or name == "any_value":
+        needed = [*needed, value]
+    conditions = [_is_known(v) for v in needed] + ([only] if only is not None else [])
+    last = (name == "last", name == "last")
+    if not conditions:
+        directions = (*(d for _, d in order), last)
+        return Use(First(name, directions), (value, *(o for o, _ in order)), value.type)
+    counts = conjoin(conditions)
+    directions = ((True, False), *(d for _, d in order), last)
+    return Use(First(name, directions), (_where(counts, value), counts, *(o for o, _ in order)), value.type)

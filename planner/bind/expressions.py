@@ -12,8 +12,9 @@ from sqlglot import exp
 
 from engine.expressions import Call, Case, Cast, Literal, Op
 from engine.schema import BOOLEAN, Kind, Type
-from planner.bind.aggregates import Collector, aggregated, function_name, is_aggregate, parts
+from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import each, subscript
+from planner.bind.calls import aggregate_call, is_aggregate
 from planner.bind.coercion import (
     alternatives,
     arithmetic,
@@ -66,7 +67,6 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Explode: "UNNEST",
     exp.ExplodingGenerateSeries: "generate_series",
     exp.GenerateSeries: "generate_series",
-    exp.WithinGroup: "WITHIN GROUP",
     exp.Collate: "COLLATE",
 }
 
@@ -114,7 +114,7 @@ class ExpressionBinder:
             return self._arithmetic(node)
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
-        if is_aggregate(node) or (isinstance(node, exp.Filter) and is_aggregate(node.this)):
+        if is_aggregate(node):
             return self._aggregate(node)
         match node:
             case exp.Column():
@@ -350,25 +350,23 @@ class ExpressionBinder:
         return cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:
-        filtered = isinstance(node, exp.Filter)
-        function = node.this if filtered else node
-        over, distinct = parts(function)
+        call = aggregate_call(node, self.session.dialect)
         if self.collector is None:
             fail(
                 InvalidQuery(f"{self.clause} cannot contain an aggregate: {node.sql(self.session.dialect)}"),
                 node,
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
-        value = inside.bind(over) if over is not None else None
-        only = None
-        if filtered:
-            inside.clause = "FILTER"
-            only = inside.predicate(node.expression.this)
-        used = frozenset().union(*(references(e) for e in (value, only) if e is not None))
+        use = bind_aggregate(call, inside.bind, self._filter(call.only))
+        used = frozenset().union(*map(references, use.arguments))
         if used and not used & self.scope.ids():
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
-        use = aggregated(function, value, distinct, only)
-        return self.collector.column(use, function_name(function)).ref
+        return self.collector.column(use, call.name).ref
+
+    def _filter(self, condition: exp.Expression | None) -> Expression | None:
+        if condition is None:
+            return None
+        return ExpressionBinder(self.session, self.scope, self.queries, "FILTER").predicate(condition)
 
     def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expression:
         if self.collector is None:

@@ -16,7 +16,6 @@ from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokens import TokenType
 
 from engine.expressions import Foreign, Literal
-from planner.bind.aggregates import SUPPORTED_AGGREGATES
 from planner.bind.coercion import argument, settled
 from planner.errors import PlannerError, Unsupported, UnsupportedType
 from planner.ir import Expression
@@ -38,6 +37,9 @@ VALUES = (
     exp.Between,
     exp.Predicate,
     exp.Filter,
+    exp.WithinGroup,
+    exp.IgnoreNulls,
+    exp.RespectNulls,
     exp.Window,
     exp.Bracket,
     exp.AtTimeZone,
@@ -174,7 +176,7 @@ def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
         if not is_call or kinds & {"scalar", "macro"}:
             continue
         if "aggregate" in kinds:
-            fail(Unsupported(f"aggregate function {name} is not supported", SUPPORTED_AGGREGATES), node)
+            fail(Unsupported(f"aggregate function {name} is not supported"), node)
         fail(Unsupported(f"{name} is not supported"), node)
 
 

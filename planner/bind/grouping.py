@@ -74,7 +74,7 @@ class Grouping:
 
     def _prepared(self) -> tuple[Operator, dict[Expression, int]]:
         """The input with all keys and arguments as columns, and the numbers of those."""
-        arguments = [use.argument for use in self.collector.found if use.argument is not None]
+        arguments = [argument for use in self.collector.found for argument in use.arguments]
         columns: dict[Expression, int] = {}
         items = list(identity(self.below.columns))
         known = {column.id: column for column in self.below.columns}
@@ -141,7 +141,7 @@ def _is_key(expression: Expression, keys: Mapping[Expression, int]) -> bool:
 
 def _exact(item: AggregateItem, input: Operator, grouped: bool) -> AggregateItem:
     """The item with its nullability: a group has rows, so only NULLs make its value NULL."""
-    if item.function is Function.COUNT or item.argument is None:
+    if not isinstance(item.function, Function) or item.function is Function.COUNT:
         return item
-    nullable = not grouped or input.attribute(item.argument).nullable
+    nullable = not grouped or any(input.attribute(argument).nullable for argument in item.arguments)
     return replace(item, attribute=replace(item.attribute, nullable=nullable))

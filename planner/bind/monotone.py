@@ -38,6 +38,7 @@ from planner.ir import (
     SharedRef,
     Top,
     Window,
+    name_of,
     references,
 )
 from planner.references import components
@@ -189,11 +190,11 @@ class _Check:
         if _moves(map(self._of, aggregate.keys)):
             raise _refusal("GROUP BY a MIN or MAX")
         for item in aggregate.items:
-            if item.function not in _COURSES or item.argument is None:
-                raise _refusal(item.function.value.upper())
-            course = _COURSES[item.function]
+            course = _COURSES.get(item.function) if isinstance(item.function, Function) else None
+            if course is None or not item.arguments:
+                raise _refusal(name_of(item.function).upper())
             self.courses[item.attribute.id] = course.with_(
-                self._of(item.argument), "MIN of a MAX, or MAX of a MIN,"
+                self._of(item.arguments[0]), "MIN of a MAX, or MAX of a MIN,"
             )
 
     def _join(self, join: Join) -> bool:

@@ -11,7 +11,8 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from planner.bind.aggregates import Collector, has_aggregate
+from planner.bind.aggregates import Collector
+from planner.bind.calls import has_aggregate
 from planner.bind.coercion import settled
 from planner.bind.expressions import ExpressionBinder
 from planner.bind.frames import named_windows

@@ -15,12 +15,25 @@ from sqlglot import exp
 from engine.expressions import ColumnRef, Literal
 from engine.plan import Function, Ordering
 from engine.schema import BIGINT, Type
-from planner.bind.aggregates import aggregated, is_aggregate, parts
+from planner.bind.aggregates import bind_aggregate
+from planner.bind.calls import aggregate_call, is_aggregate
 from planner.bind.coercion import argument, coerce, settled
 from planner.bind.frames import frame_of, specification
 from planner.bind.session import Session
 from planner.errors import PlannerError, Unsupported
-from planner.ir import Attribute, Expression, Frame, Operator, Places, Project, Window, WindowItem, references
+from planner.ir import (
+    Attribute,
+    Expression,
+    Frame,
+    General,
+    Operator,
+    Places,
+    Project,
+    Window,
+    WindowItem,
+    name_of,
+    references,
+)
 from planner.positions import fail
 from planner.reference import type_of
 from planner.rewrite import identity
@@ -56,7 +69,7 @@ class Use:
 
     keys: tuple[Expression, ...]
     order: Sort
-    function: Places | Function
+    function: Places | Function | General
     arguments: tuple[Expression, ...]
     frame: Frame
     type: Type
@@ -87,7 +100,7 @@ class Windows:
             fail(error, node)
         if use not in self.found:
             nullable = use.function not in (*_NEVER_NULL, Function.COUNT)
-            name = node.this.key if use.function is Function.COUNT else use.function.value
+            name = node.this.key if use.function is Function.COUNT else name_of(use.function)
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
 
@@ -105,8 +118,11 @@ class Windows:
         function, ignores_nulls = _nulls(node.this)
         if type(function) in _PLACES:
             use = _places(function, bind, keys, order, frame)
-        elif is_aggregate(function) or isinstance(function, exp.Filter):
-            use = _aggregate(function, bind, predicate, keys, order, frame)
+        elif is_aggregate(function):
+            call = aggregate_call(function, self.session.dialect)
+            only = predicate(call.only) if call.only is not None else None
+            found = bind_aggregate(call, bind, only, framed=True)
+            use = Use(keys, order, found.function, found.arguments, frame, found.type, found.distinct)
         else:
             name = function.sql("postgres").split("(")[0].lower()
             fail(Unsupported(f"window function {name} is not supported"), node)
@@ -165,17 +181,6 @@ def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:
         plain.set("this", inner.this)
         return plain, isinstance(inner, exp.IgnoreNulls)
     return node, False
-
-
-def _aggregate(
-    node: exp.Expression, bind: Bind, predicate: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame
-) -> Use:
-    only = predicate(node.expression.this) if isinstance(node, exp.Filter) else None
-    function = node.this if isinstance(node, exp.Filter) else node
-    over, distinct = parts(function)
-    use = aggregated(function, bind(over) if over is not None else None, distinct, only)
-    arguments = () if use.argument is None else (use.argument,)
-    return Use(keys, order, use.function, arguments, frame, use.type, use.distinct)
 
 
 def _places(node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame) -> Use:

@@ -13,7 +13,7 @@ from engine.plan import Function, OnLimit, Ordering
 from engine.schema import Column
 from planner.explain.listing import Listing, Step
 from planner.explain.ordering import partition_details, top_details
-from planner.explain.scalars import ScalarText, literal_text
+from planner.explain.scalars import ScalarText, aggregate_text, literal_text
 from planner.ir import (
     Aggregate,
     Attribute,
@@ -21,6 +21,7 @@ from planner.ir import (
     Distinct,
     Filter,
     Fixpoint,
+    General,
     Join,
     Operator,
     Prioritized,
@@ -110,8 +111,7 @@ class _Walk:
                 return "aggregate", by + [
                     self._assigned(
                         i.attribute,
-                        f"{i.function.value}({'DISTINCT ' if i.distinct else ''}"
-                        f"{'*' if i.argument is None else self.columns[i.argument]})",
+                        aggregate_text(i, [self.columns[a] for a in i.arguments]),
                     )
                     for i in items
                 ]
@@ -136,7 +136,9 @@ class _Walk:
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
     def _windowed(self, item: WindowItem) -> str:
-        given = (self.columns[a] if isinstance(a, int) else literal_text(a) for a in item.arguments)
+        given = [self.columns[a] if isinstance(a, int) else literal_text(a) for a in item.arguments]
+        if isinstance(item.function, General):
+            return self._assigned(item.attribute, item.function.text(given, f" over {item.frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
         call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
         nulls = " ignore nulls" if item.ignores_nulls else ""

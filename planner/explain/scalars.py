@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import date, datetime
 
 from engine.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
 from engine.schema import Kind
-from planner.ir import Exists, Expression, Operator, ScalarSubquery, Some
+from planner.ir import AggregateItem, Exists, Expression, First, General, Operator, ScalarSubquery, Some
 from planner.reference import fill, quoted
 from planner.types import UNTYPED
 
@@ -33,6 +33,20 @@ _PRECEDENCE: dict[Op, int] = {
     Op.NEG: 7,
 }
 _ATOM = 9
+
+
+def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
+    """An aggregate of the columns that its arguments are called."""
+    match item.function:
+        case General():
+            return item.function.text(columns)
+        case First(name=name, order=order):
+            value, *others = columns
+            placed = zip((*others, value), order, strict=True)
+            by = ", ".join(c + " DESC" * down + " NULLS FIRST" * nulls for c, (down, nulls) in placed)
+            return f"{name}({value} ORDER BY {by})"
+        case function:
+            return f"{function.value}({'DISTINCT ' * item.distinct}{', '.join(columns) or '*'})"
 
 
 class ScalarText:

@@ -14,6 +14,14 @@ used more than once is planned once. A definition may refer to earlier ones only
 Operators are checked when they are built. Nothing here knows SQL text or the engine's plans.
 """
 
+from planner.ir.aggregates import (
+    AggregateFunction,
+    AggregateItem,
+    First,
+    General,
+    name_of,
+    nothing_of,
+)
 from planner.ir.core import (
     Attribute,
     Exists,
@@ -31,7 +39,6 @@ from planner.ir.core import (
 from planner.ir.operators import (
     UNIT,
     Aggregate,
-    AggregateItem,
     Distinct,
     Filter,
     Join,
@@ -50,6 +57,7 @@ from planner.ir.windows import Edge, Frame, Places, Side, Unit, Window, WindowIt
 __all__ = [
     "UNIT",
     "Aggregate",
+    "AggregateFunction",
     "AggregateItem",
     "Attribute",
     "Binding",
@@ -59,8 +67,10 @@ __all__ = [
     "Exists",
     "Expression",
     "Filter",
+    "First",
     "Fixpoint",
     "Frame",
+    "General",
     "Item",
     "Join",
     "JoinKind",
@@ -85,6 +95,8 @@ __all__ = [
     "Window",
     "WindowItem",
     "children",
+    "name_of",
+    "nothing_of",
     "padded",
     "references",
     "subqueries",

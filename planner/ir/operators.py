@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import PlanError
-from engine.plan import Function, Node
+from engine.plan import Node
+from planner.ir.aggregates import AggregateItem
 from planner.ir.core import Attribute, Expression, Item, Operator
 
 
@@ -140,16 +141,6 @@ class Join(Operator):
 def padded(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
     """The columns as they are where an outer join may fill in NULLs."""
     return tuple(Attribute(c.id, c.name, c.type, True) for c in columns)
-
-
-@dataclass(frozen=True)
-class AggregateItem:
-    """`function` of column `argument` (None: of rows) of the input; `distinct`: of its distinct values."""
-
-    attribute: Attribute
-    function: Function
-    argument: int | None
-    distinct: bool = False
 
 
 @dataclass(frozen=True)

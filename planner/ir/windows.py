@@ -9,6 +9,7 @@ from functools import cached_property
 from engine.errors import PlanError
 from engine.expressions import Literal
 from engine.plan import Function, Ordering
+from planner.ir.aggregates import General
 from planner.ir.core import Attribute, Operator
 
 
@@ -106,7 +107,7 @@ class WindowItem:
     """`function` of the rows of `frame`; an aggregate of DISTINCT values or of all."""
 
     attribute: Attribute
-    function: Places | Function
+    function: Places | Function | General
     arguments: tuple[Argument, ...]
     frame: Frame
     distinct: bool = False

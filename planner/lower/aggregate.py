@@ -1,29 +1,32 @@
-"""Aggregation: Reduce over just the columns that it needs.
+"""Aggregation: each class of functions over just the columns that it needs, joined again on the keys.
 
-Distinct aggregates reduce the distinct rows of keys and argument; where a query has several
-kinds, the parts are joined again on the keys. Without keys there is always one row: the row
-of nothing (counts zero, all else NULL) stands unless a Reduce has one.
+Accumulated functions are a Reduce, those of distinct values one over the distinct rows of keys and
+argument. A first value is a TopK of one row, general functions are a GroupQuery together. Without
+keys there is always one row: the row of nothing stands unless a part has one.
 """
 
 from __future__ import annotations
 
-from engine.expressions import Literal
+from collections.abc import Hashable, Iterable
+
+from engine.expressions import ColumnRef, Literal
+from engine.groupquery import GROUPS, GroupQuery
 from engine.plan import Aggregate as EngineAggregate
-from engine.plan import Constant, Function, Join, Map, Reduce
+from engine.plan import Constant, Function, Join, Map, Node, Ordering, Reduce, TopK
 from engine.schema import Column, Schema
-from planner.ir import Aggregate, AggregateItem
+from planner.ir import Aggregate, AggregateItem, First, General, nothing_of
 from planner.lower.lowered import Lowered, difference, distinct, projected, sum_of, taken
 from planner.lower.values import UNIT_ROW
 
 
 def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
-    keys = tuple(dict.fromkeys(aggregate.keys))
-    groups: dict[int | None, list[AggregateItem]] = {}
+    keys = tuple(sorted(dict.fromkeys(aggregate.keys), key=input.position))
+    groups: dict[Hashable, list[AggregateItem]] = {}
     for item in aggregate.items:
-        groups.setdefault(item.argument if item.distinct else None, []).append(item)
+        groups.setdefault(_apart(item), []).append(item)
     if not groups:
-        return distinct(projected(input, _sorted(input, keys))) if keys else UNIT_ROW
-    parts = [_part(input, keys, argument, items) for argument, items in groups.items()]
+        return distinct(projected(input, keys)) if keys else UNIT_ROW
+    parts = [_part(input, keys, items) for items in groups.values()]
     result = parts[0]
     width = tuple(range(len(keys)))
     for part in parts[1:]:
@@ -34,32 +37,48 @@ def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
     return result
 
 
-def _sorted(input: Lowered, ids: tuple[int, ...]) -> tuple[int, ...]:
-    """The attributes in the order of their positions, so that the order of GROUP BY makes no difference."""
-    return tuple(sorted(ids, key=input.position))
+def _apart(item: AggregateItem) -> Hashable:
+    """What tells the items apart that are not computed together."""
+    match item.function:
+        case First():
+            return item
+        case General():
+            return General
+        case _:
+            return item.arguments if item.distinct else None
 
 
-def _part(input: Lowered, keys: tuple[int, ...], argument: int | None, items: list[AggregateItem]) -> Lowered:
-    """The aggregates of all rows (`argument` None), or of the distinct values of one column."""
-    keys = _sorted(input, keys)
-    arguments = {i.argument for i in items if i.argument is not None and _reads(i, input)}
+def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Lowered:
+    """The groups with the items that are computed together; `keys` in the order of their positions, so that
+    the order of GROUP BY makes no difference."""
+    match items[0].function:
+        case First():
+            node = _first(input, keys, items[0])
+        case General():
+            node = _general(input, keys, items)
+        case _:
+            node = _reduce(input, keys, items)
+    ids = (*keys, *(item.attribute.id for item in items))
+    if not keys:
+        return _always(node, ids, items)
+    nullable = tuple(input.nullable[input.position(key)] for key in keys)
+    nullable += tuple(column.nullable for column in node.schema.columns[len(keys) :])
+    return Lowered(node, ids, nullable, frozenset(range(len(keys))))
+
+
+def _reduce(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Node:
+    """Accumulated functions of all rows, or of the distinct values of one column."""
+    arguments = {a for item in items if _reads(item, input) for a in item.arguments}
     others = [id for id in input.ids if id in arguments and id not in keys]
     rows = projected(input, (*keys, *dict.fromkeys(others)))
-    if argument is not None:
+    if items[0].distinct:
         rows = distinct(rows)
-    engine_items = tuple(
-        EngineAggregate(
-            i.function, rows.position(i.argument) if i.argument in arguments else None, i.attribute.type
-        )
-        for i in items
-    )
-    node = Reduce(rows.node, rows.positions(keys), engine_items)
-    ids = (*keys, *(i.attribute.id for i in items))
-    if not keys:
-        return _always(node, ids)
-    nullable = tuple(rows.nullable[rows.position(k)] for k in keys)
-    nullable += tuple(c.nullable for c in node.schema.columns[len(keys) :])
-    return Lowered(node, ids, nullable, frozenset(range(len(keys))))
+    aggregates = []
+    for item in items:
+        places = rows.positions(item.arguments) if arguments.issuperset(item.arguments) else ()
+        argument = places[0] if places else None
+        aggregates.append(EngineAggregate(item.function, argument, item.attribute.type))  # type: ignore[arg-type]
+    return Reduce(rows.node, rows.positions(keys), tuple(aggregates))
 
 
 def _reads(item: AggregateItem, input: Lowered) -> bool:
@@ -67,16 +86,47 @@ def _reads(item: AggregateItem, input: Lowered) -> bool:
     return (
         item.function is not Function.COUNT
         or item.distinct
-        or (item.argument is not None and input.nullable[input.position(item.argument)])
+        or any(input.nullable[position] for position in input.positions(item.arguments))
     )
 
 
-def _always(reduce: Reduce, ids: tuple[int, ...]) -> Lowered:
-    """A Reduce without keys, with the row of nothing where it has no row."""
-    nothing = tuple(0 if a.function is Function.COUNT else None for a in reduce.aggregates)
-    literals = tuple(Literal(value, a.type) for value, a in zip(nothing, reduce.aggregates, strict=True))
-    nullable = tuple(a.function is not Function.COUNT for a in reduce.aggregates)
-    columns = zip(reduce.schema.columns, nullable, strict=True)
+def _first(input: Lowered, keys: tuple[int, ...], item: AggregateItem) -> Node:
+    """The first row of each group by the item's order, of which its value is kept."""
+    value, *others = item.arguments
+    rows = projected(input, tuple(dict.fromkeys((*keys, *others, value))))
+    placed = zip(rows.positions((*others, value)), item.function.order, strict=True)  # type: ignore[union-attr]
+    order = tuple(Ordering(position, *direction) for position, direction in placed)
+    top = TopK(rows.node, rows.positions(keys), order, 1)
+    places = rows.positions((*keys, value))
+    columns = tuple(_column(rows, place, item if i == len(keys) else None) for i, place in enumerate(places))
+    return Map(top, tuple(ColumnRef(p, rows.node.schema.types[p]) for p in places), Schema(columns))
+
+
+def _column(rows: Lowered, place: int, item: AggregateItem | None) -> Column:
+    column = rows.node.schema.columns[place]
+    return column if item is None else Column("first", column.type, item.attribute.nullable)
+
+
+def _general(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Node:
+    """All functions that need the group, asked for together; a key that is an argument is there twice."""
+    arguments = tuple(dict.fromkeys(a for item in items for a in item.arguments))
+    rows = taken(input, input.positions((*keys, *arguments)))
+    texts = [
+        item.function.text([f"c{arguments.index(a)}" for a in item.arguments])  # type: ignore[union-attr]
+        for item in items
+    ]
+    results = Schema(tuple(Column(f"r{i}", item.attribute.type) for i, item in enumerate(items)))
+    query = f"SELECT g, {', '.join(texts)} FROM {GROUPS} GROUP BY g"
+    return GroupQuery(rows.node, tuple(range(len(keys))), query, results)
+
+
+def _always(node: Node, ids: tuple[int, ...], items: Iterable[AggregateItem]) -> Lowered:
+    """Groups without keys, with the row of nothing where there is none."""
+    nothing = tuple(nothing_of(item.function) for item in items)
+    types = node.schema.types
+    literals = tuple(Literal(value, type) for value, type in zip(nothing, types, strict=True))
+    nullable = tuple(value is None for value in nothing)
+    columns = zip(node.schema.columns, nullable, strict=True)
     schema = Schema(tuple(Column(c.name, c.type, null) for c, null in columns))
-    default, shadow = Constant((nothing,), schema), Map(reduce, literals, schema)
-    return Lowered(difference(sum_of((reduce, default)), shadow), ids, nullable, frozenset())
+    default, shadow = Constant((nothing,), schema), Map(node, literals, schema)
+    return Lowered(difference(sum_of((node, default)), shadow), ids, nullable, frozenset())

@@ -12,7 +12,7 @@ from engine.groupquery import GROUPS, GroupQuery
 from engine.plan import Function
 from engine.schema import Column, Schema
 from planner.explain.scalars import literal_text
-from planner.ir import Frame, Places, Unit, Window, WindowItem
+from planner.ir import Frame, General, Places, Unit, Window, WindowItem
 from planner.lower.lowered import Lowered, taken
 
 _OF_ROWS = frozenset({Places.NTILE, Places.LAG, Places.LEAD})
@@ -59,6 +59,8 @@ class _Text:
 
     def item(self, item: WindowItem) -> str:
         over = self._over(item.frame if item.function not in _OF_ROWS else None)
+        if isinstance(item.function, General):
+            return item.function.text([self._argument(a) for a in item.arguments], f" {over}")
         arguments = ", ".join(self._argument(a) for a in item.arguments)
         if item.function in _FLOATS and self._is_float(item):
             distinct = "DISTINCT " if item.distinct else ""

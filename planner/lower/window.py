@@ -28,10 +28,12 @@ from planner.ir import (
     Attribute,
     Expression,
     Frame,
+    General,
     Places,
     Unit,
     Window,
     WindowItem,
+    name_of,
 )
 from planner.ir.windows import CURRENT, END, START
 from planner.lower.aggregate import lower_aggregate
@@ -98,7 +100,7 @@ class _Lowering:
         return tuple(dict.fromkeys((*self.keys, *(ordering.column for ordering in self.window.order))))
 
     def _value(self, item: WindowItem) -> Expression:
-        if isinstance(item.function, Function):
+        if isinstance(item.function, Function | General):
             return self._aggregate(item)
         number = Windowed(WindowFunction.ROW_NUMBER, None, BIGINT)
         rank = Windowed(WindowFunction.RANK, None, BIGINT)
@@ -124,18 +126,18 @@ class _Lowering:
 
     def _size(self) -> ColumnRef:
         """The number of rows in the partition."""
-        return self._grouped(self.keys, Function.COUNT, None, BIGINT)
+        return self._grouped(self.keys, Function.COUNT, (), BIGINT)
 
     def _aggregate(self, item: WindowItem) -> Expression:
-        argument = item.arguments[0] if item.arguments else None
-        if not isinstance(argument, int | None) or not isinstance(item.function, Function):
+        arguments = tuple(argument for argument in item.arguments if isinstance(argument, int))
+        if isinstance(item.function, Places) or len(arguments) < len(item.arguments):
             return self._asked(item)
         by = self._group(item.frame)
         if by is not None:
-            return self._grouped(by, item.function, argument, item.attribute.type, item.distinct)
-        if item.distinct or item.frame.exclude:
+            return self._grouped(by, item.function, arguments, item.attribute.type, item.distinct)
+        if item.distinct or item.frame.exclude or isinstance(item.function, General):
             return self._asked(item)
-        position = None if argument is None else self.input.position(argument)
+        position = self.input.position(arguments[0]) if arguments else None
         function = Windowed(_AGGREGATES[item.function], position, item.attribute.type)
         start, end = item.frame.start, item.frame.end
         if item.frame.unit is Unit.ROWS:
@@ -219,9 +221,9 @@ class _Lowering:
         return item.attribute.ref
 
     def _grouped(
-        self, by: Ids, function: Function, argument: int | None, type: Type, distinct: bool = False
+        self, by: Ids, function: Function | General, arguments: Ids, type: Type, distinct: bool = False
     ) -> ColumnRef:
-        item = AggregateItem(Attribute(0, function.value, type), function, argument, distinct)
+        item = AggregateItem(Attribute(0, name_of(function), type), function, arguments, distinct)
         return self.aggregates.setdefault((by, item), self._new(type))
 
     def _of_group(self, by: Ids, is_last: bool, column: int, type: Type) -> ColumnRef:

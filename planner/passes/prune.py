@@ -115,7 +115,7 @@ class _Pruning:
 
     def _aggregate(self, aggregate: Aggregate, needed: Ids) -> Operator:
         items = tuple(item for item in aggregate.items if item.attribute.id in needed)
-        used = frozenset(aggregate.keys) | {i.argument for i in items if i.argument is not None}
+        used = frozenset(aggregate.keys) | frozenset(a for i in items for a in i.arguments)
         return replace(aggregate, input=self.exactly(aggregate.input, used), items=items)
 
     def _top(self, top: Top, needed: Ids) -> Operator:

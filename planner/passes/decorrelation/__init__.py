@@ -273,11 +273,11 @@ class _Decorrelation:
         query = subquery.query
         column = query.attribute(subquery.column)
         held = self.numbers.attribute(column.name, column.type, True)
-        item = AggregateItem(held, Function.MIN, column.id)
+        item = AggregateItem(held, Function.MIN, (column.id,))
         if at_most_one(query):
             return Aggregate(query, (), (item,)), held.ref
         rows = self.numbers.attribute("rows", BIGINT, False)
-        counted = Aggregate(query, (), (item, AggregateItem(rows, Function.COUNT, None)))
+        counted = Aggregate(query, (), (item, AggregateItem(rows, Function.COUNT)))
         failure = Foreign(f"CAST(error('{MANY_ROWS}: ' || {{0}}) AS BOOLEAN)", (rows.ref,), BOOLEAN)
         many = call(Op.GT, rows.ref, Literal(1, BIGINT))
         failing = Case(((failure, Literal(None, column.type)),), Literal(None, column.type), column.type)

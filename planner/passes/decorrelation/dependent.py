@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 
 from engine.expressions import ColumnRef, Literal, Op
-from engine.plan import Function
 from planner.ir import (
     UNIT,
     Aggregate,
+    AggregateFunction,
     Attribute,
     Context,
     Distinct,
@@ -38,6 +38,7 @@ from planner.ir import (
     SharedRef,
     Top,
     Window,
+    nothing_of,
     subqueries,
 )
 from planner.numbers import Numbers
@@ -257,8 +258,9 @@ class DependentJoin:
         return Project(both, identity((*context.columns, *reference.columns)))
 
 
-def value_of_nothing(function: Function, column: Attribute) -> Expression:
+def value_of_nothing(function: AggregateFunction, column: Attribute) -> Expression:
     """An aggregate's column with its value for no rows where an outer join has put NULL."""
-    if function is not Function.COUNT:
+    nothing = nothing_of(function)
+    if nothing is None:
         return ColumnRef(column.id, column.type)
-    return call(Op.COALESCE, column.ref, Literal(0, column.type), type=column.type)
+    return call(Op.COALESCE, column.ref, Literal(nothing, column.type), type=column.type)
