@@ -88,14 +88,13 @@ class Collector:
 
 
 def bind_aggregate(call: AggregateCall, bind: Bind, only: Expression | None, framed: bool = False) -> Use:
-    """The use of a function that the call is, FILTER's condition in `only`; `framed`: of a window's rows."""
+    """The use of a function that the call is, FILTER's condition in `only`; if `framed` no First, which a
+    window has not."""
     many = 3 if call.name.startswith("arg_") else 2
     if call.name in ("min", "max", *_FIRSTS) and len(call.arguments) >= many:
         return Use(*general(call, bind, only))
-    if framed and call.name.startswith("arg_"):
-        return Use(*general(call, bind, only))
     if call.name in _FIRSTS and not (call.name == "any_value" and not call.order):
-        return _first(call, bind, only)
+        return Use(*general(call, bind, only)) if framed else _first(call, bind, only)
     if call.name not in _FUNCTIONS:
         return Use(*general(call, bind, only))
     arguments = call.arguments

@@ -124,7 +124,8 @@ def _is_constant(node: exp.Expression) -> bool:
 
 
 def _parameter(node: exp.Expression) -> str:
-    return node.sql("duckdb", comments=False)
+    """A constant's text, in which nothing looks like a place."""
+    return node.sql("duckdb", comments=False).replace("{", "' || chr(123) || '")
 
 
 def _direction(ordered: exp.Ordered) -> str:

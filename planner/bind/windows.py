@@ -122,7 +122,7 @@ class Windows:
             call = aggregate_call(function, self.session.dialect)
             only = predicate(call.only) if call.only is not None else None
             found = bind_aggregate(call, bind, only, framed=True)
-            use = Use(keys, order, found.function, found.arguments, frame, found.type, found.distinct)
+            use = Use(keys, order, found.function, found.arguments, frame, found.type, found.distinct)  # type: ignore[arg-type]
         else:
             name = function.sql("postgres").split("(")[0].lower()
             fail(Unsupported(f"window function {name} is not supported"), node)

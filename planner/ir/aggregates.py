@@ -31,8 +31,8 @@ class First:
 
 @dataclass(frozen=True)
 class General:
-    """`template` is in DuckDB's SQL, with places `{0}`, `{1}`, ... for the arguments, and `{over}` behind each
-    aggregate, where OVER may follow; `nothing` is the value for no rows."""
+    """`template` is in DuckDB's SQL, with places `{0}`, `{1}`, ... for the arguments, and `{over}` behind
+    each aggregate, where OVER may follow; `nothing` is the value for no rows."""
 
     name: str
     template: str
@@ -40,9 +40,8 @@ class General:
 
     def text(self, arguments: Sequence[str], over: str = "") -> str:
         """The template with its places taken."""
-        return _PLACE.sub(
-            lambda place: over if place[1] == "over" else arguments[int(place[1])], self.template
-        )
+        places = {"over": over, **{str(i): argument for i, argument in enumerate(arguments)}}
+        return _PLACE.sub(lambda place: places[place[1]], self.template)
 
 
 AggregateFunction = Function | First | General
