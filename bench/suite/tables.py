@@ -49,7 +49,7 @@ class Tables:
         self.connection.close()
 
     def insert_all(self, queries: Mapping[str, str], given: pa.Table | None = None) -> Change:
-        """The rows of queries come, by table. They may read the table `given`; none sees what another inserts."""
+        """The rows of queries come, by table. They may read `given`; none sees what another inserts."""
         new = {name: self.query(query, given) for name, query in queries.items()}
         return self._made({name: Difference(rows.slice(0, 0), rows) for name, rows in new.items()})
 
