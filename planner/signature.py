@@ -6,7 +6,7 @@ Different operators may have the same text, equal ones have.
 
 from __future__ import annotations
 
-from planner.explain.scalars import ScalarText
+from planner.explain.scalars import ScalarText, aggregate_text
 from planner.ir import Aggregate, Filter, Join, Operator, Project, Scan, Values
 from planner.scalars import conjuncts
 
@@ -40,7 +40,7 @@ class _Signature:
             case Aggregate(keys=keys, items=items):
                 written = sorted(self.names.get(key, "?") for key in keys)
                 written += sorted(
-                    f"{item.function.value} {self.names.get(item.argument or 0)}" for item in items
+                    aggregate_text(item, [self.names.get(a, "?") for a in item.arguments]) for item in items
                 )
         return f"{type(operator).__name__}({'; '.join((inputs, *written))})"
 
