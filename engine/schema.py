@@ -53,6 +53,8 @@ class Kind(enum.Enum):
     ARRAY = "ARRAY"
 
 
+WORD_DIGITS = 18
+"""Digits of a NUMERIC that is its own word; `engine.numerals` has the others."""
 INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
     Kind.SMALLINT: (-(2**15), 2**15 - 1),
     Kind.INTEGER: (-(2**31), 2**31 - 1),
@@ -69,8 +71,7 @@ class Type:
     """A column's type: `precision` and `scale`, digits, are of NUMERIC alone, `labels` of ENUM, in their
     order, and `element` of ARRAY.
 
-    A NUMERIC may be declared to 38 digits as the result of arithmetic; its word holds
-    any value of up to 18 digits, and a value beyond that is an error of its row.
+    A NUMERIC has up to 38 digits; what has more than 18 is not its own word (`may_be_wide`).
     """
 
     kind: Kind
@@ -107,6 +108,11 @@ class Type:
     @property
     def is_float(self) -> bool:
         return self.kind in FLOATS
+
+    @property
+    def may_be_wide(self) -> bool:
+        """Whether it is a NUMERIC whose numbers may have more digits than a word holds."""
+        return (self.precision or 0) > WORD_DIGITS
 
     @property
     def is_interned(self) -> bool:

@@ -1,13 +1,29 @@
 """Slots: what a reduce of counts, sums and averages adds up, and how its aggregates follow.
 
 Aggregates share slots: two averages of one column need its count and its sum once.
+
+A number is added up in two halves, and one that may be wide (`engine.numerals`) in three parts:
+number = top * BASE + rest, where the rest is a word that has halves. The kernels finish aggregates
+that are words; what they leave is finished here.
 """
 
 from __future__ import annotations
 
+import numpy as np
+
+from engine.codec.values import float_word
+from engine.dictionary import Dictionary
 from engine.kernels import arrange as slots
 from engine.kernels import reduce as kernels
+from engine.numerals import is_wide, number_of, word_of
 from engine.plan import Aggregate, Function, Reduce
+from engine.schema import NULL, Kind
+
+BASE = 2**64 - 1
+"""The rest after it, of either sign, is a word and not NULL; the top of 38 digits too."""
+
+Finish = tuple[int, int, int, int, int, int]
+"""How an aggregate follows from the slots: a line of `engine.kernels.reduce.reduce_sums`."""
 
 
 class SlotLayout:
@@ -15,7 +31,7 @@ class SlotLayout:
 
     def __init__(self, node: Reduce, columns: tuple[int, ...]) -> None:
         self._slots: list[tuple[int, int]] = [(slots.SLOT_ROWS, 0)]
-        self.finish = tuple(self._aggregate(a, node, columns) for a in node.aggregates)
+        self.finish: tuple[Finish, ...] = tuple(self._aggregate(a, node, columns) for a in node.aggregates)
         self.slots = tuple(self._slots)
 
     def _slot(self, kind: int, word: int) -> int:
@@ -23,17 +39,65 @@ class SlotLayout:
             self._slots.append((kind, word))
         return self._slots.index((kind, word))
 
-    def _aggregate(
-        self, a: Aggregate, node: Reduce, columns: tuple[int, ...]
-    ) -> tuple[int, int, int, int, int]:
+    def _aggregate(self, a: Aggregate, node: Reduce, columns: tuple[int, ...]) -> Finish:
         if a.argument is None:
-            return (kernels.COUNT, 0, 0, 0, 1)
+            return (kernels.COUNT, 0, 0, 0, 1, kernels.INTEGERS)
         column = node.input.schema.columns[a.argument]
         word = columns[a.argument]
         counted = self._slot(slots.SLOT_NOT_NULL, word) if column.nullable else 0
         if a.function is Function.COUNT:
-            return (kernels.COUNT, counted, 0, 0, 1)
+            return (kernels.COUNT, counted, 0, 0, 1, kernels.INTEGERS)
         high = self._slot(slots.SLOT_HIGH, word)
         low = self._slot(slots.SLOT_LOW, word)
+        top = kernels.NUMBERS if column.type.kind is Kind.NUMERIC else kernels.INTEGERS
+        if column.type.may_be_wide:
+            top = self._slot(slots.SLOT_TOP, word)
         kind = kernels.SUM if a.function is Function.SUM else kernels.AVG
-        return (kind, counted, high, low, 10 ** (column.type.scale or 0))
+        return (kind, counted, high, low, 10 ** (column.type.scale or 0), top)
+
+
+def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
+    """A delta [W + 2, n] with more lines before its last, and slots (K, 2) that find parts of numbers there.
+
+    Where no number is wide, the delta is as it was, and its tops are nowhere.
+    """
+    layout = layout.copy()
+    lines: list[np.ndarray] = []
+    for top in np.flatnonzero(layout[:, 0] == slots.SLOT_TOP).tolist():
+        word = int(layout[top, 1])
+        layout[top, 1] = slots.NOWHERE
+        wide = np.flatnonzero(is_wide(delta[word]))
+        if wide.size == 0:
+            continue
+        rests, tops = delta[word].copy(), np.zeros_like(delta[word])
+        for row in wide.tolist():
+            tops[row], rests[row] = _parts(number_of(int(delta[word, row]), dictionary))
+        halves = (layout[:, 1] == word) & np.isin(layout[:, 0], (slots.SLOT_HIGH, slots.SLOT_LOW))
+        layout[halves, 1] = delta.shape[0] - 1 + len(lines)
+        layout[top, 1] = delta.shape[0] + len(lines)
+        lines += [rests, tops]
+    return (np.vstack((delta[:-1], *lines, delta[-1:])) if lines else delta), layout
+
+
+def _parts(number: int) -> tuple[int, int]:
+    """Top and rest, the rest between -BASE // 2 and BASE // 2."""
+    top, rest = divmod(number + BASE // 2, BASE)
+    return top, rest - BASE // 2
+
+
+def finished(finish: np.ndarray, group: np.ndarray, dictionary: Dictionary) -> list[int] | int:
+    """The words of all aggregates for a group's slots int64[K], or which of them has too many digits."""
+    words = []
+    for number, (kind, counted, high, low, divisor, top) in enumerate(finish.tolist()):
+        count = int(group[counted])
+        if kind == kernels.COUNT or count <= 0:
+            words.append(count if kind == kernels.COUNT else NULL)
+            continue
+        total = (int(group[high]) << 32) + int(group[low]) + (int(group[top]) * BASE if top >= 0 else 0)
+        if kind == kernels.AVG:
+            words.append(float_word(total / (count * divisor)))
+        elif abs(total) < (10**38 if top != kernels.INTEGERS else 2**63):
+            words.append(total if top == kernels.INTEGERS else word_of(total, dictionary))
+        else:
+            return number
+    return words

@@ -13,6 +13,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from functools import cache, lru_cache
 
 import duckdb
@@ -74,6 +75,8 @@ def literal_text(literal: Literal) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
         return f"{value!r}::DOUBLE"
+    if isinstance(value, Decimal) and abs(value) >= 2**63:
+        return f"{value}::{duckdb_type(literal.type)}"  # a bare one beyond BIGINT would be a HUGEINT
     return str(value)
 
 

@@ -201,7 +201,8 @@ def storable(value: object, type: Type) -> bool:
             low, high = INTEGER_RANGES[type.kind]
             return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
         case Kind.NUMERIC:
-            return isinstance(value, Decimal) and abs(value.scaleb(type.scale or 0)) < 10**18
+            whole = (type.precision or 0) - (type.scale or 0)
+            return isinstance(value, Decimal) and abs(value) < Decimal(10) ** whole
         case Kind.REAL | Kind.DOUBLE:
             return isinstance(value, float)
         case Kind.TEXT:

@@ -15,8 +15,9 @@ import pyarrow.compute as pc
 
 from engine.codec.arrow_texts import ARROW as INTERNED
 from engine.codec.arrow_texts import array_of_texts, fits, is_list, is_text, texts_of
+from engine.codec.decimals import decode_decimals, encode_decimals
 from engine.codec.schemas import per_schema
-from engine.codec.values import MAX_DIGITS, encoder
+from engine.codec.values import encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of, words_of
@@ -38,7 +39,6 @@ _ARROW = {
 }
 _AS_TEXTS = frozenset({Kind.TEXT, Kind.UUID, Kind.JSON})  # kinds that Arrow holds as their texts
 _NO_TEXTS = Dictionary()  # for encoders that need none
-_WIDEST = 38  # digits of a decimal128
 
 
 def arrow_type(type: Type) -> pa.DataType:
@@ -67,17 +67,18 @@ def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.A
         return dictionary.array(words)
     if type.is_interned:
         return array_of_texts(dictionary.texts(words), type, _plain_column)
-    return _plain_column(words, type)
+    return _plain_column(words, type, dictionary)
 
 
-def _plain_column(words: np.ndarray, type: Type) -> pa.Array:
-    """The same for a kind that is not interned."""
+def _plain_column(words: np.ndarray, type: Type, dictionary: Dictionary | None = None) -> pa.Array:
+    """The same for a kind that is not interned; without a dictionary, no number is wide."""
     null = words == NULL
     if type.kind is Kind.ENUM:
         places = pa.array(np.where(null, 0, words).astype(np.int32), mask=null)
         return pa.DictionaryArray.from_arrays(places, pa.array(type.labels, pa.string()))
     validity = pa.array(~null).buffers()[1] if null.any() else None
-    values = _values(words, type)
+    is_numeric = type.kind is Kind.NUMERIC
+    values = decode_decimals(words, type, dictionary) if is_numeric else _values(words, type)
     return pa.Array.from_buffers(arrow_type(type), words.size, [validity, values])
 
 
@@ -93,8 +94,6 @@ def _values(words: np.ndarray, type: Type) -> pa.Buffer:
             return pa.py_buffer(floats_of(words).astype(np.float32))
         case Kind.DOUBLE:
             return pa.py_buffer(floats_of(words))
-        case Kind.NUMERIC:
-            return pa.py_buffer(np.stack((words, words >> 63), axis=1))
         case _:
             return pa.py_buffer(np.ascontiguousarray(words))
 
@@ -131,12 +130,14 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
         return np.full(len(array), NULL)
     if column.type.is_interned:
         return dictionary.intern(texts_of(array, column.type, _plain_words))
-    return _plain_words(array, column.type)
+    return _plain_words(array, column.type, dictionary)
 
 
-def _plain_words(array: pa.Array, type: Type) -> np.ndarray:
-    """The words of an array that fits a kind that is not interned."""
-    words = _encode(array.dictionary_decode() if pa.types.is_dictionary(array.type) else array, type)
+def _plain_words(array: pa.Array, type: Type, dictionary: Dictionary | None = None) -> np.ndarray:
+    """The words of an array that fits a kind that is not interned; without a dictionary, none is wide."""
+    plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    is_numeric = type.kind is Kind.NUMERIC
+    words = encode_decimals(plain, type, dictionary) if is_numeric else _encode(plain, type)
     if array.null_count:
         words[array.is_null().to_numpy(zero_copy_only=False)] = NULL
     return words
@@ -176,8 +177,6 @@ def _encode(array: pa.Array, type: Type) -> np.ndarray:
             return array.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
         case Kind.REAL | Kind.DOUBLE:
             return _encode_floats(array, type)
-        case Kind.NUMERIC:
-            return _encode_decimals(array, type)
         case Kind.ENUM | Kind.TIME | Kind.TIMESTAMPTZ if is_text(array.type):
             return _encode_texts(array, type)
         case Kind.DATE:
@@ -224,34 +223,3 @@ def _encode_floats(array: pa.Array, type: Type) -> np.ndarray:
             raise InvalidValue(f"{floats[lost][0]} is no REAL: out of range")
         floats = narrow
     return words_of(floats)
-
-
-def _encode_decimals(array: pa.Array, type: Type) -> np.ndarray:
-    if array.null_count == len(array):
-        return np.zeros(len(array), np.int64)
-    decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
-    if pa.types.is_floating(array.type):
-        # Arrow rounds floats to decimals: what does not come back had more decimals.
-        same = pc.equal(decimals.cast(pa.float64()), array.cast(pa.float64()))
-        if not pc.all(same).as_py():
-            raise InvalidValue(f"{array.filter(pc.invert(same))[0]} is no {type}: too many decimals")
-    words, wide = decimal_words(decimals, type)
-    if wide.any():
-        raise InvalidValue(f"{decimals[int(np.flatnonzero(wide)[0])]} is no {type}: out of range")
-    return words
-
-
-def decimal_words(decimals: pa.Array, type: Type) -> tuple[np.ndarray, np.ndarray]:
-    """The words int64[n] of a decimal128 array of the type's scale, and bool[n]: where a value is too wide.
-
-    The word is NULL where the array is null; what it is where a value is too wide is not said.
-    """
-    if len(decimals) == 0:
-        return np.zeros(0, np.int64), np.zeros(0, bool)
-    halves = np.frombuffer(decimals.buffers()[1], np.int64).reshape(-1, 2)[decimals.offset :][: len(decimals)]
-    words = halves[:, 0].copy()
-    limit = 10 ** min(type.precision or 0, MAX_DIGITS)
-    wide = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
-    valid = decimals.is_valid().to_numpy(zero_copy_only=False)
-    words[~valid] = NULL
-    return words, wide & valid

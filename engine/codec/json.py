@@ -20,6 +20,7 @@ from engine.codec.values import Encoder, decimal_text, encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of
+from engine.numerals import is_wide, numbers_of
 from engine.schema import INTEGER_RANGES, NULL, Column, Kind, Schema, Type
 
 _FEW = 8  # up to so many rows, value by value beats column by column
@@ -118,6 +119,18 @@ def _texts_decoder(text: Callable[[int], str]) -> Decoder:
     return lambda words, dictionary: [None if word == NULL else text(word) for word in words.tolist()]
 
 
+def _numeric_decoder(type: Type) -> Decoder:
+    text = partial(decimal_text, scale=type.scale or 0)
+    narrow = _texts_decoder(text)
+
+    def decode(words: np.ndarray, dictionary: Dictionary) -> list:
+        if not is_wide(words).any():
+            return narrow(words, dictionary)
+        return [None if number is None else text(number) for number in numbers_of(words, dictionary)]
+
+    return decode if type.may_be_wide else narrow
+
+
 def _interned_decoder(type: Type) -> Decoder:
     def decode(words: np.ndarray, dictionary: Dictionary) -> list:
         def of_words(words: list[int], type: Type) -> list:
@@ -146,7 +159,7 @@ _DECODERS: dict[Kind, Decoder] = {
 def _decoder(type: Type) -> Decoder:
     match type.kind:
         case Kind.NUMERIC:
-            return _texts_decoder(partial(decimal_text, scale=type.scale or 0))
+            return _numeric_decoder(type)
         case Kind.ENUM:
             return _texts_decoder(type.labels.__getitem__)
         case kind if kind in _DECODERS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from engine.codec.interned import PYTHON_VALUES, values_of
 from engine.codec.schemas import per_schema
@@ -16,9 +16,12 @@ from engine.codec.temporal import DAY, EPOCH, EPOCH_DAY, EPOCH_UTC
 from engine.codec.values import encoder, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.numerals import number_of
 from engine.schema import NULL, Kind, Schema, Type
 
 Decoder = Callable[[int, Dictionary], object]
+
+_EXACT = Context(prec=50)  # more digits than a number has
 
 
 def decode_row(words: Sequence[int], schema: Schema, dictionary: Dictionary) -> tuple[object, ...]:
@@ -46,7 +49,7 @@ def encode_row(values: Sequence[object], schema: Schema, dictionary: Dictionary)
 def _decoder(type: Type) -> Decoder:
     if type.kind is Kind.NUMERIC:
         scale = type.scale or 0
-        return lambda word, dictionary: Decimal(word).scaleb(-scale)
+        return lambda word, dictionary: Decimal(number_of(word, dictionary)).scaleb(-scale, _EXACT)
     if type.kind is Kind.ENUM:
         return lambda word, dictionary: type.labels[word]
     if type.kind in _DECODERS:

@@ -22,11 +22,13 @@ from engine.codec.refusals import invalid
 from engine.codec.temporal import date_word, time_word, timestamp_word, timestamptz_word
 from engine.dictionary import Dictionary
 from engine.kernels.floats import NAN_WORD
+from engine.kernels.hashing import FIRST_NUMERAL
+from engine.numerals import word_of
 from engine.schema import INTEGER_RANGES, NULL, Kind, Type
 
 Encoder = Callable[[object, Dictionary], int]
 
-MAX_DIGITS = 18  # of a NUMERIC's word
+MAX_DIGITS = 38  # of a NUMERIC
 
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)?")
@@ -50,7 +52,7 @@ def encoder(type: Type) -> Encoder:
 def text_of(type: Type) -> Text:
     """The function from a JSON or Python value, not None, to the text of it that orders as it does."""
     if type.element is None:
-        return TEXTS.get(type.kind) or _word_text(encoder(type))
+        return TEXTS.get(type.kind) or _word_text(type)
     element_text = text_of(type.element)
 
     def of_array(value: object) -> str:
@@ -61,9 +63,18 @@ def text_of(type: Type) -> Text:
     return of_array
 
 
-def _word_text(encode: Encoder) -> Text:
-    """The text of a value that is a word."""
-    return lambda value: word_text(encode(value, _NO_TEXTS))
+def _word_text(type: Type) -> Text:
+    """The text of a value that is a word, of its own: no element of an array is a numeral."""
+
+    encode = encoder(type)
+
+    def text(value: object) -> str:
+        word = encode(value, _NO_TEXTS)
+        if type.may_be_wide and abs(word) >= FIRST_NUMERAL:
+            raise invalid(value, type, "an element of an array has at most 18 digits")
+        return word_text(word)
+
+    return text
 
 
 def _interned(text: Text) -> Encoder:
@@ -99,27 +110,27 @@ def _integer(type: Type) -> Encoder:
 
 def _numeric(type: Type) -> Encoder:
     scale = type.scale or 0
-    limit = 10 ** min(type.precision or 0, MAX_DIGITS)
+    limit = 10 ** (type.precision or 0)
     factor = 10**scale
 
     def encode(value: object, dictionary: Dictionary) -> int:
         if value is None:
             return NULL
         if value.__class__ is int:
-            word = value * factor  # type: ignore[operator]
+            number = value * factor  # type: ignore[operator]
         elif value.__class__ is str:
-            word = _decimal(value, type)  # type: ignore[arg-type]
+            number = _decimal(value, type)  # type: ignore[arg-type]
         else:
-            word = _exact(value, type)
-        if not -limit < word < limit:
+            number = _exact(value, type)
+        if not -limit < number < limit:
             raise invalid(value, type, "out of range")
-        return word
+        return number if -FIRST_NUMERAL < number < FIRST_NUMERAL else word_of(number, dictionary)
 
     return encode
 
 
 def _decimal(text: str, type: Type) -> int:
-    """The word of a number in decimal digits."""
+    """A number in decimal digits times 10**scale."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise invalid(text, type)
@@ -134,16 +145,16 @@ def _decimal(text: str, type: Type) -> int:
     return int(f"{sign}{whole}{fraction[:scale]:0<{scale}}" if whole or scale else "0")
 
 
-def decimal_text(word: int, scale: int) -> str:
-    """The word of a NUMERIC in digits, with as many decimals as its scale."""
+def decimal_text(number: int, scale: int) -> str:
+    """A number times 10**scale in digits, with as many decimals as the scale."""
     if not scale:
-        return str(word)
-    digits = str(abs(word)).rjust(scale + 1, "0")
-    return f"{'-' if word < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
+        return str(number)
+    digits = str(abs(number)).rjust(scale + 1, "0")
+    return f"{'-' if number < 0 else ''}{digits[:-scale]}.{digits[-scale:]}"
 
 
 def _exact(value: object, type: Type) -> int:
-    """The word of a Decimal, or of a float as it prints."""
+    """A Decimal, or a float as it prints, times 10**scale."""
     if value.__class__ is float:
         number = Decimal(repr(value))
     elif value.__class__ is Decimal:

@@ -10,11 +10,14 @@ from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
 # What a slot adds up, a row: 1, 1 unless the column is NULL, and the high and low halves of
-# the column. Halves keep a sum exact to 95 bits, and need no carry: all of it is linear.
+# the column. Halves keep a sum exact to 95 bits, and need no carry: all of it is linear. Of a number
+# beyond that there is a third part; one that a batch has no line for is 0 in all rows.
 SLOT_ROWS = 0
 SLOT_NOT_NULL = 1
 SLOT_HIGH = 2
 SLOT_LOW = 3
+SLOT_TOP = 4
+NOWHERE = -1
 
 
 @njit(inline="always")
@@ -26,6 +29,8 @@ def _contribution(kind, word):
         return 0
     if kind == SLOT_NOT_NULL:
         return 1
+    if kind == SLOT_TOP:
+        return word
     if kind == SLOT_HIGH:
         return word >> 32
     return word & 0xFFFFFFFF
@@ -106,6 +111,9 @@ def arrange_sums(delta, order, rounds, slots):
     diffs = delta[delta.shape[0] - 1]
     for s in range(count):
         kind = slots[s, 0]
+        if slots[s, 1] == NOWHERE:
+            rows[:, lead + s] = 0
+            continue
         words = delta[slots[s, 1]]
         for i in range(rows.shape[0]):
             rows[i, lead + s] = diffs[i] * _contribution(kind, words[i])

@@ -48,14 +48,14 @@ def _finish_corners(base, finish, position, sign, lines, start, written):
     nogil=True,
 )
 def sweep_sums(positions, strict, old, slots, start, bits, finish):
-    """The changes of a group's aggregates along a chain, as lines [n, 4 + A].
+    """The changes of a group's aggregates along a chain, as lines [n, 4 + max(A, K)] of `finish_row`.
 
-    `positions` [n] ascend; `slots` [n, K] are the rows' diffs; `finish` as for `reduce_sums`. A line is
-    0, position, diff, the aggregate that overflows or -1, and the aggregates.
+    `positions` [n] ascend, and are in place of epochs; `slots` [n, K] are the rows' diffs; `finish` as for
+    `reduce_sums`.
     """
     base = np.zeros((1 << bits, slots.shape[1]), np.int64)
     published = np.zeros_like(base)
-    lines = np.empty((2 * positions.shape[0] + 16, 4 + finish.shape[0]), np.int64)
+    lines = np.empty((2 * positions.shape[0] + 16, 4 + max(finish.shape[0], slots.shape[1])), np.int64)
     written = 0
     i = 0
     while i < positions.shape[0]:

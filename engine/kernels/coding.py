@@ -15,6 +15,9 @@ A text becomes two words: its first eight bytes as a number, coded, which settle
 comparisons; and the number of its entry in the dictionary, -1 for NULL, by which its bytes are
 found at once where the first eight do not settle it. So a trace of such rows is ordered by
 whole texts, which its merges must keep to (`merge_ordered`).
+
+A number that may be too large for a word (`engine.numerals`) becomes two: itself or, if it is too large, the
+least such number with its sign, coded; and the number of its entry, -1 if it is its own word.
 """
 
 from __future__ import annotations
@@ -23,9 +26,10 @@ from numba import njit
 
 from engine.kernels.texts import order_of
 
-# Columns of a code; a code is of a word as it is, of a text's first bytes, or of its entry.
+# Columns of a code; a code is of a word as it is, of a text's first bytes, of a number that is cut off, and
+# of the entry of a text or of such a number. Entries are compared by their bytes.
 SIGN, SHIFT, KIND = 0, 1, 2
-WORD, PREFIX, ENTRY = 0, 1, 2
+WORD, PREFIX, CUT, ENTRY, NUMERAL = 0, 1, 2, 3, 4
 
 AS_IS = (1, 0, WORD)
 
@@ -33,10 +37,13 @@ Codes = tuple[tuple[int, int, int], ...]
 """The codes of the words that a column becomes."""
 
 
-def codes_of(is_text: bool, descending: bool, nulls_first: bool) -> Codes:
-    """The codes of the words by which a column is ordered so: one, or two of a text."""
+def codes_of(is_text: bool, descending: bool, nulls_first: bool, is_wide: bool = False) -> Codes:
+    """The codes of the words by which a column is ordered so: one, or two of a text or of numbers that may
+    be wide."""
     sign = -1 if descending else 1
     shift = 0 if nulls_first else -1
+    if is_wide:
+        return ((sign, shift, CUT), (sign, 0, NUMERAL))
     return ((sign, shift, PREFIX), (sign, 0, ENTRY)) if is_text else ((sign, shift, WORD),)
 
 
@@ -50,7 +57,7 @@ def compare_coded(codes, ends, arena, a, i, b, j, width):
         x = a[i, w]
         y = b[j, w]
         if x != y:
-            if w < codes.shape[0] and codes[w, KIND] == ENTRY:
+            if w < codes.shape[0] and codes[w, KIND] >= ENTRY:
                 return codes[w, SIGN] * order_of(ends, arena, x, y)
             return -1 if x < y else 1
     return 0

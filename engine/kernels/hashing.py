@@ -5,6 +5,10 @@ words are read little-endian whatever the machine. Eight bytes are taken a step,
 each step is a bijection of the state for given bytes and of the bytes for a given
 state, so that texts of one length up to eight bytes never share a hash. The hash
 resists accidents, not adversaries; the dictionary copes with collisions.
+
+A text that begins with `NUMERAL` stands for a number that is too large for a word (`engine.numerals`), and
+its second byte says the sign. Its hash has that sign and a magnitude of `FIRST_NUMERAL` or more, where no
+number is that is a word itself.
 """
 
 from __future__ import annotations
@@ -18,6 +22,11 @@ _ROOT2 = np.uint64(0x6A09E667F3BCC909)
 _ROOT3 = np.uint64(0xBB67AE8584CAA73B)
 _ROOT7 = np.uint64(0xA54FF53A5F1D36F1)
 _ROOT11 = np.uint64(0x510E527FADE682D1)
+
+NUMERAL = 0x03
+POSITIVE = ord("1")
+FIRST_NUMERAL = 10**18
+_NUMERALS = np.uint64(2**63 - FIRST_NUMERAL)
 
 BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
@@ -57,6 +66,12 @@ def _finish(state):
     return state ^ (state >> np.uint64(32))
 
 
+@njit(types.int64(types.int64, types.uint8), cache=True, nogil=True, inline="always")
+def _numeral(hash, sign):
+    size = np.int64(np.uint64(hash) % _NUMERALS) + FIRST_NUMERAL
+    return size if sign == POSITIVE else -size
+
+
 @njit(types.int64[::1](OFFSETS, BYTES, types.int64), cache=True, nogil=True)
 def hash_texts(offsets, data, round):
     """The hashes int64[n] of the texts `data[offsets[i]:offsets[i + 1]]`, in the given round.
@@ -82,4 +97,6 @@ def hash_texts(offsets, data, round):
                 at += 1
             state = _step(state, block)
         hashes[i] = np.int64(_finish(state))
+        if offsets[i] + 1 < end and data[offsets[i]] == NUMERAL:
+            hashes[i] = _numeral(hashes[i], data[offsets[i] + 1])
     return hashes

@@ -6,7 +6,8 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import add_equal, pack
-from engine.kernels.coding import ENTRY, KIND, PREFIX, SHIFT, SIGN, WORD, compare_coded
+from engine.kernels.coding import CUT, ENTRY, KIND, PREFIX, SHIFT, SIGN, compare_coded
+from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 from engine.kernels.sort import sort_rows
 from engine.kernels.texts import slot_of
@@ -30,12 +31,15 @@ def _code(rows, codes, table, entry_words, ends, arena):
     for i in range(rows.shape[0]):
         for w in range(codes.shape[0]):
             word = rows[i, w]
-            if codes[w, KIND] != WORD and word != NULL:
-                entry = np.int64(table[slot_of(word, table, entry_words)]) - 1
-                word = _prefix(ends, arena, entry) if codes[w, KIND] == PREFIX else entry
-            elif codes[w, KIND] == ENTRY:
-                word = -1
-            rows[i, w] = codes[w, SIGN] * word + codes[w, SHIFT] if codes[w, KIND] != ENTRY else word
+            kind = codes[w, KIND]
+            if kind == CUT and word != NULL:
+                word = min(max(word, -FIRST_NUMERAL), FIRST_NUMERAL)
+            elif kind >= ENTRY:
+                is_text = word != NULL and (kind == ENTRY or abs(word) >= FIRST_NUMERAL)
+                word = np.int64(table[slot_of(word, table, entry_words)]) - 1 if is_text else -1
+            elif kind == PREFIX and word != NULL:
+                word = _prefix(ends, arena, np.int64(table[slot_of(word, table, entry_words)]) - 1)
+            rows[i, w] = word if kind >= ENTRY else codes[w, SIGN] * word + codes[w, SHIFT]
 
 
 @njit
@@ -81,7 +85,7 @@ def _sort_texts(rows, lead, codes, ends, arena):
     Only rows that agree in everything before the first text's entry can be out of order.
     """
     first = 0
-    while first < codes.shape[0] and codes[first, KIND] != ENTRY:
+    while first < codes.shape[0] and codes[first, KIND] < ENTRY:
         first += 1
     if first == codes.shape[0]:
         return

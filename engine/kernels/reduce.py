@@ -20,6 +20,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.floats import to_word
+from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import BLOCK, find_block
 from engine.kernels.sort import sort_rows
@@ -34,6 +35,15 @@ CLAMP_DISTINCT = 0
 CLAMP_POSITIVE = 1
 
 INT64_HIGH = 2**31
+
+# Where an aggregate finds the third part of its sum: in no slot, since it is one of integers, or of
+# numbers that fit in two.
+INTEGERS = -1
+NUMBERS = -2
+
+# What stands in place of the aggregate that overflows: none does, or a number is wide.
+FINE = -1
+WIDE = -2
 
 
 @njit(inline="always")
@@ -298,13 +308,15 @@ def threshold(keys, table, old, depth, rounds, clamp):
 def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
     """Settle the row of group m at corner s into `lines`; returns the new number of lines.
 
-    A line is group, epoch, diff, the aggregate that overflows or -1, and the aggregates.
+    A line is group, epoch, diff, the aggregate that overflows, FINE or WIDE, and the aggregates. Of a WIDE
+    line some are not their own words (`engine.numerals`): it has the group's slots in their place.
     """
     aggregates = finish.shape[0]
     lines[written, 0] = m
     lines[written, 1] = epoch
     lines[written, 2] = sign
-    lines[written, 3] = -1
+    lines[written, 3] = FINE
+    lines[written, 4 + aggregates :] = 0
     for a in range(aggregates):
         kind = finish[a, 0]
         counted = base[s, finish[a, 1]]
@@ -317,10 +329,18 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
         low = base[s, finish[a, 3]]
         high = base[s, finish[a, 2]] + (low >> 32)
         low &= 0xFFFFFFFF
+        top = base[s, finish[a, 5]] if finish[a, 5] >= 0 else 0
+        fits = -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0)
+        is_number = finish[a, 5] != INTEGERS and kind == SUM
+        if top != 0 or (is_number and not (fits and abs((high << 32) | low) < FIRST_NUMERAL)):
+            lines[written, 3] = WIDE
+            lines[written, 4:] = 0
+            lines[written, 4 : 4 + base.shape[1]] = base[s]
+            break
         if kind == AVG:
             total = (np.float64(high) * 4294967296.0 + np.float64(low)) / np.float64(finish[a, 4])
             lines[written, 4 + a] = to_word(total / np.float64(counted))
-        elif -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0):
+        elif fits:
             lines[written, 4 + a] = (high << 32) | low
         else:
             lines[written, 3] = a
@@ -331,17 +351,15 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
 
 @njit
 def _split_failures(keys, lines, written, aggregates, failed):
-    """The lines as a delta [P + A + 2, n], and those that overflow as [3, f]."""
+    """The lines as a delta [P + A + 2, n], and those that are not FINE as they are, [f, L]."""
     key = keys.shape[1]
     out = np.empty((key + aggregates + 2, written - failed), np.int64)
-    failures = np.empty((3, failed), np.int64)
+    failures = np.empty((failed, lines.shape[1]), np.int64)
     p = 0
     f = 0
     for k in range(written):
-        if lines[k, 3] >= 0:
-            failures[0, f] = lines[k, 3]
-            failures[1, f] = lines[k, 1]
-            failures[2, f] = lines[k, 2]
+        if lines[k, 3] != FINE:
+            failures[f] = lines[k]
             f += 1
             continue
         for w in range(key):
@@ -363,10 +381,11 @@ def _split_failures(keys, lines, written, aggregates, failed):
 def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
 
-    Slot 0 counts rows: a group is there while it is positive. `finish` (A, 5) holds a line
-    an aggregate: kind, slot of the count, of the high and the low half, divisor of AVG.
-    Returns a delta [P + A + 2, n]; failures [3, f] of aggregate, epoch, diff (a sum that
-    leaves int64); and lines (rounds, key) to visit later.
+    Slot 0 counts rows: a group is there while it is positive. `finish` (A, 6) holds a line
+    an aggregate: kind, slot of the count, of the high and the low half, divisor of AVG, and slot of
+    the third part, INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines of `finish_row` that
+    are not FINE, [f, 4 + max(A, K)], groups by their places in `keys`; and lines (rounds, key) to visit
+    later.
     """
     size, key = keys.shape
     layers = table.shape[0]
@@ -379,7 +398,7 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     aggregates = finish.shape[0]
     base = np.zeros((corners, slots), np.int64)
     fresh = np.empty((16, 2 + slots), np.int64)
-    lines = np.empty((2 * size + 16, 4 + aggregates), np.int64)
+    lines = np.empty((2 * size + 16, 4 + max(aggregates, slots)), np.int64)
     written = 0
     failed = 0
     for m in range(size):
@@ -404,7 +423,7 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
                 if base[s, 0] > 0:
                     written = finish_row(base, s, finish, m, epoch, parity(s), lines, start, written)
             for k in range(start, written):
-                if lines[k, 3] >= 0:
+                if lines[k, 3] != FINE:
                     failed += 1
     out, failures = _split_failures(keys, lines, written, aggregates, failed)
     return out, failures, later[:count]

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import ENTRY, KIND, PREFIX, SHIFT, SIGN
+from engine.kernels.coding import CUT, ENTRY, KIND, NUMERAL, PREFIX, SHIFT, SIGN
 from engine.kernels.cursors import (
     BATCH,
     CURSOR,
@@ -189,11 +189,17 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
 
 
 @njit(inline="always")
-def _decoded(coded, codes, w, entry_words):
-    """The word that was coded so as word w."""
-    if codes[w, KIND] == ENTRY:
-        return NULL if coded < 0 else entry_words[coded]
-    return codes[w, SIGN] * (coded - codes[w, SHIFT])
+def _decoded(batch, row, codes, w, entry_words):
+    """The word that was coded so as word w, and before it if it needs two."""
+    coded = batch[row, w]
+    kind = codes[w, KIND]
+    if kind >= ENTRY and coded >= 0:
+        return entry_words[coded]
+    if kind == ENTRY:
+        return NULL
+    if kind == NUMERAL:
+        w -= 1
+    return codes[w, SIGN] * (batch[row, w] - codes[w, SHIFT])
 
 
 @njit
@@ -202,10 +208,9 @@ def _delta(table, lines, written, codes, entry_words):
     out = np.empty((codes.shape[0] + 2, written), np.int64)
     width = 0
     for w in range(codes.shape[0]):
-        if codes[w, KIND] != PREFIX:
+        if codes[w, KIND] != PREFIX and codes[w, KIND] != CUT:
             for k in range(written):
-                coded = layer(table, lines[k, 0])[lines[k, 1], w]
-                out[width, k] = _decoded(coded, codes, w, entry_words)
+                out[width, k] = _decoded(layer(table, lines[k, 0]), lines[k, 1], codes, w, entry_words)
             width += 1
     out[width] = lines[:written, 2]
     out[width + 1] = lines[:written, 3]

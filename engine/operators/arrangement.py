@@ -14,13 +14,15 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.kernels.arrange import arrange, arrange_sums
+from engine.dictionary import Dictionary
+from engine.kernels.arrange import SLOT_TOP, arrange, arrange_sums
 from engine.kernels.collapse import collapse
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.layer import Layer
 from engine.operators.operator import Operator, Step
+from engine.slots import narrowed
 from engine.times import Frontier
 from engine.trace import Trace
 
@@ -254,12 +256,18 @@ class SumsArrangement(Arrangement):
         width: int,
         depth: int,
         slots: tuple[tuple[int, int], ...],
+        dictionary: Dictionary,
     ) -> None:
         super().__init__(source, columns, width, depth, len(slots))
         self.slots = np.array(slots, np.int64).reshape(-1, 2)
+        self._may_be_wide = bool((self.slots[:, 0] == SLOT_TOP).any())
+        self._dictionary = dictionary
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        return arrange_sums(delta, self.order, step.array, self.slots)
+        slots = self.slots
+        if self._may_be_wide:
+            delta, slots = narrowed(delta, slots, self._dictionary)
+        return arrange_sums(delta, self.order, step.array, slots)
 
 
 class FloatsArrangement(Arrangement):

@@ -31,13 +31,13 @@ class FailureLog:
         self.touched = False
         self.fingerprint = ""
         self.readers: set[str] = set()
-        self._dictionary = dictionary
+        self.dictionary = dictionary
         self._fresh: list[np.ndarray] = []
         self._received: tuple[Layer, ...] = ()
 
     def add(self, messages: Sequence[str], times: np.ndarray, step: Step) -> None:
         """`times` is int64[2, k], the epoch and the diff of each message's row."""
-        words = np.array([self._dictionary.word(message) for message in messages], np.int64)
+        words = np.array([self.dictionary.word(message) for message in messages], np.int64)
         self._fresh.append(np.vstack((words, times)))
         step.touch(self)
 

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.dictionary import Dictionary
-from engine.kernels.coding import AS_IS, ENTRY, KIND, Codes
+from engine.kernels.coding import AS_IS, ENTRY, KIND, NUMERAL, Codes
 from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
 from engine.kernels.top import reduce_top
+from engine.numerals import is_wide
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator, Step
 from engine.operators.reduce import GroupOperator
@@ -52,7 +53,7 @@ class TextTrace(Trace):
     def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """A copy of the rows in which `translate` tells the numbers of texts."""
         translated = rows.copy()
-        for column in np.flatnonzero(self._codes[:, KIND] == ENTRY).tolist():
+        for column in np.flatnonzero(self._codes[:, KIND] >= ENTRY).tolist():
             translated[:, column] = translate(rows[:, column])
         return translated
 
@@ -83,13 +84,16 @@ class OrderedArrangement(Arrangement):
         self.codes = np.array(codes, np.int64).reshape(-1, 3)
         self.dictionary = dictionary
         self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
-        if (self.codes[:, KIND] == ENTRY).any():
+        self._numbers = [word for word, codes in order if any(code[KIND] == NUMERAL for code in codes)]
+        if (self.codes[:, KIND] >= ENTRY).any():
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         for word in self._texts:
             self.dictionary.require(delta[word])
+        for word in self._numbers:
+            self.dictionary.require(delta[word][is_wide(delta[word])])
         return arrange_ordered(delta, self.order, step.array, self.codes, *self.dictionary.store)
 
     def publish(self, frontier: Frontier) -> None:

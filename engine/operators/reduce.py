@@ -17,8 +17,10 @@ from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, t
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement
 from engine.operators.failures import FailureLog
+from engine.operators.finishing import Finishing
 from engine.operators.operator import Deferred, Operator, Scope, Step
 from engine.plan import Clamp
+from engine.slots import Finish
 from engine.times import TOTAL
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -99,24 +101,29 @@ class Sums(GroupOperator):
     def __init__(
         self,
         source: Arrangement,
-        finish: tuple[tuple[int, int, int, int, int], ...],
+        finish: tuple[Finish, ...],
         labels: tuple[str, ...],
         failures: FailureLog,
     ) -> None:
-        """`finish` has a line an aggregate for the kernel; `labels` names them in messages."""
         super().__init__(source, source.width)
-        self._finish = np.array(finish, np.int64).reshape(-1, 5)
-        self._labels = labels
+        self._finish = Finishing(finish, labels, failures)
         self.failures = failures
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self.source
-        delta, failed, later = reduce_sums(
-            keys, source.after(), source.published, source.depth, source.trace.diffs, step.array, self._finish
+        delta, left, later = reduce_sums(
+            keys,
+            source.after(),
+            source.published,
+            source.depth,
+            source.trace.diffs,
+            step.array,
+            self._finish.lines,
         )
-        if failed.shape[1]:
-            messages = [f"overflow in {self._labels[aggregate]}" for aggregate in failed[0].tolist()]
-            self.failures.add(messages, failed[1:], step)
+        if len(left):
+            found = self._finish.finished(left, left[:, 1], step)
+            groups = keys[left[found.places, 0]].T
+            delta = np.ascontiguousarray(np.hstack((delta, np.vstack((groups, found.delta)))))
         return delta, later
 
 

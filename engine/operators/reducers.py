@@ -9,12 +9,13 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import inf, isfinite, isnan, nan
 
-from engine.codec.values import float_word, word_float
+from engine.codec.values import MAX_DIGITS, float_word, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.numerals import number_of, word_of
 from engine.operators.general import Answer, Reducer, Words
 from engine.plan import Aggregate, Function, Ordering, Reduce, TopK
-from engine.schema import NULL, Schema, Type
+from engine.schema import NULL, Kind, Schema, Type
 
 
 def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
@@ -64,6 +65,8 @@ def placing(
 
 def ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
     """What a column's values are ordered by."""
+    if type.may_be_wide:
+        return lambda word: number_of(word, dictionary)
     return dictionary.text if type.is_interned else int
 
 
@@ -115,9 +118,12 @@ def _aggregate(
 
         return extreme
     total = _float_total if type.is_float else _exact_total
+    is_number = type.kind is Kind.NUMERIC
 
     def added(key: Words, rows: Answer) -> int:
         pairs = values(key, rows)
+        if type.may_be_wide:
+            pairs = [(number_of(word, dictionary), count) for word, count in pairs]
         number = sum(count for _, count in pairs)
         if number <= 0:
             return NULL
@@ -126,9 +132,10 @@ def _aggregate(
         result = total(pairs)
         if type.is_float:
             return float_word(float(result))
-        if not NULL < result < 2**63:
+        limit = 10**MAX_DIGITS if is_number else 2**63
+        if not -limit < result < limit:
             raise InvalidValue(f"overflow in {a}, whose result is {a.type}")
-        return int(result)
+        return word_of(int(result), dictionary) if is_number else int(result)
 
     return added
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.chains import sweep_clamped, sweep_sums
-from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE
+from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, FINE
 from engine.operators.arrangement import Arrangement
 from engine.operators.chains import Chain, chains
 from engine.operators.failures import FailureLog
+from engine.operators.finishing import Finishing
 from engine.operators.general import GroupwiseOperator
 from engine.operators.operator import Step
 from engine.plan import Clamp
+from engine.slots import Finish
 
 
 class Swept(GroupwiseOperator):
@@ -52,23 +54,20 @@ class SweptSums(Swept):
     def __init__(
         self,
         source: Arrangement,
-        finish: tuple[tuple[int, int, int, int, int], ...],
+        finish: tuple[Finish, ...],
         labels: tuple[str, ...],
         failures: FailureLog,
     ) -> None:
-        """`finish` has a line an aggregate for the kernel; `labels` names them in messages."""
         super().__init__(source, source.width, len(finish))
-        self._finish = np.array(finish, np.int64).reshape(-1, 5)
-        self._labels = labels
+        self._finish = Finishing(finish, labels, failures)
         self.failures = failures
 
     def _changes(self, chain: Chain, old: np.ndarray, slots: np.ndarray, step: Step) -> np.ndarray:
         """Sums that overflow are errors instead."""
-        lines = sweep_sums(chain.positions, chain.strict, old, slots, chain.start, chain.bits, self._finish)
+        finish = self._finish.lines
+        lines = sweep_sums(chain.positions, chain.strict, old, slots, chain.start, chain.bits, finish)
         times = chain.times(lines[:, 1])
-        failed = lines[:, 3] >= 0
-        if failed.any():
-            messages = [f"overflow in {self._labels[a]}" for a in lines[failed, 3].tolist()]
-            self.failures.add(messages, np.stack((times[failed], lines[failed, 2])), step)
-        kept = ~failed
-        return np.concatenate((lines[kept, 4:].T, times[None, kept], lines[None, kept, 2]))
+        fine = lines[:, 3] == FINE
+        words = lines[fine, 4 : 4 + len(finish)].T
+        left = self._finish.finished(lines[~fine], times[~fine], step)
+        return np.hstack((np.vstack((words, times[fine], lines[fine, 2])), left.delta))

@@ -57,5 +57,5 @@ class Ordered(Rendering):
 
 def ordering_codes(schema: Schema, ordering: Ordering) -> Codes:
     """The codes of the words by which a column is ordered."""
-    is_text = schema.types[ordering.column].is_interned
-    return codes_of(is_text, ordering.descending, ordering.nulls_first)
+    type = schema.types[ordering.column]
+    return codes_of(type.is_interned, ordering.descending, ordering.nulls_first, type.may_be_wide)

@@ -104,7 +104,9 @@ class Reduces(Ordered):
         keys = tuple(collection.columns[k] for k in node.keys)
         source = scope.put(
             ("sums", node.input, node.keys, layout.slots),
-            lambda: SumsArrangement(collection.operator, keys, collection.width, scope.depth, layout.slots),
+            lambda: SumsArrangement(
+                collection.operator, keys, collection.width, scope.depth, layout.slots, self.dictionary
+            ),
         )
         kind = Sums if self.times.is_total else SweptSums
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)

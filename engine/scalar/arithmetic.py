@@ -6,14 +6,15 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from engine.codec.values import MAX_DIGITS
 from engine.dictionary import Dictionary
 from engine.expressions import Op
 from engine.kernels import arithmetic as kernels
+from engine.scalar import wide
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Failure, Report
 from engine.scalar.sql import shown
-from engine.schema import INTEGER_RANGES, NULL, Kind, Type
+from engine.scalar.wide import settled
+from engine.schema import INTEGER_RANGES, NULL, WORD_DIGITS, Kind, Type
 
 _CHECKED = {
     Op.ADD: kernels.add,
@@ -36,9 +37,9 @@ OPERATORS = frozenset(_FLOATS) | frozenset(_CHECKED)
 
 
 def bounds(type: Type) -> tuple[int, int]:
-    """The least and greatest word of a kind of integers or of NUMERIC."""
+    """The least and greatest number of a kind of integers or of NUMERIC that is its own word."""
     if type.kind is Kind.NUMERIC:
-        limit = 10 ** min(type.precision or 0, MAX_DIGITS) - 1
+        limit = 10 ** min(type.precision or 0, WORD_DIGITS) - 1
         return -limit, limit
     return INTEGER_RANGES[type.kind]
 
@@ -67,13 +68,18 @@ def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: 
     kernel = _CHECKED[op]
     low, high = bounds(type)
     of_left, of_right = left.evaluate, right.evaluate
+    types = (left.type, right.type)
+    exact = wide.arithmetic(op, type, dictionary) if any(t.may_be_wide for t in (*types, type)) else None
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         a = of_left(batch, report, None)
         b = of_right(batch, report, None)
         if out is None:
             out = np.empty(batch.shape[1], np.int64)
-        if kernel(a, b, low, high, out):
+        failed = kernel(a, b, low, high, out)
+        if exact is not None:
+            failed = settled(exact, types, (a, b), out, dictionary)
+        if failed:
             a, b = full(a, out.size), full(b, out.size)
             rows = np.flatnonzero((out == NULL) & (a != NULL) & (b != NULL))
             report.append(Failure(rows, rows, lambda places: [explain(a[i], b[i]) for i in places]))
@@ -91,12 +97,16 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
     kernel = _SIGNS[op]
     _, high = bounds(type)
     inner = arg.evaluate
+    exact = wide.arithmetic(op, type, dictionary) if type.may_be_wide else None
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         a = inner(batch, report, None)
         if out is None:
             out = np.empty(batch.shape[1], np.int64)
-        if kernel(a, high, out):
+        failed = kernel(a, high, out)
+        if exact is not None:
+            failed = settled(exact, (arg.type,), (a,), out, dictionary)
+        if failed:
             a = full(a, out.size)
             rows = np.flatnonzero((out == NULL) & (a != NULL))
             report.append(Failure(rows, rows, lambda places: [explain(a[i]) for i in places]))

@@ -13,11 +13,11 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from engine.codec.values import MAX_DIGITS
 from engine.dictionary import Dictionary
 from engine.errors import PlanError
 from engine.kernels import casts as kernels
 from engine.kernels import logic
+from engine.scalar import wide
 from engine.scalar.arithmetic import bounds
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Failure, Report
@@ -25,7 +25,7 @@ from engine.scalar.foreign import foreign
 from engine.scalar.memo import Memo
 from engine.scalar.sql import shown, type_name
 from engine.scalar.written import is_rewritten, readable
-from engine.schema import INTEGER_RANGES, NULL, Kind, Type
+from engine.schema import INTEGER_RANGES, NULL, WORD_DIGITS, Kind, Type
 
 Convert = Callable[[np.ndarray, np.ndarray], int | None]
 """Converts words int64[n] or int64[1] into another int64[n]; how many rows failed, None for none ever."""
@@ -52,7 +52,7 @@ _SAME_WORDS = frozenset(
     }
 )
 _FEW = 16  # up to so many integers, one by one beats Arrow
-_HUGE = 4 * 10**MAX_DIGITS  # a divisor that leaves nothing of any decimal's word
+_HUGE = 4 * 10**WORD_DIGITS  # a divisor that leaves nothing of any decimal's word
 
 
 def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
@@ -81,7 +81,7 @@ def _holds_all(source: Type, target: Type) -> bool:
         return bounds(source)[1] <= bounds(target)[1]
     if source.kind is not Kind.NUMERIC or target.kind is not Kind.NUMERIC:
         return False
-    return source.scale == target.scale and bounds(source)[1] <= bounds(target)[1]
+    return source.scale == target.scale and (source.precision or 0) <= (target.precision or 0)
 
 
 def _converter(source: Type, target: Type) -> Convert | None:
@@ -122,12 +122,12 @@ def _to_floats(scale: int, single: bool) -> Convert:
 
 def _rescaled(shift: int, low: int, high: int) -> Convert:
     """Words times 10**shift, within bounds."""
-    if shift > MAX_DIGITS:
+    if shift > WORD_DIGITS:
         factor, divisor, low, high = 1, 1, 0, 0
     elif shift >= 0:
         factor, divisor = 10**shift, 1
     else:
-        factor, divisor = 1, 10**-shift if -shift <= MAX_DIGITS else _HUGE
+        factor, divisor = 1, 10**-shift if -shift <= WORD_DIGITS else _HUGE
 
     def convert(words: np.ndarray, out: np.ndarray) -> int:
         return kernels.rescale(words, factor, divisor, low, high, out)
@@ -150,12 +150,16 @@ def _converted(
     arg: Evaluator, type: Type, convert: Convert, lenient: bool, dictionary: Dictionary
 ) -> Evaluator:
     inner = arg.evaluate
+    exact = _exact(arg.type, type, dictionary)
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         words = inner(batch, report, None)
         if out is None:
             out = np.empty(batch.shape[1], np.int64)
-        if convert(words, out) and not lenient:
+        failed = convert(words, out)
+        if exact is not None:
+            failed = wide.settled(exact, (arg.type,), (words,), out, dictionary)
+        if failed and not lenient:
             words = full(words, out.size)
             rows = np.flatnonzero((out == NULL) & (words != NULL))
             report.append(Failure(rows, rows, lambda places: [explain(words[i]) for i in places]))
@@ -165,6 +169,17 @@ def _converted(
         return f"{shown(int(word), arg.type, dictionary)} is no {type}: out of range"
 
     return Evaluator(evaluate, type, total=arg.total and lenient)
+
+
+def _exact(source: Type, target: Type, dictionary: Dictionary) -> wide.Compute | None:
+    """How to cast what the kernel leaves; None if the kernel can do all."""
+    if target.may_be_wide and source.is_float:
+        return wide.from_float(target, dictionary)
+    if source.may_be_wide and target.is_float:
+        return wide.to_float(source, target)
+    if (source.may_be_wide or target.may_be_wide) and target.is_numeric:
+        return wide.rescale(source, target, dictionary)
+    return None
 
 
 def _of_text(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:

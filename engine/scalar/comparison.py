@@ -1,7 +1,7 @@
 """Comparisons, IS NULL, GREATEST and LEAST.
 
-Words order as values do but for TEXT, whose order the dictionary tells. Two texts are
-equal if their words are.
+Words order as values do but for interned kinds and pairs of numbers that are wide, whose order the
+dictionary tells. Two values are equal if their words are.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.expressions import Op
 from engine.kernels import logic as kernels
-from engine.scalar.evaluator import Evaluator
+from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Report
+from engine.scalar.wide import both_wide
 from engine.schema import BOOLEAN, NULL, Type
 
 _CODES = {
@@ -38,6 +39,7 @@ def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary
     first, second = left.evaluate, right.evaluate
     kernel = kernels.compare
     by_text = left.type.is_interned and op in _ORDERED
+    may_be_wide = (left.type.may_be_wide or right.type.may_be_wide) and op in _ORDERED
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         a = first(batch, report, None)
@@ -47,9 +49,19 @@ def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary
         if by_text:
             a, b = dictionary.compare(a, b), _ZERO
         kernel(code, a, b, out)
+        if may_be_wide:
+            a, b = full(a, out.size), full(b, out.size)
+            rows = both_wide(a, b)
+            out[rows] = _by_text(code, a[rows], b[rows], dictionary)
         return out
 
     return Evaluator(evaluate, BOOLEAN, total=left.total and right.total)
+
+
+def _by_text(code: int, left: np.ndarray, right: np.ndarray, dictionary: Dictionary) -> np.ndarray:
+    found = np.empty(left.size, np.int64)
+    kernels.compare(code, dictionary.compare(left, right), _ZERO, found)
+    return found
 
 
 def membership(arg: Evaluator, members: np.ndarray, found: bool) -> Evaluator:
@@ -92,6 +104,12 @@ def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictiona
                 _pick_text(op, best, other, dictionary, found)
             else:
                 kernels.pick(code, best, other, found)
+            if type.may_be_wide:
+                best, other = full(best, found.size), full(other, found.size)
+                rows = both_wide(best, other)
+                among = np.empty(rows.size, np.int64)
+                _pick_text(op, best[rows], other[rows], dictionary, among)
+                found[rows] = among
             best = found
         return best
 

@@ -15,7 +15,8 @@ from datetime import date, datetime
 import numpy as np
 import pyarrow as pa
 
-from engine.codec.arrow import decimal_words, decode_column, encode_column
+from engine.codec.arrow import decode_column, encode_column
+from engine.codec.decimals import decimal_words
 from engine.codec.values import encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue, PlanError
@@ -170,7 +171,7 @@ class Remote:
     def _words(self, results: pa.Array) -> tuple[np.ndarray, np.ndarray]:
         """Words, and where there should be one but the value is beyond what words hold."""
         if self._type.kind is Kind.NUMERIC:
-            return decimal_words(results, self._type)
+            return decimal_words(results, self._type, self._dictionary)
         if self._type.kind is Kind.BIGINT:
             words = results.fill_null(NULL).to_numpy().copy()
         else:

@@ -11,6 +11,7 @@ from engine.codec.temporal import EPOCH, EPOCH_DAY, time_text
 from engine.codec.values import decimal_text, word_float
 from engine.dictionary import Dictionary
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
+from engine.numerals import number_of
 from engine.scalar.written import interval_words
 from engine.schema import NULL, Kind, Type
 
@@ -48,7 +49,9 @@ def shown(word: int, type: Type, dictionary: Dictionary) -> str:
     """The value as a person would write it in SQL."""
     if word == NULL:
         return "NULL"
-    return _shown_text(dictionary.text(word), type) if type.is_interned else _shown_word(word, type)
+    if type.is_interned:
+        return _shown_text(dictionary.text(word), type)
+    return _shown_word(number_of(word, dictionary) if type.may_be_wide else word, type)
 
 
 def _shown_text(text: str, type: Type) -> str:
@@ -65,6 +68,7 @@ def _shown_text(text: str, type: Type) -> str:
 
 
 def _shown_word(word: int, type: Type) -> str:
+    """`word` is the number that it stands for, of a NUMERIC."""
     match type.kind:
         case Kind.BOOLEAN:
             return "true" if word else "false"
@@ -89,7 +93,7 @@ def literal(word: int, type: Type, dictionary: Dictionary) -> str | None:
     try:
         if type.is_interned:
             return _literal_text(dictionary.text(word), type)
-        return _literal_word(word, type)
+        return _literal_word(number_of(word, dictionary) if type.may_be_wide else word, type)
     except _Unsaid:
         return None
 

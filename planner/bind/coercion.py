@@ -24,7 +24,7 @@ from planner.reference import (
     literal_text,
     type_of,
 )
-from planner.types import UNTYPED, duckdb_type, storable
+from planner.types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds that are compared with texts as texts
 
@@ -181,7 +181,9 @@ def number_literal(text: str) -> Literal:
     """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC with a point, else DOUBLE."""
     if re.fullmatch(r"-?\d+", text):
         whole = int(text)
-        return Literal(whole, INTEGER if storable(whole, INTEGER) else _big(whole, text))
+        if storable(whole, INTEGER):
+            return Literal(whole, INTEGER)
+        return Literal(whole, BIGINT) if storable(whole, BIGINT) else _wide(text)
     known, value = constant(text)
     type = type_of(text, ())
     if not known or not storable(value, type):
@@ -189,10 +191,12 @@ def number_literal(text: str) -> Literal:
     return Literal(value, type)
 
 
-def _big(value: int, text: str) -> Type:
-    if not storable(value, BIGINT):
+def _wide(text: str) -> Literal:
+    """A whole number beyond BIGINT, as PostgreSQL has it."""
+    digits = len(text.lstrip("-").lstrip("0"))
+    if digits > MAX_PRECISION:
         raise TypeMismatch(f"{text} is too large")
-    return BIGINT
+    return Literal(Decimal(text), numeric(digits, 0))
 
 
 def interval_literal(interval: Expression) -> Expression:

@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 from engine.schema import INTEGER_RANGES, Kind, Type
 
-MAX_DIGITS = 18
 """Digits of a NUMERIC's word."""
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
@@ -83,7 +82,7 @@ def _integer(column: str, source: str, type: Type) -> Coerced | None:
 
 def _numeric(column: str, source: str, type: Type) -> Coerced | None:
     value = _try_cast(column, sql_type(type))
-    room = f"abs({value}) < 1E{min(type.precision or 0, MAX_DIGITS) - (type.scale or 0)}BD"
+    room = f"abs({value}) < 1E{(type.precision or 0) - (type.scale or 0)}BD"
     if source in _INTEGERS:
         return Coerced(value, room)
     if source in _FLOATS or _DECIMAL.fullmatch(source):

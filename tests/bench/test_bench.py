@@ -22,6 +22,12 @@ def test_every_workload(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
     assert (DOCUMENT.read_bytes() if DOCUMENT.exists() else None) == before
 
 
+def test_tpch(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["--quick", "TPC-H"])
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("TPC-H")]
+    assert len(lines) == 3
+
+
 def test_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--quick", "http"])
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("HTTP")]

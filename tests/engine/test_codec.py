@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from engine import schema as s
 from engine.codec import arrow_type, decode_arrow, decode_rows, encode_arrow, encode_rows
-from engine.codec.arrow import decimal_words
+from engine.codec.decimals import decimal_words
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.schema import NULL, Column, Schema, Type, numeric
@@ -316,6 +316,8 @@ def test_bigint_columns_leave_without_a_copy():
 
 def test_a_null_decimal_is_the_null_word() -> None:
     """Found by the property test: round() over more than a few rows gave garbage for NULL."""
-    words, wide = decimal_words(pa.array([None, Decimal("1.5"), None], pa.decimal128(6, 1)), numeric(6, 1))
+    words, wide = decimal_words(
+        pa.array([None, Decimal("1.5"), None], pa.decimal128(6, 1)), numeric(6, 1), None
+    )
     assert words.tolist() == [NULL, 15, NULL]
     assert not wide.any()

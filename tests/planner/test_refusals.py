@@ -63,7 +63,7 @@ WRONG = [
     ("SELECT (SELECT ^a, b FROM t)", "invalid_query", "one column, not 2"),
     ("SELECT ^a IN (SELECT a, b FROM t) FROM t", "invalid_query", "IN compares"),
     ("SELECT ^*", "invalid_query", "* needs a FROM clause"),
-    ("SELECT a FROM t WHERE a = ^100000000000000000000", "type_mismatch", "is too large"),
+    ("SELECT a FROM t WHERE a = ^1000000000000000000000000000000000000000", "type_mismatch", "is too large"),
     ("SELECT a ^FROM", "syntax_error", "expected table name"),
     ("^SELECT FROM t", "syntax_error", "the select list is empty"),
     ("SELECT CAST(a AS numeric(x, ^2)) FROM t", "type_mismatch", "NUMERIC(X, 2) is not a type"),

@@ -1,0 +1,70 @@
+"""Columns of NUMERIC: words to Arrow's decimals and back.
+
+A decimal128 is two halves of 64 bits; a number's word is the lower one, and the upper its sign, while the
+number is not wide (`engine.numerals`). Without a dictionary none may be: so it is in arrays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.codec.refusals import invalid
+from engine.dictionary import Dictionary
+from engine.kernels.hashing import FIRST_NUMERAL
+from engine.numerals import is_wide, number_of, word_of
+from engine.schema import NULL, Type
+
+_WIDEST = 38  # digits of a decimal128
+
+
+def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary | None) -> pa.Buffer:
+    """The halves of the numbers of words int64[n]; KeyError for a numeral that is not known."""
+    halves = np.stack((words, words >> 63), axis=1)
+    if dictionary is not None and type.may_be_wide:
+        for row in np.flatnonzero(is_wide(words)).tolist():
+            number = number_of(int(words[row]), dictionary)
+            halves[row] = np.frombuffer(number.to_bytes(16, "little", signed=True), np.int64)
+    return pa.py_buffer(halves)
+
+
+def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary | None) -> np.ndarray:
+    """The words int64[n] of an array of numbers; InvalidValue for one that does not fit exactly."""
+    if array.null_count == len(array):
+        return np.zeros(len(array), np.int64)
+    decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
+    if pa.types.is_floating(array.type):
+        # Arrow rounds floats to decimals: what does not come back had more decimals.
+        same = pc.equal(decimals.cast(pa.float64()), array.cast(pa.float64()))
+        if not pc.all(same).as_py():
+            raise invalid(array.filter(pc.invert(same))[0].as_py(), type, "too many decimals")
+    words, lost = decimal_words(decimals, type, dictionary)
+    if lost.any():
+        raise invalid(decimals[int(np.flatnonzero(lost)[0])].as_py(), type, "out of range")
+    return words
+
+
+def decimal_words(
+    decimals: pa.Array, type: Type, dictionary: Dictionary | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """The words int64[n] of a decimal128 array of the type's scale, and bool[n]: which have too many digits.
+
+    The word is NULL where the array is null; what it is where there are too many digits is not said.
+    """
+    if len(decimals) == 0:
+        return np.zeros(0, np.int64), np.zeros(0, bool)
+    halves = np.frombuffer(decimals.buffers()[1], np.int64).reshape(-1, 2)[decimals.offset :][: len(decimals)]
+    words = halves[:, 0].copy()
+    limit = min(10 ** (type.precision or 0), FIRST_NUMERAL)
+    lost = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
+    valid = decimals.is_valid().to_numpy(zero_copy_only=False)
+    words[~valid] = NULL
+    lost &= valid
+    if dictionary is not None and type.may_be_wide:
+        for row in np.flatnonzero(lost).tolist():
+            number = int.from_bytes(halves[row].tobytes(), "little", signed=True)
+            if abs(number) < 10 ** (type.precision or 0):
+                words[row] = word_of(number, dictionary)
+                lost[row] = False
+    return words, lost

@@ -1,0 +1,54 @@
+"""Finishing: aggregates of groups that the kernels leave, because a number is wide or a sum overflows."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.kernels.reduce import WIDE
+from engine.operators.failures import FailureLog
+from engine.operators.operator import Step
+from engine.slots import Finish, finished
+
+
+class Finished(NamedTuple):
+    """The aggregates of lines with times and diffs, [A + 2, n], and which lines they are of, int64[n]."""
+
+    delta: np.ndarray
+    places: np.ndarray
+
+
+class Finishing:
+    """How a reduce's aggregates follow from its slots; `labels` name them in messages."""
+
+    def __init__(self, finish: tuple[Finish, ...], labels: tuple[str, ...], failures: FailureLog) -> None:
+        self.lines = np.array(finish, np.int64).reshape(-1, 6)
+        self._labels = labels
+        self._failures = failures
+
+    def finished(self, lines: np.ndarray, times: np.ndarray, step: Step) -> Finished:
+        """What follows from the lines [n, L] of `finish_row` that are not FINE, at `times` int64[n].
+
+        A sum that overflows is an error instead.
+        """
+        messages: list[str] = []
+        failed: list[int] = []
+        places: list[int] = []
+        words: list[list[int]] = []
+        for place, line in enumerate(lines):
+            overflow = int(line[3])
+            if overflow == WIDE:
+                answer = finished(self.lines, line[4:], self._failures.dictionary)
+                if isinstance(answer, list):
+                    words.append(answer)
+                    places.append(place)
+                    continue
+                overflow = answer
+            messages.append(f"overflow in {self._labels[overflow]}")
+            failed.append(place)
+        if failed:
+            self._failures.add(messages, np.stack((times[failed], lines[failed, 2])), step)
+        kept = np.array(places, np.int64)
+        results = np.array(words, np.int64).reshape(-1, len(self.lines)).T
+        return Finished(np.vstack((results, times[kept], lines[kept, 2])), kept)
