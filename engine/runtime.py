@@ -101,6 +101,7 @@ class Engine:
         keep: bool = True,
         state: SavedState | None = None,
         past: np.ndarray | None = None,
+        kept: tuple[np.ndarray, int] | None = None,
     ) -> None:
         """A new input. `key` names the primary key's columns; without one it is a bag.
 
@@ -108,6 +109,8 @@ class Engine:
         it must be there before its first row. With a `state` that `resume` has been called with, and
         that this very source was part of, it has the rows that are saved; StoreError if they are not.
         `past` is a delta int64[W + 2, n] of what it was at epochs that are complete.
+        `kept` is a history that it begins with, of epochs that are complete: a delta int64[W + 2, n], and
+        the least epoch at which it can be read.
         """
         self._check_new(name)
         node = Source(name, schema)
@@ -122,8 +125,15 @@ class Engine:
                 input.pending = past
                 self._dataflow.run()
                 self._dataflow.publish(self.frontier)
-            kept = self._snapshot.kept(())
-            self._show(name, RelationSnapshot(schema, reading_order(len(schema), key), kept=kept))
+            if kept is not None:
+                history.begin_with(*kept)
+            readable = self._snapshot.kept(())
+            self._show(name, RelationSnapshot(schema, reading_order(len(schema), key), kept=readable))
+
+    def history_of(self, name: str) -> tuple[np.ndarray, int]:
+        """The differences of a source that are kept, and the least epoch at which it can be read."""
+        relation = self._snapshot.relations[name]
+        return relation.delta(relation.since), relation.since
 
     def drop_source(self, name: str) -> None:
         """Forget a source and its rows; NameInUse while a view reads it."""

@@ -193,7 +193,7 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
     """The version or the time that the query wants of a relation."""
     version = table.args.get("version")
     if version is None:
-        return None, None
+        return _snowflake(table)
     if version.args["kind"] != "AS OF":
         fail(Unsupported(f"{version.args['kind']} of versions is not supported", "AS OF one of them"), table)
     value = version.expression or exp.Null()
@@ -205,6 +205,19 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
     if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal):
         text = value.this.name
     return None, _time(text, value, table)
+
+
+def _snowflake(table: exp.Table) -> tuple[int | None, datetime | None]:
+    """The same as `AT (VERSION => 12)` and `AT (TIMESTAMP => '...')` say it."""
+    when = table.args.get("when")
+    if when is None:
+        return None, None
+    if when.name != "AT" or when.args["kind"] not in ("VERSION", "TIMESTAMP"):
+        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "AT (VERSION => 12)"), table)
+    as_of = exp.Version(this=when.args["kind"], expression=when.expression, kind="AS OF")
+    table.set("when", None)
+    table.set("version", as_of)
+    return _moment(table)
 
 
 def _time(text: str | None, value: exp.Expression, table: exp.Table) -> datetime:

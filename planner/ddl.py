@@ -1,7 +1,7 @@
 """What CREATE TABLE, CREATE VIEW and DROP say, apart from a view's query, which stays text.
 
-A table has columns, NOT NULL and a primary key. Whatever else SQL lets a table have is
-refused by its name and place, and never left out in silence.
+What stands in the parentheses of a CREATE TABLE is read by `planner.declarations`. Whatever
+else SQL lets a table have is refused by its name and place, and never left out in silence.
 """
 
 from __future__ import annotations
@@ -12,34 +12,16 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import TokenType
 
-from engine.schema import Column, Schema
-from planner.errors import InvalidQuery, PlannerError, Unsupported
+from planner.declarations import HINT as DECLARATIONS
+from planner.declarations import Declarations, check_columns
 from planner.identifiers import column_name, relation_name
-from planner.positions import fail
 from planner.script import Piece
-from planner.types import data_type
-
-_CONSTRAINTS: tuple[tuple[type[exp.Expression], str], ...] = (
-    (exp.CheckColumnConstraint, "CHECK"),
-    (exp.UniqueColumnConstraint, "UNIQUE"),
-    (exp.Reference, "REFERENCES"),
-    (exp.ForeignKey, "FOREIGN KEY"),
-    (exp.DefaultColumnConstraint, "DEFAULT"),
-    (exp.GeneratedAsIdentityColumnConstraint, "GENERATED AS IDENTITY"),
-    (exp.GeneratedAsRowColumnConstraint, "GENERATED"),
-    (exp.ComputedColumnConstraint, "GENERATED"),
-    (exp.AutoIncrementColumnConstraint, "AUTO_INCREMENT"),
-    (exp.CollateColumnConstraint, "COLLATE"),
-    (exp.CommentColumnConstraint, "COMMENT"),
-    (exp.ExcludeColumnConstraint, "EXCLUDE"),
-    (exp.LikeProperty, "LIKE"),
-    (exp.IndexColumnConstraint, "INDEX"),
-)
+from planner.statements import CreateTable, CreateTableAs, CreateTableLike, DropTable, DropView, Statement
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
 _VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
-_OPTIONS = {"replace": "OR REPLACE", "expression": "AS SELECT"}
+_OPTIONS = {"replace": "OR REPLACE"}
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then INSERT INTO it ... SELECT",
     "OR REPLACE": "drop the table first",
@@ -47,33 +29,72 @@ _OPTION_HINTS = {
 }
 
 
-def table_columns(create: exp.Create, piece: Piece) -> tuple[Schema, tuple[str, ...] | None]:
-    """The columns of a CREATE TABLE and the names of its primary key's columns; None without one."""
-    _refuse_options(create, piece)
-    definition = create.this
-    if not isinstance(definition, exp.Schema):
+def create_table(piece: Piece) -> Statement:
+    tree = piece.parse()
+    if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
+        kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
+        raise piece.unsupported(f"CREATE {kind} is not supported", "tables and views can be created")
+    like = _like(tree)
+    _refuse_options(tree, piece)
+    named = isinstance(tree.this, exp.Schema)
+    name = relation_name(tree.this.this if named else tree.this)
+    exists = bool(tree.args.get("exists"))
+    if like is not None:
+        return CreateTableLike(piece, name, relation_name(like.this), _takes_rules(like, piece), exists)
+    parts = tree.this.expressions if named else []
+    if tree.expression is not None:
+        if not all(isinstance(part, exp.Identifier) for part in parts):
+            raise piece.unsupported("AS SELECT behind types is not supported", _OPTION_HINTS["AS SELECT"])
+        names = tuple(map(column_name, parts))
+        return CreateTableAs(piece, name, names, tree.expression, _with_data(tree), exists)
+    declared = _declared(name, parts, piece)
+    return CreateTable(
+        piece, name, declared.schema(), declared.key, exists, declared.rules, declared.comments
+    )
+
+
+def _declared(name: str, parts: list[exp.Expression], piece: Piece) -> Declarations:
+    declared = Declarations(name, piece)
+    definitions = [part for part in parts if isinstance(part, exp.ColumnDef)]
+    for definition in definitions:
+        declared.column(definition)
+    for part in parts:
+        if not isinstance(part, exp.ColumnDef):
+            declared.constraint(part)
+    if not definitions:
         raise piece.failure(*_NO_COLUMN)
-    columns: list[Column] = []
-    keys: list[tuple[exp.Expression, tuple[str, ...]]] = []
-    for part in definition.expressions:
-        if isinstance(part, exp.ColumnDef):
-            column, in_key = _column(part, piece)
-            if any(column.name.lower() == other.name.lower() for other in columns):
-                fail(InvalidQuery(f"column {column.name} is defined twice"), part.this)
-            columns.append(column)
-            if in_key:
-                keys.append((part, (column.name,)))
-        else:
-            keys.append((part, _table_key(part, piece)))
-    if not columns:
-        raise piece.failure(*_NO_COLUMN)
-    if len(keys) > 1:
-        fail(
-            InvalidQuery("a table has one primary key at most", "PRIMARY KEY (a, b) takes several columns"),
-            keys[1][0],
-        )
-    schema = Schema(tuple(columns))
-    return (_with_key(schema, *keys[0]), keys[0][1]) if keys else (schema, None)
+    check_columns(declared, [column.name for column in declared.columns])
+    return declared
+
+
+def _like(create: exp.Create) -> exp.LikeProperty | None:
+    """The LIKE that is all that the statement says of the table."""
+    schema, properties = create.this, create.args.get("properties")
+    parts = schema.expressions if isinstance(schema, exp.Schema) else []
+    parts = parts or (properties.expressions if properties is not None else [])
+    if len(parts) != 1 or not isinstance(parts[0], exp.LikeProperty):
+        return None
+    create.set("properties", None)
+    return parts[0]
+
+
+def _takes_rules(like: exp.LikeProperty, piece: Piece) -> bool:
+    """Whether LIKE takes more than columns: in MySQL always, elsewhere INCLUDING ALL."""
+    options = [f"{option.name} {option.args['value']}".upper() for option in like.expressions]
+    for option in options:
+        if option not in ("INCLUDING ALL", "EXCLUDING ALL"):
+            raise piece.unsupported(
+                f"LIKE ... {option} is not supported",
+                "INCLUDING ALL or nothing",
+                piece.find(option.split()[0]),
+            )
+    return "INCLUDING ALL" in options or (not options and piece.dialect == "mysql")
+
+
+def _with_data(create: exp.Create) -> bool:
+    properties = create.args.get("properties")
+    options = properties.expressions if properties is not None else []
+    return not any(isinstance(o, exp.WithDataProperty) and o.args.get("no") for o in options)
 
 
 @dataclass(frozen=True)
@@ -116,18 +137,20 @@ def view_head(piece: Piece) -> ViewHead:
     )
 
 
-def drop_target(drop: exp.Drop, piece: Piece) -> tuple[str, bool]:
-    """The name that a DROP drops, and whether it may be missing."""
-    tables = drop.args.get("tables") or [drop.this]
-    if len(tables) > 1:
-        fail(Unsupported("DROP of several names at once is not supported", "drop them one by one"), tables[1])
-    for option in ("cascade", "temporary", "constraints", "purge", "concurrently", "sync"):
-        if drop.args.get(option):
+def drop(piece: Piece) -> Statement:
+    tree = piece.parse()
+    kind = tree.args.get("kind")
+    if not isinstance(tree, exp.Drop) or kind not in ("TABLE", "VIEW"):
+        raise piece.unsupported(
+            f"{' '.join(piece.words(2))} is not supported", "tables and views can be dropped"
+        )
+    for option in ("temporary", "constraints", "purge", "concurrently", "sync"):
+        if tree.args.get(option):
             word = option.upper()
-            raise piece.unsupported(
-                f"DROP ... {word} is not supported", "drop what depends on it first", piece.find(word)
-            )
-    return relation_name(tables[0]), bool(drop.args.get("exists"))
+            raise piece.unsupported(f"DROP ... {word} is not supported", "", piece.find(word))
+    names = tuple(map(relation_name, tree.args.get("tables") or [tree.this]))
+    dropped = DropTable if kind == "TABLE" else DropView
+    return dropped(piece, names, bool(tree.args.get("exists")), bool(tree.args.get("cascade")))
 
 
 def _query_token(piece: Piece) -> int:
@@ -144,65 +167,17 @@ def _query_token(piece: Piece) -> int:
 
 def _refuse_options(create: exp.Create, piece: Piece) -> None:
     for option, value in create.args.items():
-        if not value or option in ("this", "kind", "exists"):
+        if not value or option in ("this", "kind", "exists", "expression"):
             continue
         if option == "properties":
-            word = value.expressions[0].sql(piece.dialect)
+            others = [o for o in value.expressions if not isinstance(o, exp.WithDataProperty)]
+            if not others:
+                continue
+            word = others[0].sql(piece.dialect)
         else:
             word = _OPTIONS.get(option, option.strip("_").upper())
         raise piece.unsupported(
             f"CREATE TABLE with {word} is not supported",
-            _OPTION_HINTS.get(word, "a table has columns, NOT NULL and a PRIMARY KEY"),
+            _OPTION_HINTS.get(word, DECLARATIONS),
             piece.find(word.split()[0]),
         )
-
-
-def _column(definition: exp.ColumnDef, piece: Piece) -> tuple[Column, bool]:
-    """The column, and whether PRIMARY KEY stands in its definition."""
-    name = column_name(definition.this)
-    if definition.kind is None:
-        fail(InvalidQuery(f"column {name} has no type"), definition)
-    nullable, in_key = True, False
-    for constraint in definition.args.get("constraints") or ():
-        match constraint.kind:
-            case exp.NotNullColumnConstraint() as kind:
-                nullable = bool(kind.args.get("allow_null"))
-            case exp.PrimaryKeyColumnConstraint():
-                in_key = True
-            case kind:
-                _refuse(kind, f"column {name}", piece, definition)
-    try:
-        type = data_type(definition.kind, piece.dialect)
-    except PlannerError as error:
-        fail(error, definition.this)
-    return Column(name, type, nullable), in_key
-
-
-def _table_key(part: exp.Expression, piece: Piece) -> tuple[str, ...]:
-    """The columns of a table-level PRIMARY KEY; anything else at that level is refused."""
-    if isinstance(part, exp.Identifier):
-        fail(InvalidQuery(f"column {column_name(part)} has no type"), part)
-    named = part.expressions if isinstance(part, exp.Constraint) else [part]
-    if len(named) != 1 or not isinstance(named[0], exp.PrimaryKey):
-        other = next(p for p in named if not isinstance(p, exp.PrimaryKey))
-        _refuse(other, "a table", piece)
-    return tuple(column_name(column) for column in named[0].expressions)
-
-
-def _with_key(schema: Schema, part: exp.Expression, key: tuple[str, ...]) -> Schema:
-    """The schema with the key's columns NOT NULL."""
-    for i, name in enumerate(key):
-        if name not in schema.names:
-            fail(InvalidQuery(f"the primary key names column {name}, which the table has not"), part)
-        if name in key[:i]:
-            fail(InvalidQuery(f"the primary key names column {name} twice"), part)
-    return Schema(tuple(replace(c, nullable=c.nullable and c.name not in key) for c in schema.columns))
-
-
-def _refuse(kind: exp.Expression, owner: str, piece: Piece, near: exp.Expression | None = None) -> None:
-    word = next((word for node, word in _CONSTRAINTS if isinstance(kind, node)), kind.sql(piece.dialect))
-    raise piece.unsupported(
-        f"{word} on {owner} is not supported",
-        "a table has columns, NOT NULL and a PRIMARY KEY",
-        piece.find(word.split()[0], near),
-    )

@@ -28,10 +28,14 @@ from planner.types import duckdb_type
 
 @dataclass(frozen=True)
 class Assignments:
-    """`columns` are the positions in the table of what an UPDATE sets, in the order of the query."""
+    """`columns` are the positions in the table of what an UPDATE sets, in the order of the query.
+
+    Those that are among `defaults` take their default, whatever the query gives.
+    """
 
     columns: tuple[int, ...]
     query: AdhocQuery
+    defaults: frozenset[int] = frozenset()
 
 
 def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
@@ -40,13 +44,14 @@ def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
         return tuple(range(len(schema)))
     nodes = insert.tree.this.expressions
     return tuple(
-        _position(name, insert.table, schema, node) for name, node in zip(insert.columns, nodes, strict=True)
+        position_of(name, insert.table, schema, node)
+        for name, node in zip(insert.columns, nodes, strict=True)
     )
 
 
 def insert_query(insert: Insert, relations: Collection[str]) -> AdhocQuery:
     """The query of an INSERT ... SELECT."""
-    query = insert.query.copy()
+    query = insert.tree.expression.copy()
     outer = insert.tree.args.get("with_")
     if outer is not None:
         if query.args.get("with_") is not None:
@@ -81,26 +86,38 @@ def cells(row: exp.Expression) -> list[exp.Expression]:
 
 def update_query(update: Update, schema: Schema, relations: Collection[str]) -> Assignments:
     tree = update.tree.copy()
-    pairs = [pair for assignment in tree.expressions for pair in _pairs(assignment)]
+    columns, values = assignments(tree.expressions, update.table, schema)
+    source = tree.args.get("from_")
+    query = touched(tree, [source.this] if source is not None else [], schema, relations, values)
+    return Assignments(columns, query, defaulted(columns, values))
+
+
+def assignments(
+    nodes: Sequence[exp.Expression], table: str, schema: Schema
+) -> tuple[tuple[int, ...], list[exp.Expression]]:
+    """The positions of the columns that are set, and what to."""
+    pairs = [pair for assignment in nodes for pair in _pairs(assignment)]
     columns: list[int] = []
     for node, _ in pairs:
-        position = _position(column_name(node), update.table, schema, node)
+        name = column_name(exp.column(node.this) if isinstance(node, exp.Column) else node)
+        position = position_of(name, table, schema, node)
         if position in columns:
-            fail(InvalidQuery(f"column {column_name(node)} is set twice"), node)
+            fail(InvalidQuery(f"column {name} is set twice"), node)
         columns.append(position)
-    source = tree.args.get("from_")
-    query = _touched(
-        tree, [source.this] if source is not None else [], schema, relations, [v for _, v in pairs]
-    )
-    return Assignments(tuple(columns), query)
+    return tuple(columns), [value for _, value in pairs]
+
+
+def defaulted(columns: Sequence[int], values: Sequence[exp.Expression]) -> frozenset[int]:
+    """The columns whose value is the word DEFAULT."""
+    return frozenset(c for c, value in zip(columns, values, strict=True) if is_default(value))
 
 
 def delete_query(delete: Delete, schema: Schema, relations: Collection[str]) -> AdhocQuery:
     tree = delete.tree.copy()
-    return _touched(tree, tree.args.get("using") or [], schema, relations, [])
+    return touched(tree, tree.args.get("using") or [], schema, relations, [])
 
 
-def _touched(
+def touched(
     tree: exp.Expression,
     sources: Sequence[exp.Expression],
     schema: Schema,
@@ -108,7 +125,7 @@ def _touched(
     values: Sequence[exp.Expression],
 ) -> AdhocQuery:
     """The target's rows that meet the tree's condition, with `values`; with sources a row may come often."""
-    target = Target(tree.this, _row_column(schema))
+    target = Target(tree.this, row_column(schema))
     alias = tree.this.alias or tree.this.name
     row = exp.column(exp.to_identifier(target.row, quoted=True), table=exp.to_identifier(alias, quoted=True))
     select = exp.Select(expressions=[row, *(_defaulted(value) for value in values)])
@@ -121,7 +138,7 @@ def _touched(
     return adhoc_query(select, relations, target)
 
 
-def _row_column(schema: Schema) -> str:
+def row_column(schema: Schema) -> str:
     """A name that no column of the table has."""
     name = "#"
     while name in schema.names:
@@ -130,8 +147,10 @@ def _row_column(schema: Schema) -> str:
 
 
 def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Expression]]:
-    """Column and value of `a = 1`, or several of `(a, b) = (1, 2)`."""
+    """Column and value of `a = 1`, or several of `(a, b) = (1, 2)` or of a query."""
     left, right = assignment.this, assignment.expression
+    if isinstance(left, exp.Tuple) and isinstance(right, exp.Subquery):
+        return _of_query(left, right)
     if not isinstance(assignment, exp.EQ) or right is None or _spreads(right):
         fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "SET a = 1"), assignment)
     if not isinstance(left, exp.Tuple):
@@ -143,13 +162,27 @@ def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Express
     return list(zip(left.expressions, right.expressions, strict=True))
 
 
+def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression, exp.Expression]]:
+    """Each column with a query for its value alone."""
+    query = right.this
+    if not isinstance(query, exp.Select) or len(query.expressions) != len(left.expressions):
+        fail(Unsupported("several columns are set to a query of as many", "SET a = (SELECT ...)"), left)
+    pairs: list[tuple[exp.Expression, exp.Expression]] = []
+    for column, value in zip(left.expressions, query.expressions, strict=True):
+        alone = query.copy()
+        alone.set("expressions", [value.copy()])
+        pairs.append((column, exp.Subquery(this=alone)))
+    return pairs
+
+
 def _spreads(value: exp.Expression) -> bool:
     """Whether the value is several, `*` or `t.*`, alone or in a tuple."""
     parts = value.expressions if isinstance(value, exp.Tuple) else [value]
     return any(part.is_star for part in parts)
 
 
-def _position(name: str, table: str, schema: Schema, node: exp.Expression) -> int:
+def position_of(name: str, table: str, schema: Schema, node: exp.Expression) -> int:
+    """The position of a column of a table; UnknownColumn, placed."""
     if name not in schema.names:
         fail(
             UnknownColumn(f'table "{table}" has no column "{name}"', f"it has {', '.join(schema.names)}"),
@@ -158,14 +191,25 @@ def _position(name: str, table: str, schema: Schema, node: exp.Expression) -> in
     return schema.index(name)
 
 
+def default_cells(values: exp.Values) -> list[tuple[int, int]]:
+    """Where DEFAULT stands in VALUES: row, and place in it."""
+    rows = [cells(row) for row in values.expressions]
+    return [(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if is_default(cell)]
+
+
 def _cast(value: exp.Expression, type: Type) -> exp.Expression:
     return exp.cast(_defaulted(value), exp.DataType.build(duckdb_type(type), dialect="duckdb"))
 
 
 def _defaulted(value: exp.Expression) -> exp.Expression:
-    """The value, or NULL, which is every column's default, for DEFAULT."""
+    """The value, or NULL for DEFAULT, whose value is put there later."""
+    return exp.Null() if is_default(value) else value
+
+
+def is_default(value: exp.Expression) -> bool:
+    """Whether the value is the word DEFAULT."""
     name = value.name if isinstance(value, exp.Var) or _bare_column(value) else ""
-    return exp.Null() if name.upper() == "DEFAULT" else value
+    return name.upper() == "DEFAULT"
 
 
 def _bare_column(value: exp.Expression) -> bool:

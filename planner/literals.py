@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from engine.schema import Kind, Type
-from planner.dml import cells
+from planner.dml import cells, is_default
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
@@ -38,6 +38,8 @@ def plain_rows(values: exp.Values, types: Sequence[Type]) -> list[list[object]] 
 def _plain(cell: exp.Expression, type: Type) -> object:
     match cell:
         case exp.Null():
+            return None
+        case _ if is_default(cell):
             return None
         case exp.Boolean() if type.kind is Kind.BOOLEAN:
             return bool(cell.this)

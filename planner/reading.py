@@ -7,33 +7,39 @@ that runs what comes before a mistake.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from planner.ddl import drop_target, table_columns, view_head
+from planner.altering import alter
+from planner.ddl import create_table, drop, view_head
 from planner.errors import InvalidQuery, PlannerError
-from planner.identifiers import column_name, relation_name
+from planner.identifiers import column_name, fold, relation_name
 from planner.positions import fail
 from planner.script import Piece, split
 from planner.statements import (
     NAMED_STAGES,
     Begin,
+    Comment,
     Commit,
-    CreateTable,
     CreateView,
     Delete,
-    DropTable,
-    DropView,
     Explain,
     Insert,
+    Merge,
+    Rollback,
     Select,
+    ShowColumns,
+    ShowCreate,
     ShowTables,
     ShowViews,
     Statement,
+    Truncate,
     Update,
 )
 
+_SHOW_HINT = "SHOW TABLES, VIEWS, COLUMNS FROM name, or CREATE TABLE or VIEW name; DESCRIBE name"
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
 
 
@@ -60,8 +66,8 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
         raise piece.failure(f'syntax error at or near "{piece.tokens[0].text}"')
     hint = _INSTEAD.get(
         first,
-        "there are SELECT, INSERT, UPDATE, DELETE, CREATE and DROP of TABLE and VIEW, EXPLAIN, SHOW, "
-        "BEGIN and COMMIT",
+        "there are SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
+        "and VIEW, COMMENT, EXPLAIN, SHOW, BEGIN, COMMIT and ROLLBACK",
     )
     raise piece.unsupported(f"{first} is not supported", hint)
 
@@ -70,13 +76,7 @@ def _create(piece: Piece) -> Statement:
     words = piece.words(8)
     if "VIEW" in words and "TABLE" not in words[: words.index("VIEW")]:
         return _create_view(piece)
-    tree = piece.parse()
-    if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
-        kind = tree.kind if isinstance(tree, exp.Create) else " ".join(words[1:2])
-        raise piece.unsupported(f"CREATE {kind} is not supported", "tables and views can be created")
-    columns, key = table_columns(tree, piece)
-    table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
-    return CreateTable(piece, relation_name(table), columns, key, bool(tree.args.get("exists")))
+    return create_table(piece)
 
 
 def _create_view(piece: Piece) -> CreateView:
@@ -92,17 +92,6 @@ def _create_view(piece: Piece) -> CreateView:
     )
 
 
-def _drop(piece: Piece) -> Statement:
-    tree = piece.parse()
-    kind = tree.args.get("kind")
-    if not isinstance(tree, exp.Drop) or kind not in ("TABLE", "VIEW"):
-        raise piece.unsupported(
-            f"{' '.join(piece.words(2))} is not supported", "tables and views can be dropped"
-        )
-    name, if_exists = drop_target(tree, piece)
-    return DropTable(piece, name, if_exists) if kind == "TABLE" else DropView(piece, name, if_exists)
-
-
 def _query(piece: Piece) -> Statement:
     """A SELECT, or with WITH before it any statement that has a query in it."""
     if piece.words(3) == _MUTUAL:
@@ -115,25 +104,30 @@ def _query(piece: Piece) -> Statement:
         case exp.Insert():
             return _insert(piece, tree)
         case exp.Update():
-            _refuse(piece, tree, {"returning": "RETURNING", "order": "ORDER BY", "limit": "LIMIT"})
+            _refuse(piece, tree, {"order": "ORDER BY", "limit": "LIMIT"})
             return Update(piece, relation_name(tree.this), tree)
         case exp.Delete():
-            _refuse(
-                piece,
-                tree,
-                {"returning": "RETURNING", "order": "ORDER BY", "limit": "LIMIT", "tables": "FROM"},
-            )
+            _refuse(piece, tree, {"order": "ORDER BY", "limit": "LIMIT", "tables": "FROM"})
             return Delete(piece, relation_name(tree.this), tree)
+        case exp.Merge():
+            return Merge(piece, relation_name(tree.this), tree)
+        case exp.TruncateTable():
+            return _truncate(piece, tree)
         case _ if _is_query(tree):
             _refuse(piece, tree, {"into": "INTO", "locks": "FOR UPDATE"})
             return Select(piece, tree)
     raise piece.unsupported(f"{' '.join(piece.words(1))} is not supported here")
 
 
-def _insert(piece: Piece, tree: exp.Insert) -> Insert:
+def _insert(piece: Piece, tree: exp.Insert, replaces: bool = False) -> Insert:
+    alternative = tree.args.get("alternative")
+    if alternative not in (None, "REPLACE", "IGNORE"):
+        raise piece.unsupported(f"INSERT OR {alternative} is not supported", "", piece.find("OR"))
     _refuse(piece, tree, _INSERT_OPTIONS)
-    query: exp.Expression = tree.expression
-    if not _is_query(query):
+    query: exp.Expression | None = tree.expression
+    if tree.args.get("default"):
+        query = None
+    elif query is None or not _is_query(query):
         raise piece.failure(
             "VALUES or a query is expected", "INSERT INTO name (column, ...) VALUES (...), ..."
         )
@@ -142,7 +136,30 @@ def _insert(piece: Piece, tree: exp.Insert) -> Insert:
     for i, name in enumerate(columns):
         if name in columns[:i]:
             fail(InvalidQuery(f"column {name} is named twice"), tree.this.expressions[i])
-    return Insert(piece, relation_name(tree.this.this if named else tree.this), columns, query, tree)
+    table = relation_name(tree.this.this if named else tree.this)
+    return Insert(piece, table, columns, query, tree, replaces or alternative == "REPLACE")
+
+
+def _replace_into(piece: Piece) -> Insert:
+    """REPLACE INTO, which is an INSERT whose rows take the place of others."""
+    first = piece.tokens[0]
+    insert = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
+    tree = replace(piece, tokens=(insert, *piece.tokens[1:])).parse()
+    if not isinstance(tree, exp.Insert):
+        raise piece.failure("REPLACE of what?", "REPLACE INTO name VALUES (...)")
+    return _insert(piece, tree, True)
+
+
+def _truncate(piece: Piece, tree: exp.TruncateTable) -> Truncate:
+    if tree.args.get("option") == "CASCADE" or tree.args.get("is_database"):
+        raise piece.unsupported(
+            "TRUNCATE ... CASCADE is not supported", "name the tables", piece.find("CASCADE")
+        )
+    if tree.args.get("identity") == "RESTART":
+        raise piece.unsupported(
+            "TRUNCATE ... RESTART IDENTITY is not supported", "columns go on counting", piece.find("RESTART")
+        )
+    return Truncate(piece, tuple(map(relation_name, tree.expressions)))
 
 
 def _is_query(tree: exp.Expression) -> bool:
@@ -187,12 +204,50 @@ def _token_name(token: Token) -> str:
 
 
 def _show(piece: Piece) -> Statement:
-    match piece.words(4)[1:]:
+    words = piece.words(4)[1:]
+    if words[:2] in (("COLUMNS", "FROM"), ("COLUMNS", "IN")):
+        return ShowColumns(piece, _last_name(piece, 3))
+    if words[:1] == ("CREATE",) and len(piece.tokens) > 2:
+        kind = piece.words(4)[2:3]
+        if kind in (("TABLE",), ("VIEW",)):
+            return ShowCreate(piece, _last_name(piece, 3), kind == ("VIEW",))
+    match words:
         case ("TABLES",):
             return ShowTables(piece)
         case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
             return ShowViews(piece)
-    raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", "SHOW TABLES or SHOW VIEWS")
+    raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOW_HINT)
+
+
+def _describe(piece: Piece) -> ShowColumns:
+    return ShowColumns(piece, _last_name(piece, 2 if piece.words(2)[1:] in (("TABLE",), ("VIEW",)) else 1))
+
+
+def _last_name(piece: Piece, place: int) -> str:
+    """The name that the statement ends with, its token `place`."""
+    if len(piece.tokens) != place + 1:
+        raise piece.failure("the name of a table or view is expected", _SHOW_HINT)
+    return _token_name(piece.tokens[place])
+
+
+def _comment(piece: Piece) -> Comment:
+    *tokens, last = piece.tokens
+    if last.text.upper() == "NULL":
+        nothing = Token(TokenType.STRING, "", last.line, last.col, last.start, last.end)
+        tree = replace(piece, tokens=(*tokens, nothing)).parse()
+    else:
+        tree = piece.parse()
+    kind = tree.args.get("kind")
+    if not isinstance(tree, exp.Comment) or kind not in ("TABLE", "VIEW", "COLUMN"):
+        raise piece.unsupported(
+            f"{' '.join(piece.words(3))} is not supported", "COMMENT ON TABLE, VIEW or COLUMN ... IS '...'"
+        )
+    text = tree.expression.name or None
+    if kind != "COLUMN":
+        return Comment(piece, relation_name(tree.this), None, text, kind == "VIEW")
+    if not tree.this.args.get("table"):
+        fail(InvalidQuery(f"{tree.this.sql()} names no table", "COMMENT ON COLUMN t.a IS '...'"), tree.this)
+    return Comment(piece, fold(tree.this.args["table"]), fold(tree.this.this), text, None)
 
 
 def _begin(piece: Piece) -> Begin:
@@ -205,27 +260,31 @@ def _commit(piece: Piece) -> Commit:
     return Commit(piece)
 
 
+def _rollback(piece: Piece) -> Rollback:
+    _no_options(piece)
+    return Rollback(piece)
+
+
 def _no_options(piece: Piece) -> None:
     if len(piece.tokens) > 1 and piece.words(3)[1:] not in (("TRANSACTION",), ("WORK",), ("TRAN",)):
         raise piece.unsupported(f"{piece.source} is not supported", "write BEGIN and COMMIT alone", 1)
 
 
 _INSERT_OPTIONS = {
-    "conflict": "ON CONFLICT",
-    "returning": "RETURNING",
     "overwrite": "OVERWRITE",
-    "ignore": "IGNORE",
-    "alternative": "OR",
-    "by_name": "BY NAME",
     "partition": "PARTITION",
     "where": "REPLACE WHERE",
-    "default": "DEFAULT VALUES",
 }
 _INSTEAD = {
-    "ROLLBACK": "a script that fails between BEGIN and COMMIT changes nothing",
-    "TRUNCATE": "DELETE FROM name, without WHERE",
-    "MERGE": "INSERT, UPDATE and DELETE between BEGIN and COMMIT are one epoch",
-    "ALTER": "drop what is to change and create it anew",
+    "SET": "a session has no settings: leave it out",
+    "RESET": "a session has no settings: leave it out",
+    "USE": "there is one database: leave it out",
+    "SAVEPOINT": "a block is one epoch or none: split it",
+    "RELEASE": "a block is one epoch or none: split it",
+    "GRANT": "there are no users",
+    "REVOKE": "there are no users",
+    "VACUUM": "what is no longer kept goes by itself",
+    "ANALYZE": "there are no statistics to gather",
 }
 _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("SELECT",): _query,
@@ -238,11 +297,20 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("UPDATE",): _query,
     ("DELETE",): _query,
     ("CREATE",): _create,
-    ("DROP",): _drop,
+    ("DROP",): drop,
+    ("ALTER",): alter,
+    ("COMMENT",): _comment,
+    ("MERGE",): _query,
+    ("REPLACE",): _replace_into,
+    ("TRUNCATE",): _query,
+    ("DESCRIBE",): _describe,
+    ("DESC",): _describe,
     ("EXPLAIN",): _explain,
     ("SHOW",): _show,
     ("BEGIN",): _begin,
     ("START", "TRANSACTION"): _begin,
     ("COMMIT",): _commit,
     ("END",): _commit,
+    ("ROLLBACK",): _rollback,
+    ("ABORT",): _rollback,
 }

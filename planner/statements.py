@@ -7,11 +7,14 @@ that is kept as the user wrote it, is an `Excerpt`; the others are syntax trees.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from engine.schema import Schema
+from planner.alterations import Action
+from planner.rules import NO_RULES, Rules
 from planner.script import Excerpt, Piece
 
 STAGES = ("logical", "optimized", "dataflow")
@@ -46,16 +49,42 @@ class Statement:
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
+    """`comments` are by column."""
+
     name: str
     columns: Schema
     primary_key: tuple[str, ...] | None
+    if_not_exists: bool
+    rules: Rules = NO_RULES
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CreateTableAs(Statement):
+    """A table of what a query gives, with its rows or none; `column_names` is empty without a list."""
+
+    name: str
+    column_names: tuple[str, ...]
+    query: exp.Expression
+    with_data: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class CreateTableLike(Statement):
+    """A table with the columns of another and, with `rules`, with its constraints and what it fills in."""
+
+    name: str
+    like: str
+    rules: bool
     if_not_exists: bool
 
 
 @dataclass(frozen=True)
 class DropTable(Statement):
-    name: str
+    names: tuple[str, ...]
     if_exists: bool
+    cascade: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,18 +112,52 @@ class CreateView(Statement):
 
 @dataclass(frozen=True)
 class DropView(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool = False
+
+
+@dataclass(frozen=True)
+class AlterTable(Statement):
     name: str
+    if_exists: bool
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
+class RenameView(Statement):
+    name: str
+    to: str
     if_exists: bool
 
 
 @dataclass(frozen=True)
+class Comment(Statement):
+    """On a table or view, or on `of_column`; without a `text` there is none from now on."""
+
+    name: str
+    of_column: str | None
+    text: str | None
+    view: bool | None
+
+
+@dataclass(frozen=True)
+class Truncate(Statement):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Insert(Statement):
-    """`query` gives the rows, `tree` is all of it; `columns` is empty without a list of them."""
+    """`query` gives the rows, `tree` is all of it; `columns` is empty without a list of them.
+
+    Without a query every column takes its default. `replace` says that a row takes the place of another.
+    """
 
     table: str
     columns: tuple[str, ...]
-    query: exp.Expression
+    query: exp.Expression | None
     tree: exp.Insert
+    replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,6 +170,12 @@ class Update(Statement):
 class Delete(Statement):
     table: str
     tree: exp.Delete
+
+
+@dataclass(frozen=True)
+class Merge(Statement):
+    table: str
+    tree: exp.Merge
 
 
 @dataclass(frozen=True)
@@ -134,6 +203,21 @@ class ShowViews(Statement):
 
 
 @dataclass(frozen=True)
+class ShowColumns(Statement):
+    """Of a table or view: SHOW COLUMNS and DESCRIBE."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ShowCreate(Statement):
+    """What would create a table or view as it is; `view` is None where either may be meant."""
+
+    name: str
+    view: bool | None
+
+
+@dataclass(frozen=True)
 class Begin(Statement):
     pass
 
@@ -141,3 +225,8 @@ class Begin(Statement):
 @dataclass(frozen=True)
 class Commit(Statement):
     pass
+
+
+@dataclass(frozen=True)
+class Rollback(Statement):
+    """Ends a block as if it had not been."""

@@ -19,7 +19,7 @@ from engine.observation import Observed
 from engine.runtime import Snapshot
 from planner.adhoc import AdhocQuery, Reference
 from planner.errors import UnknownColumn
-from service.definitions import Definition
+from service.definition import Definition
 from service.duck import Answer, Duck, arrow_table
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
 from service.reads import check_health
@@ -44,20 +44,32 @@ class Sight:
         """The newest epoch there is."""
         return self.snapshot.upper - 1
 
-    def ask(self, query: AdhocQuery, carried: Callable[[str], bool] = lambda type: True) -> Answer:
+    def ask(
+        self,
+        query: AdhocQuery,
+        carried: Callable[[str], bool] = lambda type: True,
+        given: pa.Table | None = None,
+    ) -> Answer:
         """The answer to a query; a column whose DuckDB type is not `carried` as text.
+
+        Of the query's target it sees the rows that are `given`, if any are.
 
         NotFound, Conflict, HistoryGone or Invalid for a relation that cannot be seen, and
         what `Duck.run` raises.
         """
-        tables = {reference.alias: self._table(reference, query) for reference in query.references}
+        tables = {
+            reference.alias: self._table(reference, query)
+            if given is None or reference.row is None
+            else given
+            for reference in query.references
+        }
         try:
             return self.duck.run(query, tables, carried)
         except UnknownColumn:
             if query.columns is None:
                 raise
         # With all columns in sight the error says what there is.
-        return self.ask(replace(query, columns=None), carried)
+        return self.ask(replace(query, columns=None), carried, given)
 
     def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The newest rows of a table: distinct words [W, n] and counts [n]; `Reference.row` counts them."""

@@ -30,6 +30,7 @@ from engine.schema import Column, Kind, Schema, Type
 from service import manifests
 from service.changes import Applied, Idempotency
 from service.database import Number, metadata
+from service.details import NO_DETAILS, Details, dump, load
 from service.errors import ServiceError
 from service.manifests import Saved
 
@@ -46,7 +47,19 @@ relations = sa.Table(
     sa.Column("sql", sa.Text, nullable=False),
     sa.Column("dialect", sa.Text, nullable=False),
     sa.Column("created", Number, nullable=False),
+    sa.Column("details", sa.Text),
+    sa.Column("layout", Number),
     sqlite_autoincrement=True,
+)
+layouts = sa.Table(
+    "layouts",
+    metadata,
+    sa.Column("id", Number, primary_key=True, autoincrement=False),
+    sa.Column("relation", Number, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("columns", sa.Text, nullable=False),
+    sa.Column("primary_key", sa.Text),
+    sa.Column("change", sa.Text, nullable=False),
 )
 commits = sa.Table(
     "commits",
@@ -82,7 +95,10 @@ What it raises leaves nothing of the commit. It runs on the writer's thread."""
 
 @dataclass(frozen=True)
 class Record:
-    """A definition as it is kept: a table has a `schema`, a view has its `sql` and `dialect`."""
+    """A definition as it is kept: a table has a `schema`, a view has its `sql` and `dialect`.
+
+    By its `layout` the log and the saved state know a table; 0 is the `id` itself.
+    """
 
     id: int
     name: str
@@ -91,6 +107,23 @@ class Record:
     sql: str
     dialect: str
     created: int
+    details: Details = NO_DETAILS
+    layout: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the log and the saved state know by `id` of table `relation`, from before it was altered.
+
+    `change` is what made the next layout of it.
+    """
+
+    id: int
+    relation: int
+    name: str
+    schema: Schema
+    key: tuple[int, ...] | None
+    change: str
 
 
 @dataclass(frozen=True)
@@ -110,19 +143,34 @@ class Definer:
 
     def add(self, record: Record) -> int:
         """Keeps a new definition; its id."""
-        statement = sa.insert(relations).values(
-            name=record.name,
-            columns=None if record.schema is None else _dump_columns(record.schema),
-            primary_key=None if record.key is None else orjson.dumps(record.key).decode(),
-            sql=record.sql,
-            dialect=record.dialect,
-            created=record.created,
-        )
+        statement = sa.insert(relations).values(**_row(record), created=record.created)
         (id,) = self.connection.execute(statement.returning(relations.c.id)).one()
+        return id
+
+    def change(self, record: Record) -> None:
+        """Keeps a definition as it is now, under its id."""
+        values = _row(record) | {"layout": record.layout or None}
+        self.connection.execute(sa.update(relations).where(relations.c.id == record.id).values(**values))
+
+    def retire(self, layout: Layout) -> int:
+        """Keeps the layout that a table had; the number of its next one, which no definition has or had."""
+        key = None if layout.key is None else orjson.dumps(layout.key).decode()
+        values: dict[str, object] = {
+            "name": layout.name,
+            "columns": _dump_columns(layout.schema),
+            "primary_key": key,
+        }
+        values |= {"id": layout.id, "relation": layout.relation, "change": layout.change}
+        self.connection.execute(sa.insert(layouts).values(**values))
+        nobody = {"name": "", "sql": "", "dialect": "", "created": 0}
+        insert = sa.insert(relations).values(**nobody).returning(relations.c.id)
+        (id,) = self.connection.execute(insert).one()
+        self.connection.execute(sa.delete(relations).where(relations.c.id == id))
         return id
 
     def remove(self, id: int) -> None:
         self.connection.execute(sa.delete(relations).where(relations.c.id == id))
+        self.connection.execute(sa.delete(layouts).where(layouts.c.relation == id))
 
 
 class Catalog:
@@ -159,6 +207,15 @@ class Catalog:
         with self._connection.begin():
             rows = self._connection.execute(sa.select(relations).order_by(relations.c.id)).all()
         return [_record(row) for row in rows]
+
+    def layouts(self) -> list[Layout]:
+        """What tables were like before they were altered, oldest first."""
+        with self._connection.begin():
+            rows = self._connection.execute(sa.select(layouts).order_by(layouts.c.id)).all()
+        return [
+            Layout(row.id, row.relation, row.name, _schema(row.columns), _key(row.primary_key), row.change)
+            for row in rows
+        ]
 
     # The log
 
@@ -358,9 +415,37 @@ def _load_type(document: dict) -> Type:
 
 
 def _record(row: sa.Row) -> Record:
-    schema = None
-    if row.columns is not None:
-        columns = orjson.loads(row.columns)
-        schema = Schema(tuple(Column(c["name"], _load_type(c), c["nullable"]) for c in columns))
-    key = None if row.primary_key is None else tuple(orjson.loads(row.primary_key))
-    return Record(row.id, row.name, schema, key, row.sql, row.dialect, row.created)
+    schema = None if row.columns is None else _schema(row.columns)
+    details, layout = load(row.details), row.layout or 0
+    return Record(
+        row.id,
+        row.name,
+        schema,
+        _key(row.primary_key),
+        row.sql,
+        row.dialect,
+        row.created,
+        details,
+        layout,
+    )
+
+
+def _row(record: Record) -> dict[str, object]:
+    """What a definition says, but for its id and creation."""
+    return {
+        "name": record.name,
+        "columns": None if record.schema is None else _dump_columns(record.schema),
+        "primary_key": None if record.key is None else orjson.dumps(record.key).decode(),
+        "sql": record.sql,
+        "dialect": record.dialect,
+        "details": dump(record.details),
+    }
+
+
+def _schema(text: str) -> Schema:
+    columns = orjson.loads(text)
+    return Schema(tuple(Column(c["name"], _load_type(c), c["nullable"]) for c in columns))
+
+
+def _key(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else tuple(orjson.loads(text))

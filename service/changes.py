@@ -70,7 +70,7 @@ class TableChanges:
         """Raises unless the table with that schema and primary key can take the changes.
 
         Conflict if they were made for another schema (the table is not the one it was), Invalid
-        for an upsert into a bag or a discard from one, or a NULL where the schema has none.
+        for an upsert into a bag or a discard from one.
         """
         if self.schema != schema:
             raise Conflict(f"table {table} has been created anew meanwhile", code="table_changed")
@@ -79,12 +79,6 @@ class TableChanges:
                 f"table {table} has no primary key to upsert or discard by",
                 "insert and delete whole rows, or create the table with a primary key",
                 code="no_primary_key",
-            )
-        for column, null in self.nulls(key):
-            raise Invalid(
-                f"change {int(null.argmax())} has NULL in column {column} of table {table}, "
-                "which is NOT NULL",
-                code="null_not_allowed",
             )
 
     def nulls(self, key: tuple[int, ...] | None) -> Iterator[tuple[str, np.ndarray]]:

@@ -24,7 +24,7 @@ from engine.codec.refusals import invalid
 from engine.errors import InvalidValue
 from engine.schema import Kind, Type
 from service.changes import Op
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Invalid
 from service.objects import CHANGE, Row, row_reader
 

@@ -12,10 +12,10 @@ with the reason in `failure`; dropping it works as ever.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
 
 from engine.errors import EngineError, NameInUse, StoreError
@@ -23,61 +23,33 @@ from engine.plan import Node, Source
 from engine.runtime import Engine
 from engine.schema import Schema
 from engine.spill import SavedState
-from planner import PlannedQuery, PlannerError, plan_query
+from planner import PlannerError, plan_query
 from planner.catalog import Relation
 from service.catalog import Catalog, Record
+from service.constraints import Bonds, bonds_of, indexes_of
+from service.counters import Counter
+from service.definition import Definition
+from service.details import NO_DETAILS, Details
 from service.errors import Conflict, Invalid, NotFound
+from service.filling import Filling
+from service.layouts import History, Layouts
 from service.names import check_columns, check_name
 from service.placement import Placement
+from service.referring import resolved
+from service.seeing import relations_of, seen_now
 
 _log = logging.getLogger("freshet.definitions")
 
 
-@dataclass(frozen=True)
-class Definition:
-    """A table or a view. `created` is the newest epoch at its creation; what is about SQL is a view's.
-
-    `id` is never used again, so that what the log says of a dropped table is not taken for its namesake's.
-    """
-
-    id: int
-    relation: Relation
-    created: int
-    sql: str = ""
-    dialect: str = ""
-    planned: PlannedQuery | None = None
-    failure: str | None = None
-
-    @property
-    def name(self) -> str:
-        return self.relation.name
-
-    @cached_property
-    def loose(self) -> Schema:
-        """The schema with every column nullable: what a change may leave out, until it is checked."""
-        return Schema(tuple(replace(column, nullable=True) for column in self.relation.schema.columns))
-
-    @property
-    def schema(self) -> Schema:
-        return self.relation.schema
-
-    @property
-    def key_schema(self) -> Schema:
-        """The columns of the primary key; none without one."""
-        return Schema(tuple(self.schema.columns[i] for i in self.relation.key or ()))
-
-    @property
-    def is_view(self) -> bool:
-        return self.relation.is_view
-
-
 class Definitions:
     def __init__(self, engine: Engine, catalog: Catalog, placement: Placement | None = None) -> None:
-        self._engine = engine
+        self.engine = engine
+        self.catalog = catalog
         self._placement = placement
-        self._catalog = catalog
         self.all: Mapping[str, Definition] = MappingProxyType({})
         self.relations: Mapping[str, Relation] = MappingProxyType({})
+        self.bonds = Bonds()
+        self.layouts = Layouts((), engine)
 
     def get(self, name: str, *, view: bool | None = None) -> Definition:
         """The definition called `name`; NotFound if there is none, or none of the kind that `view` says."""
@@ -88,150 +60,322 @@ class Definitions:
             raise NotFound(f"there is no {what} called {name}", hint)
         return found
 
+    # Creating and dropping
+
     def create_table(
-        self, name: str, schema: Schema, key: tuple[int, ...] | None, exists_ok: bool = False
+        self,
+        name: str,
+        schema: Schema,
+        key: tuple[int, ...] | None,
+        exists_ok: bool = False,
+        details: Details = NO_DETAILS,
     ) -> Definition:
         check_name(name)
         check_columns(schema.names)
         if name in self.all and exists_ok and not self.all[name].is_view:
             return self.all[name]
-        self._must_be_new(name)
+        self.must_be_new(name)
         schema = _with_key(schema, key)
         relation = Relation(name, schema, Source(name, schema), key)
-        created = self._engine.snapshot.upper - 1
-        self._engine.create_source(name, schema, key)
-        with self._undone_by(self._engine.drop_source, name), self._catalog.changing() as changing:
-            id = changing.add(Record(0, name, schema, key, "", "", created))
-        return self._put(Definition(id, relation, created))
+        rules = resolved(details.rules, relation, self.all)
+        details = replace(details, rules=rules)
+        definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)
+        with self.undone_by(lambda: self.withdraw([definition])):
+            self.install([definition], {})
+            with self.catalog.changing() as changing:
+                id = changing.add(definition.record())
+        return self.put(self.table(id, relation, definition.created, details))
 
-    def create_view(self, name: str, sql: str, dialect: str, or_replace: bool = False) -> Definition:
+    def create_view(self, name: str, sql: str, dialect: str) -> Definition:
         check_name(name)
-        replaced = self.all.get(name) if or_replace else None
-        if replaced is None or not replaced.is_view:
-            self._must_be_new(name)
-            replaced = None
-        planned = plan_query(sql, {n: r for n, r in self.relations.items() if n != name}, dialect)
-        check_columns(planned.schema.names)
-        if replaced is not None:
-            self.drop(name, view=True)
-        created = self._engine.snapshot.upper - 1
-        try:
-            self._compute(name, planned.plan)
-            with self._undone_by(self._engine.drop_view, name), self._catalog.changing() as changing:
-                id = changing.add(Record(0, name, None, None, sql, dialect, created))
-        except Exception:
-            if replaced is not None:
-                self.create_view(name, replaced.sql, replaced.dialect)
-            raise
-        relation = Relation(name, planned.schema, planned.plan, None, True)
-        return self._put(Definition(id, relation, created, sql, dialect, planned))
+        self.must_be_new(name)
+        definition = self.view(0, name, sql, dialect, self.engine.snapshot.upper - 1)
+        with self.undone_by(lambda: self.withdraw([definition])):
+            self.install([definition], {})
+            with self.catalog.changing() as changing:
+                id = changing.add(definition.record())
+        return self.put(replace(definition, id=id))
 
-    def drop(self, name: str, *, view: bool, missing_ok: bool = False) -> Definition | None:
-        """Drops a view or a table; Conflict while a view reads it."""
-        if missing_ok and name not in self.all:
-            return None
-        definition = self.get(name, view=view)
-        readers = sorted(
-            d.name for d in self.all.values() if d.planned is not None and name in d.planned.reads
-        )
-        if readers:
-            kind = "view" if view else "table"
-            raise Conflict(
-                f"{kind} {name} is read by {', '.join(readers)}", f"drop {readers[0]} first", code="in_use"
-            )
-        with self._catalog.changing() as changing:
-            changing.remove(definition.id)
-        if definition.failure is None:
-            (self._engine.drop_view if view else self._engine.drop_source)(name)
-        self._replace({n: d for n, d in self.all.items() if n != name})
-        return definition
+    def drop(
+        self, names: Sequence[str], *, view: bool, missing_ok: bool = False, cascade: bool = False
+    ) -> list[Definition]:
+        """Drops views or tables; Conflict while others read them, which go too with `cascade`."""
+        dropped = [self.get(name, view=view) for name in names if not missing_ok or name in self.all]
+        going = {definition.name: definition for definition in dropped}
+        for definition in dropped:
+            for reader in self.dependants(definition.name):
+                if reader.name not in going and not cascade:
+                    readers = ", ".join(sorted(d.name for d in self.readers(definition.name)))
+                    kind = "view" if definition.is_view else "table"
+                    raise Conflict(
+                        f"{kind} {definition.name} is read by {readers}",
+                        f"drop {reader.name} first",
+                        code="in_use",
+                    )
+                going[reader.name] = reader
+        changed = self._released(going, cascade)
+        with self.catalog.changing() as changing:
+            for definition in going.values():
+                changing.remove(definition.id)
+            for definition in changed:
+                changing.change(definition.record())
+        self.withdraw(self.in_order(going.values()))
+        kept = {n: d for n, d in self.all.items() if n not in going}
+        self.replace_all({**kept, **{d.name: d for d in changed}})
+        return dropped
+
+    def _released(self, going: Mapping[str, Definition], cascade: bool) -> list[Definition]:
+        """The tables whose foreign keys refer to ones that go, without these; Conflict unless `cascade`."""
+        changed = []
+        for definition in self.all.values():
+            rules = definition.details.rules
+            lost = [c for c in rules.constraints if getattr(c, "table", None) in going]
+            if definition.name in going or not lost:
+                continue
+            if not cascade:
+                raise Conflict(
+                    f"constraint {lost[0].name} of table {definition.name} refers to what is dropped",
+                    f"drop {definition.name} or its constraint first",
+                    code="in_use",
+                )
+            kept = tuple(c for c in rules.constraints if c not in lost)
+            details = replace(definition.details, rules=replace(rules, constraints=kept))
+            changed.append(self.table_like(definition, details=details))
+        return changed
+
+    # Definitions made, without being put anywhere
+
+    def table(
+        self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
+    ) -> Definition:
+        """A table; a PlannerError for an expression of its rules that cannot be computed."""
+        filling = Filling(relation, details.rules, self.engine.dictionary, partial(Counter, self.catalog, id))
+        return Definition(id, relation, created, details=details, layout=layout, filling=filling)
+
+    def table_like(
+        self, table: Definition, relation: Relation | None = None, details: Details | None = None
+    ) -> Definition:
+        """The table with another relation or other details."""
+        made = self.table(table.id, relation or table.relation, table.created, details or table.details)
+        return replace(made, layout=table.layout)
+
+    def view(
+        self,
+        id: int,
+        name: str,
+        sql: str,
+        dialect: str,
+        created: int,
+        details: Details = NO_DETAILS,
+        relations: Mapping[str, Relation] | None = None,
+    ) -> Definition:
+        """A view, planned over `relations` (those that there are): as it sees them, or all if that is new."""
+        among = self.relations if relations is None else relations
+        sees = details.sees
+        planned = plan_query(sql, relations_of(sees, among) if sees else among, dialect)
+        check_columns(planned.schema.names)
+        if not sees:
+            details = replace(details, sees=seen_now(planned.reads, among))
+        relation = Relation(name, planned.schema, planned.plan, None, True)
+        return Definition(id, relation, created, sql, dialect, planned, None, details)
+
+    # The engine
+
+    def install(self, definitions: Sequence[Definition], histories: Mapping[str, History]) -> None:
+        """Lets the engine have tables, with histories, and views, each after what it reads.
+
+        EngineError for one that it cannot have; those before it are there.
+        """
+        for definition in definitions:
+            if definition.failure is not None:
+                continue
+            if definition.is_view:
+                self.compute(definition.name, definition.relation.plan)
+                continue
+            name, relation = definition.name, definition.relation
+            self.engine.create_source(name, relation.schema, relation.key, kept=histories.get(name))
+            for index, plan in self.indexes(definition).items():
+                self.compute(index, plan)
+
+    def withdraw(self, definitions: Sequence[Definition]) -> None:
+        """Takes tables and views from the engine, as far as it has them: each before what it reads."""
+        there = self.engine.snapshot.relations
+        for definition in reversed(definitions):
+            if definition.is_view:
+                if definition.name in there:
+                    self.engine.drop_view(definition.name)
+                continue
+            for index in self.indexes(definition):
+                if index in there:
+                    self.engine.drop_view(index)
+            if definition.name in there:
+                self.engine.drop_source(definition.name)
+
+    def indexes(self, definition: Definition) -> dict[str, Node]:
+        """The indexes of a table, by the name that the engine has for them."""
+        among = {**self.relations, definition.name: definition.relation}
+        return indexes_of(definition.relation, definition.details.rules, among)
+
+    def compute(self, name: str, plan: Node) -> None:
+        """Lets the engine have a view or an index, computed where one of so many rows is."""
+        placement = self._placement
+        executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
+        self.engine.create_view(name, plan, executor=executor)
+
+    @contextmanager
+    def undone_by(self, undo: Callable[[], None]) -> Iterator[None]:
+        """Takes from the engine what it could not have whole, or the catalog could not be told of."""
+        try:
+            yield
+        except BaseException:
+            undo()
+            raise
+
+    # Who reads whom
+
+    def readers(self, name: str) -> list[Definition]:
+        """The views that read a relation themselves."""
+        return [d for d in self.all.values() if d.is_view and name in d.reads]
+
+    def dependants(self, name: str) -> list[Definition]:
+        """The views that read a relation, themselves or through others, each after what it reads."""
+        found: dict[str, Definition] = {}
+        waiting = [name]
+        while waiting:
+            for reader in self.readers(waiting.pop()):
+                if reader.name not in found:
+                    found[reader.name] = reader
+                    waiting.append(reader.name)
+        return self.in_order(found.values())
+
+    def in_order(self, definitions) -> list[Definition]:
+        """Definitions, each after those that it reads."""
+        among = {d.name: d for d in definitions}
+        ordered: dict[str, Definition] = {}
+
+        def visit(definition: Definition) -> None:
+            if definition.name not in ordered:
+                for name in sorted(definition.reads & among.keys()):
+                    visit(among[name])
+                ordered[definition.name] = definition
+
+        for definition in sorted(among.values(), key=lambda d: d.id):
+            visit(definition)
+        return list(ordered.values())
+
+    # Starting
 
     @property
     def newest(self) -> int:
-        """The greatest id of all."""
-        return max((definition.id for definition in self.all.values()), default=0)
+        """The greatest number by which the log knows one."""
+        return max((max(d.id, d.logged) for d in self.all.values()), default=0)
 
-    def restore_tables(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> None:
+    def restore_tables(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
         """Takes the tables of the catalog into a new engine, with the rows that `state` has of them.
 
-        `is_saved` says of an id whether that definition was there when the state was saved.
+        `is_saved` says of a number of the log whether what has it was there when the state was saved.
+        The tables whose indexes were not, which are computed when the log has been read.
         """
-        for record in self._catalog.records():
-            if record.schema is not None:
-                saved = state if is_saved(record.id) else None
-                self._engine.create_source(record.name, record.schema, record.key, state=saved)
-                source = Source(record.name, record.schema)
-                relation = Relation(record.name, record.schema, source, record.key)
-                self._put(Definition(record.id, relation, record.created))
+        records = [record for record in self.catalog.records() if record.schema is not None]
+        self.layouts = Layouts(self.catalog.layouts(), self.engine)
+        histories = self.layouts.histories(records, state, is_saved)
+        for record in records:
+            schema = record.schema or Schema(())
+            relation = Relation(record.name, schema, Source(record.name, schema), record.key)
+            self.put(self.table(record.id, relation, record.created, record.details, record.layout))
+        rest = []
+        for definition in list(self.all.values()):
+            relation = definition.relation
+            saved = state if is_saved(definition.logged) else None
+            kept = self._recomputed(definition, histories.get(definition.name))
+            self.engine.create_source(definition.name, relation.schema, relation.key, state=saved, kept=kept)
+            maps = (
+                saved is not None and self._map(index, plan, saved)
+                for index, plan in self.indexes(definition).items()
+            )
+            if not all(list(maps)):
+                rest.append(definition)
+        return rest
+
+    def _recomputed(self, table: Definition, history: History | None) -> History | None:
+        if history is None or table.filling is None:
+            return history
+        return table.filling.recomputed(history[0]), history[1]
 
     def restore_views(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
         """Plans the views of the catalog, and takes those into the engine that are saved; the others."""
         rest: list[Definition] = []
-        for record in self._catalog.records():
-            if record.schema is None:
-                definition = self._planned(record)
-                self._put(definition)
-                if definition.planned is None:
-                    continue
-                plan = definition.planned.plan
-                if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
-                    rest.append(definition)
+        for record in _in_order([record for record in self.catalog.records() if record.schema is None]):
+            definition = self.put(self._restored(record))
+            if definition.planned is None:
+                continue
+            plan = definition.planned.plan
+            if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
+                rest.append(definition)
         return rest
 
     def hydrate(self, definition: Definition) -> None:
-        """Computes a view of the catalog over its tables' history."""
+        """Computes a view of the catalog, or the indexes of a table, over the history of what it reads."""
+        if not definition.is_view:
+            for index, plan in self.indexes(definition).items():
+                if index not in self.engine.snapshot.relations:
+                    self.compute(index, plan)
+            return
         try:
-            self._compute(definition.name, definition.relation.plan)
+            self.compute(definition.name, definition.relation.plan)
         except EngineError as error:
-            self._put(replace(definition, failure=error.message))
-
-    def _compute(self, name: str, plan: Node) -> None:
-        """Lets the engine have the view, computed where a view of so many rows is."""
-        placement = self._placement
-        executor = None if placement is None else placement.executor(self._engine.input_rows(plan))
-        self._engine.create_view(name, plan, executor=executor)
+            self.put(replace(definition, failure=error.message))
 
     def _map(self, name: str, plan: Node, state: SavedState) -> bool:
         """Whether the view could be had from its files. A view can be computed where one is damaged."""
         try:
-            return self._engine.restore_view(name, plan, state)
+            return self.engine.restore_view(name, plan, state)
         except StoreError as error:
             _log.error("view %s is computed anew: %s", name, error.message)
             return False
 
-    def _planned(self, record: Record) -> Definition:
+    def _restored(self, record: Record) -> Definition:
         """A view of the catalog, with the reason if it can no longer be planned."""
+        texts = (record.sql, record.dialect)
         try:
-            planned = plan_query(record.sql, self.relations, record.dialect)
+            return self.view(record.id, record.name, *texts, record.created, record.details)
         except PlannerError as error:
             nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
-            return Definition(
-                record.id, nothing, record.created, record.sql, record.dialect, None, error.message
-            )
-        relation = Relation(record.name, planned.schema, planned.plan, None, True)
-        return Definition(record.id, relation, record.created, record.sql, record.dialect, planned)
+            return Definition(record.id, nothing, record.created, *texts, None, error.message, record.details)
 
-    @contextmanager
-    def _undone_by(self, undo: Callable[[str], None], name: str) -> Iterator[None]:
-        """Takes from the engine what the catalog could not be told of."""
-        try:
-            yield
-        except BaseException:
-            undo(name)
-            raise
+    # Names
 
-    def _must_be_new(self, name: str) -> None:
+    def must_be_new(self, name: str) -> None:
         if name in self.all:
             kind = "view" if self.all[name].is_view else "table"
             raise NameInUse(f"there is a {kind} called {name} already")
 
-    def _put(self, definition: Definition) -> Definition:
-        self._replace({**self.all, definition.name: definition})
+    def put(self, definition: Definition) -> Definition:
+        self.replace_all({**self.all, definition.name: definition})
         return definition
 
-    def _replace(self, definitions: dict[str, Definition]) -> None:
+    def replace_all(self, definitions: Mapping[str, Definition]) -> None:
         self.relations = MappingProxyType({n: d.relation for n, d in definitions.items()})
-        self.all = MappingProxyType(definitions)
+        self.all = MappingProxyType(dict(definitions))
+        rules = {n: (d.relation, d.details.rules) for n, d in definitions.items() if not d.is_view}
+        self.bonds = bonds_of(rules)
+
+
+def _in_order(records: Sequence[Record]) -> list[Record]:
+    """Records of views, each after those that it sees; those that see nothing as they were created."""
+    among = {record.name: record for record in records}
+    ordered: dict[str, Record] = {}
+
+    def visit(record: Record) -> None:
+        if record.name not in ordered:
+            for seen in record.details.sees.values():
+                if seen.relation in among:
+                    visit(among[seen.relation])
+            ordered[record.name] = record
+
+    for record in records:
+        visit(record)
+    return list(ordered.values())
 
 
 def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:

@@ -23,11 +23,13 @@ from typing import TypeVar
 import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from engine.execution import BadRows, KeyTaken, Scan, Scanned
+from engine.execution import BadRows, Declined, KeyTaken, Scan, Scanned
 from engine.runtime import Engine, Stage
 from service.catalog import Catalog, Commit, Receipt
-from service.changes import Applied, Idempotency, TableChanges
-from service.definitions import Definition, Definitions
+from service.changes import Applied, Idempotency, Op, TableChanges
+from service.constraints import Broken
+from service.definition import Definition
+from service.definitions import Definitions
 from service.errors import Conflict, Invalid, ServiceError, Unavailable
 from service.manifests import Saved
 from service.metrics import Metrics
@@ -93,6 +95,11 @@ class Epochs:
 
     def commit(self, requests: Sequence[Request]) -> list[Outcome]:
         """What becomes of each request: its epoch, or why it was refused."""
+        for place, request in enumerate(requests):
+            if self._is_followed(request):
+                before = self.commit(requests[:place]) if place else []
+                after = self.commit(requests[place + 1 :]) if place + 1 < len(requests) else []
+                return [*before, self._commit_alone(request), *after]
         keys = [r.idempotency.key for r in requests if r.idempotency is not None]
         if keys:
             return self._commit_with_keys(requests, keys)
@@ -101,17 +108,13 @@ class Epochs:
     def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` and makes what it applied one epoch; none if it applied nothing."""
         snapshot = self._engine.snapshot
-        transaction = Transaction(snapshot, self._definitions)
+        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
         result = work(transaction)
         if not transaction.changes:
             return Applied(snapshot.upper - 1, 0), result
+        transaction.check_references()
         epoch = snapshot.upper
-        deltas = {
-            table: _delta(words, np.full(len(counts), epoch, np.int64), counts)
-            for table, (words, counts) in transaction.pending.items()
-            if len(counts)
-        }
-        self._install(deltas, epoch, epoch, transaction.changes)
+        self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
         return Applied(epoch, transaction.changes), result
 
     def load(self, load: Load) -> tuple[Applied, Scanned]:
@@ -125,6 +128,8 @@ class Epochs:
         definition = load.definition
         if self._definitions.all.get(definition.name) is not definition:
             raise replaced(definition)
+        if definition.details.rules.judges:
+            raise Declined(f"table {definition.name} has constraints, which are judged here")
         self._settle_doubt()
         started = time.perf_counter()
         epoch = self._engine.snapshot.upper
@@ -213,23 +218,68 @@ class Epochs:
                 if len(changes):
                     parts.setdefault(definition.name, []).append((place, changes))
         batches = {table: self._batch(table, named) for table, named in parts.items()}
+        bonded = bool(self._definitions.bonds.of(batches))
         while True:
             conflicts = [
                 (*found, table)
                 for table, batch in batches.items()
                 if (found := batch.conflict(alive)) is not None
             ]
+            place, at, op, table = min(conflicts, default=(len(requests), 0, Op.INSERT, ""))
+            if bonded:
+                # A later request may be in conflict with what an earlier one is refused for.
+                sure = alive & (np.arange(len(requests)) < place)
+                broken = self._broken({table: batch.net(sure) for table, batch in batches.items()})
+                if broken is not None:
+                    refused[broken.request] = broken.error
+                    alive[broken.request] = False
+                    continue
             if not conflicts:
                 return alive, refused, {table: batch.net(alive) for table, batch in batches.items()}
-            place, at, op, table = min(conflicts)
             start = sum(len(changes) for other, changes in parts[table] if other < place)
             refused[place] = conflict_of(table, op, at - start)
             alive[place] = False
 
+    def _broken(self, nets: Mapping[str, Net]) -> Broken | None:
+        snapshot, dictionary = self._engine.snapshot, self._engine.dictionary
+        return self._definitions.bonds.broken(nets, snapshot, dictionary)
+
+    def _is_followed(self, request: Request) -> bool:
+        """Whether rows go, or change, with those that a request deletes."""
+        actions = self._definitions.bonds.actions
+        return any(part.removes.any() and actions(definition.name) for definition, part in request.parts)
+
+    def _commit_alone(self, request: Request) -> Outcome:
+        """A request whose deletions are followed by others, as a transaction."""
+        idempotency = request.idempotency
+        if idempotency is not None:
+            answered = self._catalog.answered([idempotency.key])
+            if idempotency.key in answered:
+                return _repeat(idempotency, *answered[idempotency.key])
+        error = self._changed(request)
+        if error is not None:
+            return error
+        snapshot = self._engine.snapshot
+        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
+        applied = Applied(snapshot.upper, request.changes)
+        keys = [] if idempotency is None else [(idempotency, applied)]
+        receipts = [] if request.receipt is None else [(request.receipt, applied)]
+        try:
+            transaction.apply({definition.name: part for definition, part in request.parts})
+            transaction.check_references()
+            deltas = _pending(transaction, applied.epoch)
+            self._install(deltas, applied.epoch, applied.epoch, applied.changes, keys, receipts)
+        except Exception as failure:
+            if isinstance(failure, ServiceError):
+                self._metrics.refused.add(1, (("code", failure.code),))
+            return failure
+        return applied
+
     def _changed(self, request: Request) -> ServiceError | None:
         """Whether a table is no longer the one that the request was made for."""
         for definition, _ in request.parts:
-            if self._definitions.all.get(definition.name) is not definition:
+            now = self._definitions.all.get(definition.name)
+            if now is None or now.filling is not definition.filling or now.id != definition.id:
                 return replaced(definition)
         return None
 
@@ -312,7 +362,7 @@ class Epochs:
 
     def _payload(self, deltas: Mapping[str, np.ndarray]) -> bytes:
         definitions = self._definitions.all
-        parts = {definitions[t].id: (definitions[t].schema, delta) for t, delta in deltas.items()}
+        parts = {definitions[t].logged: (definitions[t].schema, delta) for t, delta in deltas.items()}
         return encode(parts, self._engine.dictionary)
 
     def _publish(self, stage: Stage, last: int) -> None:
@@ -375,6 +425,15 @@ class Epochs:
 def replaced(definition: Definition) -> Conflict:
     """What the author of changes is told whose table is no longer the one that they were made for."""
     return Conflict(f"table {definition.name} was dropped or created anew meanwhile", code="table_changed")
+
+
+def _pending(transaction: Transaction, epoch: int) -> Deltas:
+    """What a transaction does, as differences of an epoch."""
+    return {
+        table: _delta(words, np.full(len(counts), epoch, np.int64), counts)
+        for table, (words, counts) in transaction.pending.items()
+        if len(counts)
+    }
 
 
 def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarray:

@@ -10,13 +10,19 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlglot import exp
 
 from engine.schema import Column, Schema, Type
+from planner.creating import constraint_text
+from planner.rules import Check, Constraint, Unique
 from planner.types import data_type
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Invalid
 from service.names import fold
 from service.pipeline.jobs import Job
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None
 
 
 class ColumnModel(BaseModel):
@@ -25,6 +31,20 @@ class ColumnModel(BaseModel):
     name: str
     type: str = Field(examples=["BIGINT", "NUMERIC(10, 2)", "TEXT"])
     nullable: bool = True
+
+
+class ShownColumn(ColumnModel):
+    """Members without a value are left out."""
+
+    default: str | None = Field(default=None, exclude_if=_is_missing)
+    generated: str | None = Field(default=None, exclude_if=_is_missing)
+    comment: str | None = Field(default=None, exclude_if=_is_missing)
+
+
+class ConstraintModel(BaseModel):
+    name: str
+    type: Literal["CHECK", "UNIQUE", "FOREIGN KEY"]
+    definition: str
 
 
 class NewTable(BaseModel):
@@ -48,11 +68,13 @@ class NewView(BaseModel):
 
 
 class TableModel(BaseModel):
-    """`primary_key` is empty for a bag."""
+    """`primary_key` is empty for a bag; `constraints` and `comment` are left out where there are none."""
 
     name: str
-    columns: list[ColumnModel]
+    columns: list[ShownColumn]
     primary_key: list[str]
+    constraints: list[ConstraintModel] | None = Field(default=None, exclude_if=_is_missing)
+    comment: str | None = Field(default=None, exclude_if=_is_missing)
 
 
 class CreatedTable(TableModel):
@@ -69,9 +91,10 @@ class ViewModel(BaseModel):
     name: str
     sql: str
     dialect: str
-    columns: list[ColumnModel]
+    columns: list[ShownColumn]
     state: str
     reason: str | None = None
+    comment: str | None = Field(default=None, exclude_if=_is_missing)
 
 
 class CreatedView(ViewModel):
@@ -132,14 +155,42 @@ def column_models(schema: Schema) -> list[ColumnModel]:
     return [ColumnModel(name=c.name, type=str(c.type), nullable=c.nullable) for c in schema.columns]
 
 
+def shown_columns(definition: Definition) -> list[ShownColumn]:
+    """The columns of a table or view, with what there is to say of each beside its type."""
+    rules, comments = definition.details.rules, definition.details.comments
+    defaults = {name: text.sql for name, text in rules.defaults.items()}
+    generated = {name: text.sql for name, text in rules.generated.items()}
+    return [
+        ShownColumn(
+            name=c.name,
+            type=str(c.type),
+            nullable=c.nullable,
+            default=defaults.get(c.name),
+            generated=generated.get(c.name),
+            comment=comments.get(c.name),
+        )
+        for c in definition.strict.columns
+    ]
+
+
 def table_model(definition: Definition) -> TableModel:
     key = definition.relation.key or ()
     names = definition.schema.names
     return TableModel(
         name=definition.name,
-        columns=column_models(definition.schema),
+        columns=shown_columns(definition),
         primary_key=[names[i] for i in key],
+        constraints=[_constraint(c) for c in definition.details.rules.constraints] or None,
+        comment=definition.details.comments.get(""),
     )
+
+
+def _constraint(constraint: Constraint) -> ConstraintModel:
+    text = constraint_text(constraint)
+    kind: Literal["CHECK", "UNIQUE", "FOREIGN KEY"] = "FOREIGN KEY"
+    if isinstance(constraint, Check | Unique):
+        kind = "CHECK" if isinstance(constraint, Check) else "UNIQUE"
+    return ConstraintModel(name=constraint.name, type=kind, definition=text)
 
 
 def schema_of(columns: list[ColumnModel]) -> Schema:

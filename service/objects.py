@@ -1,6 +1,6 @@
 """JSON objects as rows: which value belongs to which column of a table, and what does not fit.
 
-A column that an object leaves out is None; one that the table does not have is an error.
+A column that an object leaves out has its default; one that the table does not have is an error.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.codec import encode_rows
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from service.changes import TableChanges
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Invalid
 from service.names import fold
 
@@ -42,7 +42,7 @@ def row_reader(definition: Definition, where: str = CHANGE) -> Callable[[dict, i
 
 def _folded(row: dict, where: str, definition: Definition) -> Row:
     """The row of an object that leaves columns out, or writes their names in another case."""
-    values: list[object] = [None] * len(definition.schema)
+    values = definition.left_out()
     seen: set[int] = set()
     for key, value in row.items():
         index = column_of(key, definition, where)

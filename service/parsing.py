@@ -1,8 +1,8 @@
 """Bodies of changes: JSON, NDJSON, Debezium's envelopes, CSV, Arrow streams and Parquet to words.
 
 JSON says of every change what it does; of the tables every row is an insert, unless a
-column `_op` says `insert`, `delete` or `upsert`. A column that a row leaves out is
-NULL; one that the table does not have is an error. Whether the changes can be made is
+column `_op` says `insert`, `delete` or `upsert`. A column that a row leaves out has
+its default; one that the table does not have is an error. Whether the changes can be made is
 not judged here.
 """
 
@@ -23,7 +23,7 @@ from engine.codec import encode_arrow
 from engine.dictionary import Dictionary
 from service.changes import Op, TableChanges
 from service.debezium import UNITS, Reader
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import BadRequest, Invalid, TooLarge, UnsupportedFormat
 from service.names import OPERATION
 from service.objects import changes_of, column_of, row_reader
@@ -177,9 +177,12 @@ def _of_table(table: pa.Table, definition: Definition, dictionary: Dictionary) -
         if columns[index] is not None:
             raise Invalid(f"the body has column {name} twice", code="duplicate_column")
         columns[index] = column
+    left_out = [place for place, column in enumerate(columns) if column is None]
     filled = [pa.nulls(table.num_rows) if column is None else column for column in columns]
     renamed = pa.Table.from_arrays(filled, names=[str(i) for i in range(len(filled))])
-    return TableChanges(definition.schema, ops, encode_arrow(renamed, definition.loose, dictionary))
+    words = encode_arrow(renamed, definition.loose, dictionary)
+    words[left_out] = definition.defaults()[left_out, np.newaxis]
+    return TableChanges(definition.schema, ops, words)
 
 
 def operations(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:

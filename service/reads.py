@@ -20,7 +20,7 @@ from engine.codec.arrow import decode_column
 from engine.dictionary import Dictionary
 from engine.runtime import Snapshot
 from engine.schema import Schema
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.filters import places
 from service.predicates import predicate, sort_keys

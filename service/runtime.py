@@ -10,7 +10,7 @@ acknowledged. Names are as the catalog has them: a door folds case before it cal
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -24,11 +24,14 @@ from engine.observation import Observed
 from engine.runtime import Snapshot
 from engine.schema import Schema
 from engine.spark.session import Sessions
+from planner.alterations import Action
 from planner.catalog import Relation
+from service.altering import Alterations
 from service.catalog import Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.checkpoints import Checkpoints
-from service.definitions import Definition
+from service.definition import Definition
+from service.details import NO_DETAILS, Details
 from service.epochs import Load, Request
 from service.metrics import Metrics
 from service.placement import Placement
@@ -51,6 +54,7 @@ class Runtime:
         self.pulse = Pulse()
         self.closing = False
         self._state = state
+        self._alterations = Alterations(state.definitions)
         self._checkpoints = Checkpoints(state)
         limits = Limits(
             state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
@@ -139,28 +143,52 @@ class Runtime:
     # Changing: awaited, on the writer's thread, in the order of the calls.
 
     async def create_table(
-        self, name: str, schema: Schema, key: tuple[int, ...] | None, *, exists_ok: bool = False
+        self,
+        name: str,
+        schema: Schema,
+        key: tuple[int, ...] | None,
+        *,
+        exists_ok: bool = False,
+        details: Details = NO_DETAILS,
     ) -> Definition:
         """A new empty table; `key` are the columns of its primary key, None makes it a bag."""
         create = self._state.definitions.create_table
-        return await self._writer.run(partial(create, name, schema, key, exists_ok=exists_ok))
+        return await self._writer.run(partial(create, name, schema, key, exists_ok, details))
 
-    async def drop_table(self, name: str, *, missing_ok: bool = False) -> Definition | None:
-        """Conflict while a view reads it. None if there was none and that was fine."""
+    async def drop_table(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
+        """Conflict while a view reads one of them, or a foreign key refers to it, unless these go too."""
         drop = self._state.definitions.drop
-        return await self._writer.run(partial(drop, name, view=False, missing_ok=missing_ok))
+        await self._writer.run(partial(drop, names, view=False, missing_ok=missing_ok, cascade=cascade))
+
+    async def alter_table(self, name: str, actions: Sequence[Action], *, missing_ok: bool = False) -> None:
+        """All of the actions or none; history is altered with the table."""
+        await self._writer.run(partial(self._alterations.alter_table, name, actions, missing_ok))
 
     async def create_view(
         self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
     ) -> Definition:
         """A new view of the query `sql`, hydrated from its tables' kept history, readable at its epochs."""
-        create = self._state.definitions.create_view
-        return await self._writer.run(partial(create, name, sql, dialect, or_replace=or_replace))
 
-    async def drop_view(self, name: str, *, missing_ok: bool = False) -> Definition | None:
-        """Conflict while another view reads it. None if there was none and that was fine."""
+        def create() -> Definition:
+            definitions = self._state.definitions
+            there = definitions.all.get(name)
+            if or_replace and there is not None and there.is_view:
+                return self._alterations.replace_view(name, sql, dialect)
+            return definitions.create_view(name, sql, dialect)
+
+        return await self._writer.run(create)
+
+    async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
+        """Conflict while another view reads one of them, unless that goes too."""
         drop = self._state.definitions.drop
-        return await self._writer.run(partial(drop, name, view=True, missing_ok=missing_ok))
+        await self._writer.run(partial(drop, names, view=True, missing_ok=missing_ok, cascade=cascade))
+
+    async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
+        await self._writer.run(partial(self._alterations.rename_view, name, to, missing_ok))
+
+    async def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
+        """A comment on a table or view, or on a column of it; none any more without a text."""
+        await self._writer.run(partial(self._alterations.comment, name, column, text, view))
 
     async def apply(
         self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
@@ -180,9 +208,8 @@ class Runtime:
     ) -> Request:
         """The changes, checked against the tables as they are now."""
         parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
-        for definition, part in parts:
-            part.check(definition.name, definition.schema, definition.relation.key)
-        return Request(parts, idempotency, receipt)
+        admitted = tuple((definition, definition.admitted(part)) for definition, part in parts)
+        return Request(admitted, idempotency, receipt)
 
     def record(self, write: Callable[[Connection], T]) -> T:
         """Calls `write` with the catalog, in one transaction; blocks the thread, never the writer's."""

@@ -2,35 +2,37 @@
 
 A script stops at the first statement that fails, with its number in `ScriptFailed`;
 what came before it stands. Statements between BEGIN and COMMIT are one epoch: they run
-together in the writer's turn, and if one of them fails none has happened. Definitions
-(CREATE, DROP) take effect at once and so cannot stand there.
+together in the writer's turn, and if one of them fails, or ROLLBACK stands in the place of
+COMMIT, none has happened. Definitions (CREATE, ALTER, DROP) take effect at once and so cannot
+stand there.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 
+from planner.adhoc import AdhocQuery
 from planner.errors import InvalidQuery, PlannerError
 from planner.reading import parse_statement
 from planner.script import Piece, split
 from planner.statements import (
     Begin,
     Commit,
-    CreateTable,
-    CreateView,
     Delete,
-    DropTable,
-    DropView,
     Insert,
+    Merge,
+    Rollback,
     Statement,
+    Truncate,
     Update,
 )
 from service.adhoc import Sight
-from service.duck import Duck, Limits
+from service.defining import DEFINING, define
+from service.duck import Answer, Duck, Limits
 from service.runtime import Runtime
 from service.tasks import Result, Task, name_of, task_of
 from service.transaction import Transaction
@@ -63,7 +65,7 @@ class SqlDoor:
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)
-                if isinstance(statement, Commit):
+                if isinstance(statement, Commit | Rollback):
                     results += await self._together(block)
                     block = []
                 elif not block:
@@ -74,13 +76,14 @@ class SqlDoor:
         return results
 
     async def _alone(self, statement: Statement) -> Result:
-        if isinstance(statement, CreateTable | CreateView | DropTable | DropView):
-            return await self._define(statement)
+        if isinstance(statement, DEFINING):
+            await define(statement, self._runtime, self._ask)
+            return Result(name_of(statement), self._runtime.snapshot.upper - 1)
         task = await asyncio.to_thread(self._task, statement)
         if task.plain is not None:
             applied = await self._runtime.apply(task.plain)
             return Result(name_of(statement), applied.epoch, count=applied.changes)
-        if isinstance(statement, Insert | Update | Delete):
+        if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
             _, (result,) = await self._transact([task])
             return result
         return await self._read(task)
@@ -91,39 +94,19 @@ class SqlDoor:
         for statement in block[1:-1]:
             with _numbered(statement.piece):
                 tasks.append(await asyncio.to_thread(self._task, statement))
-        epoch, results = await self._transact(tasks)
-        return [Result("BEGIN", epoch), *results, Result("COMMIT", epoch)]
+        end = block[-1]
+        with _numbered(end.piece):
+            epoch, results = await self._transact(tasks, isinstance(end, Rollback))
+        return [Result("BEGIN", epoch), *results, Result(name_of(end), epoch)]
 
-    async def _define(self, statement: CreateTable | CreateView | DropTable | DropView) -> Result:
-        runtime = self._runtime
-        match statement:
-            case CreateTable(name=name, columns=columns, primary_key=names):
-                key = None if names is None else tuple(columns.index(column) for column in names)
-                await runtime.create_table(name, columns, key, exists_ok=statement.if_not_exists)
-            case DropTable(name=name):
-                await runtime.drop_table(name, missing_ok=statement.if_exists)
-            case DropView(name=name):
-                await runtime.drop_view(name, missing_ok=statement.if_exists)
-            case CreateView():
-                await self._create_view(statement)
-        return Result(name_of(statement), runtime.snapshot.upper - 1)
+    async def _ask(self, query: AdhocQuery) -> Answer:
+        """The answer to a query over the newest state."""
+        sight = self._sight(await self._times([query]))
+        return await asyncio.to_thread(sight.ask, query)
 
-    async def _create_view(self, statement: CreateView) -> None:
-        there = self._runtime.definitions().get(statement.name)
-        if statement.if_not_exists and there is not None and there.is_view:
-            return
-        query, dialect = statement.definition, statement.piece.dialect
-        try:
-            await self._runtime.create_view(
-                statement.name, query.text, dialect, or_replace=statement.or_replace
-            )
-        except PlannerError as error:
-            query.relocate(error)
-            raise
-
-    async def _transact(self, tasks: Sequence[Task]) -> tuple[int, list[Result]]:
-        """Runs the tasks in the writer's turn; the epoch, and their results at it."""
-        times = await self._times(tasks)
+    async def _transact(self, tasks: Sequence[Task], undone: bool = False) -> tuple[int, list[Result]]:
+        """Runs the tasks in the writer's turn; the epoch, and their results at it. `undone`: of none."""
+        times = await self._times([query for task in tasks for query in task.queries])
         dictionary = self._runtime.dictionary
 
         def work(transaction: Transaction) -> list[Result]:
@@ -140,21 +123,26 @@ class SqlDoor:
             for task in tasks:
                 with _numbered(task.statement.piece):
                     results.append(task.run(sight))
+            if undone:
+                transaction.forget()
             return results
 
         applied, results = await self._runtime.transact(work)
         return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
 
     async def _read(self, task: Task) -> Result:
-        runtime, times = self._runtime, await self._times([task])
-        sight = Sight(
-            runtime.snapshot, runtime.definitions(), times, self._duck, runtime.dictionary, runtime.observe
-        )
+        sight = self._sight(await self._times(task.queries))
         return await asyncio.to_thread(task.run, sight)
 
-    async def _times(self, tasks: Sequence[Task]) -> dict[datetime, int]:
-        """The epochs of the times that the tasks refer to."""
-        references = [r for task in tasks for query in task.queries for r in query.references]
+    def _sight(self, times: Mapping[datetime, int]) -> Sight:
+        """The newest state."""
+        runtime = self._runtime
+        seen = (runtime.snapshot, runtime.definitions(), times)
+        return Sight(*seen, self._duck, runtime.dictionary, runtime.observe)
+
+    async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
+        """The epochs of the times that the queries refer to."""
+        references = [r for query in queries for r in query.references]
         times = {r.timestamp for r in references if r.timestamp is not None}
         return {time: await self._runtime.epoch_at(time) for time in times}
 
@@ -165,8 +153,9 @@ class SqlDoor:
 def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
     if isinstance(statement, Begin) and block:
         raise InvalidQuery("BEGIN stands between BEGIN and COMMIT", "a block has no blocks in it")
-    if isinstance(statement, Commit) and not block:
-        raise InvalidQuery("COMMIT has no BEGIN before it", "every other statement is an epoch of its own")
+    if isinstance(statement, Commit | Rollback) and not block:
+        word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
+        raise InvalidQuery(f"{word} has no BEGIN before it", "every other statement is an epoch of its own")
 
 
 @contextmanager

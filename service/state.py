@@ -24,7 +24,8 @@ from engine.spark.session import Sessions
 from engine.spill import SavedState
 from engine.store.directory import StateDirectory
 from service.catalog import Catalog
-from service.definitions import Definition, Definitions
+from service.definition import Definition
+from service.definitions import Definitions
 from service.epochs import Epochs
 from service.errors import ServiceError
 from service.metrics import Metrics
@@ -110,8 +111,8 @@ def _restore(state: State) -> list[Definition]:
     def is_saved(id: int) -> bool:
         return found is not None and found.has(id)
 
-    state.definitions.restore_tables(saved, is_saved)
-    rest = state.definitions.restore_views(saved, is_saved)
+    rest = state.definitions.restore_tables(saved, is_saved)
+    rest += state.definitions.restore_views(saved, is_saved)
     state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
     shutil.rmtree(state.settings.scratch, ignore_errors=True)  # of an epoch that nobody waits for any more
     return rest
@@ -122,13 +123,22 @@ def _replay(state: State) -> None:
     newest = state.catalog.newest()
     if newest is None:
         return
-    names = {d.id: d.name for d in state.definitions.all.values()}
+    tables = {d.logged: d for d in state.definitions.all.values() if not d.is_view}
+    layouts = state.definitions.layouts
+    ids = {d.id: d for d in tables.values()}
+    former = {number: ids[id] for number, id in layouts.numbers().items()}
     parts: dict[str, list[np.ndarray]] = {}
     log_bytes = log_commits = 0
     for payload in state.catalog.payloads():
         for id, delta in decode(payload, state.engine.dictionary):
-            if id in names:
-                parts.setdefault(names[id], []).append(delta)
+            if id in former:
+                table = former[id]
+                delta = layouts.shifted(id, delta)
+                if table.filling is not None:
+                    delta = table.filling.recomputed(delta)
+                parts.setdefault(table.name, []).append(delta)
+            elif id in tables:
+                parts.setdefault(tables[id].name, []).append(delta)
         log_bytes += len(payload)
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}

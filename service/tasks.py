@@ -7,38 +7,56 @@ are no tasks: they change the definitions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+from sqlglot import exp
+
 from engine.dictionary import Dictionary
 from planner import PlannedQuery, plan_query
 from planner.adhoc import AdhocQuery, adhoc_query
+from planner.creating import table_text, view_text
+from planner.dml import row_column
 from planner.errors import PlannerError, Unsupported
+from planner.returning import returning_query
 from planner.statements import (
     ANALYZE,
     STAGES,
+    AlterTable,
     Begin,
+    Comment,
     Commit,
     CreateTable,
+    CreateTableAs,
+    CreateTableLike,
     CreateView,
     Delete,
     DropTable,
     DropView,
     Explain,
     Insert,
+    Merge,
+    RenameView,
+    Rollback,
     Select,
+    ShowColumns,
+    ShowCreate,
     ShowTables,
     ShowViews,
     Statement,
+    Truncate,
     Update,
 )
 from service.adhoc import Sight
 from service.changes import TableChanges
-from service.definitions import Definition
-from service.dml import Change, prepare
+from service.definition import Definition
+from service.dml import Change, prepare, table_of, truncate
+from service.duck import arrow_table
 from service.errors import Conflict, NotFound
+from service.merging import merge
 from service.reads import check_health
 from service.results import document, is_written
 
@@ -56,6 +74,16 @@ _NAMES: dict[type[Statement], str] = {
     ShowTables: "SHOW TABLES",
     ShowViews: "SHOW VIEWS",
     Update: "UPDATE",
+    AlterTable: "ALTER TABLE",
+    Comment: "COMMENT",
+    CreateTableAs: "CREATE TABLE",
+    CreateTableLike: "CREATE TABLE",
+    Merge: "MERGE",
+    RenameView: "ALTER VIEW",
+    Rollback: "ROLLBACK",
+    ShowColumns: "SHOW COLUMNS",
+    ShowCreate: "SHOW CREATE",
+    Truncate: "TRUNCATE",
 }
 
 
@@ -97,7 +125,17 @@ def task_of(statement: Statement, definitions: Mapping[str, Definition], diction
         case Insert() | Update() | Delete():
             change = prepare(statement, definitions, dictionary)
             plain = None if change.plain is None else {change.definition.name: change.plain}
-            return Task(statement, change.queries, partial(_change, statement, change), plain)
+            returning = returning_query(statement.tree, change.definition.schema, definitions)
+            queries = change.queries if returning is None else (*change.queries, returning)
+            return Task(statement, queries, partial(_change, statement, change, returning), plain)
+        case Merge():
+            change = merge(statement, definitions)
+            returning = returning_query(statement.tree, change.definition.schema, definitions)
+            queries = change.queries if returning is None else (*change.queries, returning)
+            return Task(statement, queries, partial(_change, statement, change, returning))
+        case Truncate():
+            tables = [table_of(name, exp.Table(), definitions) for name in statement.names]
+            return Task(statement, (), partial(_truncate, statement, tables))
         case Select():
             query = adhoc_query(statement.query.copy(), definitions)
             return Task(statement, (query,), partial(_select, statement, query))
@@ -107,14 +145,30 @@ def task_of(statement: Statement, definitions: Mapping[str, Definition], diction
             return Task(statement, (), partial(_show_tables, statement))
         case ShowViews():
             return Task(statement, (), partial(_show_views, statement))
+        case ShowColumns():
+            return Task(statement, (), partial(_show_columns, statement))
+        case ShowCreate():
+            return Task(statement, (), partial(_show_create, statement))
     raise Unsupported(
         f"{name_of(statement)} between BEGIN and COMMIT is not supported",
-        "INSERT, UPDATE, DELETE and SELECT are; definitions take effect at once, so put them before BEGIN",
+        "INSERT, UPDATE, DELETE, MERGE, TRUNCATE and SELECT are; definitions take effect at once, so put "
+        "them before BEGIN",
     )
 
 
-def _change(statement: Statement, change: Change, sight: Sight) -> Result:
-    return Result(name_of(statement), sight.epoch, count=change.apply(sight))
+def _change(statement: Statement, change: Change, returning: AdhocQuery | None, sight: Sight) -> Result:
+    rows = change.apply(sight)
+    count = rows.shape[1]
+    if returning is None:
+        return Result(name_of(statement), sight.epoch, count=count)
+    schema = change.definition.schema
+    given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
+    columns, values = document(sight.ask(returning, is_written, given))
+    return Result(name_of(statement), sight.epoch, count, columns, values)
+
+
+def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
+    return Result(name_of(statement), sight.epoch, count=sum(truncate(table, sight) for table in tables))
 
 
 def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
@@ -188,7 +242,7 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
 
 def _columns_text(definition: Definition) -> str:
     """The columns as CREATE TABLE has them."""
-    columns = definition.schema.columns
+    columns = definition.strict.columns
     return ", ".join(f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
 
 
@@ -199,6 +253,41 @@ def _state(view: Definition, sight: Sight) -> str:
     except Conflict as error:
         return "quarantined" if error.code == "view_quarantined" else "errors"
     return "ready"
+
+
+def _show_columns(statement: ShowColumns, sight: Sight) -> Result:
+    definition = _relation(statement.name, sight)
+    rules, comments = definition.details.rules, definition.details.comments
+    key = {definition.schema.names[i] for i in definition.relation.key or ()}
+    rows: list[list] = []
+    for column in definition.strict.columns:
+        name = column.name
+        filled = rules.defaults.get(name) or rules.generated.get(name)
+        default = None if filled is None else filled.sql
+        nullable = "YES" if column.nullable else "NO"
+        rows.append(
+            [name, str(column.type), nullable, "PRI" if name in key else None, default, comments.get(name)]
+        )
+    return _texts(statement, sight, ("name", "type", "nullable", "key", "default", "comment"), rows)
+
+
+def _show_create(statement: ShowCreate, sight: Sight) -> Result:
+    definition = _relation(statement.name, sight, statement.view)
+    name, comments = definition.name, definition.details.comments
+    if definition.is_view:
+        text = view_text(name, None, definition.sql, comments)
+    else:
+        names = definition.schema.names
+        key = None if definition.relation.key is None else [names[i] for i in definition.relation.key]
+        text = table_text(name, definition.strict, key, definition.details.rules, comments)
+    return _texts(statement, sight, ("name", "statement"), [[name, text]])
+
+
+def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
+    found = sight.definitions.get(name)
+    if found is None or (view is not None and found.is_view != view):
+        raise NotFound(f"there is no {'view' if view else 'table'} called {name}")
+    return found
 
 
 def _texts(statement: Statement, sight: Sight, names: tuple[str, ...], rows: list[list]) -> Result:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernels.arrange import arrange
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
 from engine.times import Frontier
+
+_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class History(Arrangement):
@@ -16,6 +19,14 @@ class History(Arrangement):
         """`name` is the relation's."""
         super().__init__(source, columns, width, 0)
         self.name = name
+
+    def begin_with(self, delta: np.ndarray, since: int) -> None:
+        """Let the differences of a delta, of complete epochs, be the history from `since` on."""
+        self.trace.since = since
+        batch = arrange(delta, self.order, _NO_ROUNDS)
+        if len(batch):
+            self.trace.insert(batch)
+        self.reset()
 
     def publish(self, frontier: Frontier) -> None:
         batch: np.ndarray | None = self.batch

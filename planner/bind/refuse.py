@@ -43,6 +43,10 @@ _NAMES = {
     "cycle": "CYCLE",
     "exclude": "EXCLUDE",
 }
+_HINTS = {
+    "version": "a view follows the newest state: read the past when you query",
+    "when": "a view follows the newest state: read the past when you query",
+}
 
 
 def check_clauses(node: exp.Expression) -> None:
@@ -56,7 +60,7 @@ def check_clauses(node: exp.Expression) -> None:
         name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
         place = value[0] if isinstance(value, list) else value
         fail(
-            Unsupported(f"{name} is not supported in a view"),
+            Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),
             place if isinstance(place, exp.Expression) else node,
             name.split(" ")[0],
         )

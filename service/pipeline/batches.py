@@ -25,7 +25,7 @@ from engine.errors import InvalidValue
 from engine.execution import Scan
 from engine.schema import Schema
 from service.changes import Op, TableChanges
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
 from service.parsing import loads, of_envelopes, of_objects, operations, unknown_operation
@@ -77,7 +77,7 @@ class Reader:
 
     def scan(self, session: SparkSession, paths: Sequence[Path]) -> Scan | None:
         """The rows of the files for Spark alone; None if they may be anything but inserts."""
-        if self._format.envelope:
+        if self._format.envelope or self._definition.details.rules.judges:
             return None
         source = self._source(session, paths)
         if OPERATION in source.columns:
@@ -138,7 +138,14 @@ class Reader:
             for place in np.flatnonzero(null & whole).tolist():
                 bad.add(int(places[place]), f"column {column}: NULL in a column that is NOT NULL")
                 whole[place] = False
-        return TableChanges(changes.schema, changes.ops[whole], np.ascontiguousarray(words[:, whole]))
+        if definition.filling is not None:
+            changes = definition.filling.completed(changes)
+            for error, faulty in definition.filling.faults(changes):
+                for place in np.flatnonzero(faulty & whole).tolist():
+                    bad.add(int(places[place]), error.message)
+                    whole[place] = False
+        words = np.ascontiguousarray(changes.words[:, whole])
+        return TableChanges(changes.schema, changes.ops[whole], words)
 
     # Lines
 
@@ -175,8 +182,7 @@ class Reader:
             changes = of_envelopes(documents, definition, self._dictionary, self._format.unit)
         else:
             changes = of_objects(documents, definition, self._dictionary)
-        changes.check(definition.name, definition.schema, definition.relation.key)
-        return changes
+        return definition.admitted(changes)
 
 
 class _Bad:

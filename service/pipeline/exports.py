@@ -15,7 +15,7 @@ import pyarrow.parquet
 
 from engine.codec import decode_arrow
 from engine.spark.session import Sessions
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Invalid
 from service.pipeline.jobs import DONE, Job
 from service.pipeline.options import Value, public, writing

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from engine.execution import Declined, Scanned
 from engine.spark.session import Sessions
 from service.catalog import Receipt
-from service.definitions import Definition
+from service.definition import Definition
 from service.epochs import Load
 from service.errors import Conflict
 from service.pipeline import source_catalog

@@ -21,7 +21,7 @@ from engine.execution import Declined, Scan, Scanned
 from engine.spark.session import Sessions
 from service.catalog import Receipt
 from service.changes import Applied, Op, TableChanges
-from service.definitions import Definition
+from service.definition import Definition
 from service.epochs import Load, replaced
 from service.errors import Invalid, Overloaded
 from service.pipeline.jobs import DONE, Job, write

@@ -8,7 +8,7 @@ from functools import partial
 
 from engine.execution import Scan
 from engine.spark.session import Sessions
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Invalid
 from service.pipeline.jobs import Job
 from service.pipeline.judge import judged, match

@@ -23,7 +23,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import (
     Conflict,
     HistoryGone,

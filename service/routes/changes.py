@@ -20,7 +20,7 @@ from starlette.responses import Response, StreamingResponse
 from engine.dictionary import Dictionary
 from engine.errors import EngineError
 from service.access import runtime_of
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
 from service.formats import json_rows, negotiate
 from service.names import fold

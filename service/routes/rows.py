@@ -14,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 
 from service.access import reader_of, runtime_of
 from service.cursors import Cursor
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.formats import OFFERED, STREAMS, json_rows, negotiate
 from service.models import column_models

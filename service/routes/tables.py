@@ -7,7 +7,8 @@ from fastapi import APIRouter, Request, Response
 from planner.reading import parse_script
 from planner.statements import CreateTable
 from service.access import runtime_of
-from service.definitions import Definition
+from service.definition import Definition
+from service.details import Details
 from service.errors import Invalid
 from service.models import CreatedTable, NewTable, TableModel, Tables, key_of, schema_of, table_model
 from service.names import fold
@@ -43,6 +44,7 @@ async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
         statement.columns,
         key_of([f'"{name}"' for name in statement.primary_key or ()], statement.columns),
         exists_ok=statement.if_not_exists,
+        details=Details(statement.rules, statement.comments),
     )
 
 

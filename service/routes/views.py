@@ -9,9 +9,9 @@ from fastapi import APIRouter, Request, Response
 
 from engine.errors import UnknownName
 from service.access import runtime_of
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Conflict
-from service.models import CreatedView, NewView, ViewModel, Views, column_models
+from service.models import CreatedView, NewView, ViewModel, Views, shown_columns
 from service.names import fold
 from service.runtime import Runtime
 
@@ -78,9 +78,10 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         name=definition.name,
         sql=definition.sql,
         dialect=definition.dialect,
-        columns=column_models(definition.schema),
+        columns=shown_columns(definition),
         state=state,
         reason=reason,
+        comment=definition.details.comments.get(""),
     )
 
 

@@ -41,11 +41,11 @@ at statement 0, line 1, column 33
 hint: write the value as a constant, or keep it in a table
 
 sql
-CREATE TABLE parts (id INTEGER, weight INTEGER CHECK (weight > 0))
+CREATE TABLE parts (id INTEGER, name TEXT COLLATE "C")
 --
-422 unsupported_sql: CHECK on column weight is not supported
-at statement 0, line 1, column 48
-hint: a table has columns, NOT NULL and a PRIMARY KEY
+422 unsupported_sql: COLLATE on column name is not supported
+at statement 0, line 1, column 43
+hint: a table has columns with NOT NULL, DEFAULT, GENERATED, and PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY
 
 # Values that do not fit.
 

@@ -96,7 +96,7 @@ def test_a_column_of_any_name_is_kept_apart_from_the_rows_places():
         ("UPDATE t SET a = 1, a = 2", "column a is set twice", 21),
         ("UPDATE t SET (a, b) = (1, u.*) FROM u", "(a, b) = (1, u.*) is not an assignment", 15),
         ("UPDATE t SET a = *", "a = * is not an assignment", 14),
-        ("UPDATE t SET (a, b) = (SELECT 1, 2)", "several columns are set to what are not as many values", 15),
+        ("UPDATE t SET (a, b) = (SELECT 1)", "several columns are set to a query of as many", 15),
     ],
 )
 def test_updates_that_are_wrong(sql: str, message: str, column: int):

@@ -39,7 +39,6 @@ def test_plain_rows():
         ("'today'", DATE),
         ("'2026-1-2'", DATE),
         ("'2026-01-02T03:04:05+02:00'", TIMESTAMP),
-        ("DEFAULT", INTEGER),
         ("DATE '2026-01-02'", DATE),
     ],
 )

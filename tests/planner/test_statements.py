@@ -76,17 +76,10 @@ def test_a_table_may_have_no_key():
 @pytest.mark.parametrize(
     ("columns", "construct", "column"),
     [
-        ("a int CHECK (a > 0)", "CHECK on column a", 23),
-        ("a int, b int UNIQUE", "UNIQUE on column b", 30),
-        ("a int REFERENCES u (b)", "REFERENCES on column a", 23),
-        ("a int DEFAULT 3", "DEFAULT on column a", 23),
-        ("a int GENERATED ALWAYS AS IDENTITY", "GENERATED AS IDENTITY on column a", 23),
-        ("a int GENERATED ALWAYS AS (1 + 2) STORED", "GENERATED on column a", 23),
         ('a text COLLATE "C"', "COLLATE on column a", 24),
-        ("a int, UNIQUE (a)", "UNIQUE on a table", 24),
-        ("a int, FOREIGN KEY (a) REFERENCES u (b)", "FOREIGN KEY on a table", 24),
-        ("a int, CONSTRAINT c CHECK (a > 1)", "CHECK on a table", 37),
-        ("LIKE u", "LIKE on a table", 17),
+        ("a int, UNIQUE NULLS NOT DISTINCT (a)", "NULLS NOT DISTINCT on a table", 31),
+        ("a int REFERENCES u (b) ON UPDATE CASCADE", "ON UPDATE CASCADE on a table", 40),
+        ("a int, LIKE u", "LIKE on a table", 24),
         ("a hstore", "type HSTORE", 17),
     ],
 )
@@ -99,7 +92,6 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("CREATE TABLE t AS SELECT 1", "CREATE TABLE with AS SELECT is not supported"),
         ("CREATE TEMP TABLE t (a int)", "CREATE TABLE with TEMPORARY is not supported"),
         ("CREATE OR REPLACE TABLE t (a int)", "CREATE TABLE with OR REPLACE is not supported"),
         (
@@ -163,15 +155,13 @@ def test_views_that_cannot_be(sql: str, message: str, column: int):
 
 def test_drop():
     table, view = parse_script("DROP TABLE IF EXISTS T; DROP MATERIALIZED VIEW v")
-    assert isinstance(table, DropTable) and (table.name, table.if_exists) == ("t", True)
-    assert isinstance(view, DropView) and (view.name, view.if_exists) == ("v", False)
+    assert isinstance(table, DropTable) and (table.names, table.if_exists) == (("t",), True)
+    assert isinstance(view, DropView) and (view.names, view.if_exists) == (("v",), False)
 
 
 @pytest.mark.parametrize(
     ("sql", "message", "column"),
     [
-        ("DROP VIEW v CASCADE", "DROP ... CASCADE is not supported", 13),
-        ("DROP TABLE a, b", "DROP of several names at once is not supported", 15),
         ("DROP INDEX i", "DROP INDEX is not supported", 1),
     ],
 )
@@ -216,11 +206,6 @@ def test_every_query_is_a_select(sql: str):
 @pytest.mark.parametrize(
     ("sql", "message", "column"),
     [
-        ("INSERT INTO t DEFAULT VALUES", "INSERT ... DEFAULT VALUES is not supported", 15),
-        ("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "INSERT ... ON CONFLICT is not supported", 26),
-        ("INSERT INTO t VALUES (1) RETURNING a", "INSERT ... RETURNING is not supported", 26),
-        ("UPDATE t SET a = 1 RETURNING a", "UPDATE ... RETURNING is not supported", 20),
-        ("DELETE FROM t RETURNING a", "DELETE ... RETURNING is not supported", 15),
         ("SELECT a INTO u FROM t", "SELECT ... INTO is not supported", 10),
         ("SELECT a FROM t FOR UPDATE", "SELECT ... FOR UPDATE is not supported", 17),
         ("INSERT INTO t (a, A) VALUES (1, 2)", "column a is named twice", 19),
@@ -280,10 +265,7 @@ def test_commit(sql: str):
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("ROLLBACK", "ROLLBACK is not supported"),
-        ("TRUNCATE t", "TRUNCATE is not supported"),
-        ("ALTER TABLE t ADD a int", "ALTER is not supported"),
-        ("MERGE INTO t USING u ON a = b WHEN MATCHED THEN DELETE", "MERGE is not supported"),
+        ("ALTER TABLE t ALTER a TYPE text", "ALTER COLUMN ... TYPE is not supported"),
         ("COPY t FROM 'x'", "COPY is not supported"),
         ("SET a = 1", "SET is not supported"),
         ("SHOW ALL", "SHOW ALL is not supported"),

@@ -16,7 +16,7 @@ from engine.plan import Source
 from engine.schema import BIGINT, DATE, TEXT, TIMESTAMP, Column, Schema, numeric
 from planner.catalog import Relation
 from service.debezium import Reader
-from service.definitions import Definition
+from service.definition import Definition
 from service.errors import Invalid
 from tests.service.client import Client, code
 

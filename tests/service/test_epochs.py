@@ -171,7 +171,7 @@ def test_a_refused_key_is_free(state: State) -> None:
 
 def test_a_request_for_a_table_that_was_replaced(state: State) -> None:
     old = request(state, (Op.INSERT, 1, "a"), table="bag")
-    state.definitions.drop("bag", view=False)
+    state.definitions.drop(["bag"], view=False)
     [outcome] = state.epochs.commit([old])
     assert outcome.code == "table_changed"
     state.definitions.create_table("bag", SCHEMA, None)
@@ -374,7 +374,7 @@ def test_definitions_that_the_catalog_cannot_keep(state: State, monkeypatch: pyt
         with pytest.raises(OperationalError):
             definitions.create_view("v", "SELECT id FROM t", "postgres")
         with pytest.raises(OperationalError):
-            definitions.drop("names", view=True)
+            definitions.drop(["names"], view=True)
     assert sorted(definitions.all) == ["bag", "names", "t"]
     definitions.create_table("u", SCHEMA, None)
     definitions.create_view("v", "SELECT id FROM t", "postgres")

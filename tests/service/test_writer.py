@@ -13,7 +13,7 @@ from engine.plan import Source
 from engine.schema import BIGINT, Column, Schema
 from planner.catalog import Relation
 from service.changes import Applied, Op, TableChanges
-from service.definitions import Definition
+from service.definition import Definition
 from service.epochs import Outcome, Request
 from service.errors import Overloaded, Unavailable
 from service.writer import Limits, Writer

@@ -1,0 +1,44 @@
+"""What a view sees: relations under the names, and with the columns, that there were when it was made.
+
+A column that was added since is not among them, so `SELECT *` stays what it was; one that was
+renamed, or whose table was, is there under its old name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.plan import project
+from engine.schema import Schema
+from planner.catalog import Relation
+from service.details import Seen
+
+
+def seen_now(names: Iterable[str], relations: Mapping[str, Relation]) -> dict[str, Seen]:
+    """How a view that is made now sees what it reads."""
+    return {name: Seen(name, {c: c for c in relations[name].schema.names}) for name in sorted(names)}
+
+
+def relations_of(sees: Mapping[str, Seen], relations: Mapping[str, Relation]) -> dict[str, Relation]:
+    """What a view sees, by the names in its query; a relation or column that is gone is not there."""
+    return {
+        name: _seen(name, seen, relations[seen.relation])
+        for name, seen in sees.items()
+        if seen.relation in relations
+    }
+
+
+def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
+    now = relation.schema
+    shown = [(old, now.index(new)) for old, new in seen.columns.items() if new in now.names]
+    if name == relation.name and [(n, i) for i, n in enumerate(now.names)] == shown:
+        return relation
+    places = tuple(place for _, place in shown)
+    columns = tuple(
+        type(column)(old, column.type, column.nullable)
+        for (old, _), column in zip(shown, (now.columns[i] for i in places), strict=True)
+    )
+    key = None
+    if relation.key is not None and set(relation.key) <= set(places):
+        key = tuple(places.index(i) for i in relation.key)
+    return Relation(name, Schema(columns), project(relation.plan, places), key, relation.is_view)
