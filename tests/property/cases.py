@@ -7,11 +7,10 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from planner.errors import PlannerError
 from tests.property.duck import Answer, Bag, Broken, Failure, Invalid, Referee
 from tests.property.fixpoint import Diverges
 from tests.property.histories import History, random_history, states
-from tests.property.planning import Catalog, refusal
+from tests.property.planning import Catalog
 from tests.property.schemas import Table, random_tables
 from tests.property.views import View, random_view
 
@@ -52,7 +51,7 @@ def _candidates(rng: random.Random, tables: tuple[Table, ...], count: int) -> tu
         try:
             if not is_valid(referee, view):
                 continue
-            construct = _refused(catalog, view)
+            construct = catalog.refuses(view)
             if construct is None:
                 views.append(view)
             else:
@@ -64,17 +63,6 @@ def _candidates(rng: random.Random, tables: tuple[Table, ...], count: int) -> tu
                 known.answer(referee)
     referee.close()
     return views, refused
-
-
-def _refused(catalog: Catalog, view: View) -> str | None:
-    """The construct for which the view may be refused, if it is; any other failure is left to the check."""
-    try:
-        catalog.add(view)
-    except PlannerError as error:
-        return refusal(error)
-    except Exception:  # the check will find it again, and say where it is from
-        return None
-    return None
 
 
 def is_valid(referee: Referee, view: View) -> bool:

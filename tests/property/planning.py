@@ -37,6 +37,16 @@ class Catalog:
         self.relations[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
         return planned
 
+    def refuses(self, view: View) -> str | None:
+        """The construct for which the view may be refused, if it is; other failures are left to the check."""
+        try:
+            self.add(view)
+        except PlannerError as error:
+            return refusal(error)
+        except Exception:  # the check will meet it again, and say where it is from
+            return None
+        return None
+
 
 def refusal(error: PlannerError) -> str | None:
     """The construct, if the documentation says that it is refused; None if the error is a fault."""

@@ -41,7 +41,7 @@ class Queries(Sources):
         draw = self.rng.random()
         if depth > 1 and draw > 0.92:
             query, sorts = self.query(depth - 1, outer, sorts)
-            return placed(self.rng, query, sorts, self.name("t")), sorts
+            return placed(self.rng, query, sorts, self.name("t"), self.total), sorts
         if depth > 1 and draw < 0.17:
             return self.set_operation(depth, outer, sorts)
         if depth > 1 and draw < 0.30:

@@ -30,6 +30,7 @@ class Sources(Groups):
         self.relations = list(relations)
         self.budget = 0  # subqueries that the statement may still have
         self.wanted: Relation | None = None  # what the next FROM should name
+        self.total = False  # orders leave no ties
         self._names = 0
 
     def name(self, prefix: str) -> str:
@@ -203,7 +204,7 @@ class Sources(Groups):
         alias = self.name("t")
         query, sorts = self.select(1, atoms + outer, None)
         if self.rng.random() < 0.3:
-            query = placed(self.rng, query, sorts, self.name("t"))
+            query = placed(self.rng, query, sorts, self.name("t"), self.total)
         text = (
             self.rng.choice(("{} CROSS JOIN LATERAL ({}) AS %s", "{} LEFT JOIN LATERAL ({}) AS %s ON TRUE"))
             % alias
