@@ -125,10 +125,11 @@ class JoinBinder:
         for name, a, b in pairs:
             values, type = alternatives("COALESCE({})", [a.ref, b.ref])
             value = call(Op.COALESCE, *values, type=type)
-            both = may_be_null(a.ref, columns_before(operator)) and may_be_null(
-                b.ref, columns_before(operator)
-            )
-            attribute = self.session.attribute(columns[a.id].name, type, both)
+            before = columns_before(operator)
+            nullable = may_be_null(a.ref, before) or may_be_null(
+                b.ref, before
+            )  # a row may be of either alone
+            attribute = self.session.attribute(columns[a.id].name, type, nullable)
             items.append((attribute, value))
             merged[name.lower()] = attribute
         return Project(operator, tuple(items)), merged

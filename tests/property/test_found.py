@@ -131,3 +131,17 @@ def test_joins_that_differ_only_in_what_they_project() -> None:
         },
         history=[[("log", (2.0, "", None), 1), ("log", (2.0, None, 0), 1), ("people", (1, None), 1)]],
     )
+
+
+def test_the_merged_column_of_a_full_join_is_null_where_either_side_has_null() -> None:
+    query = (
+        "WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT 3)"
+        " r1(c0 bigint) AS (SELECT c0 FROM r2 AS t3 FULL JOIN r1 AS t4 USING (c0)),"
+        " r2(c0 bigint) AS (SELECT sum(t.a) AS c0 FROM t) SELECT c0 FROM r1"
+    )
+    found(
+        tables=["t(a INTEGER)"],
+        views={"v0": (query, "SELECT 1")},
+        history=[[("t", (None,), 1)]],
+        rows={"v0": [[(None,), (None,)]]},
+    )
