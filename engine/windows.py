@@ -1,7 +1,8 @@
 """Window functions as a node of a plan: each row with what its place in a group says.
 
 The rows of a group stand in an order, every copy of a row at a place of its own. A function's frame
-are the places from `start` to `end`, counted from the current one; None is the group's end at that side.
+are the places from `start` to `end`, counted from the current one; it begins with the first row where
+`start` is None. (A frame that ends with the last row begins with it in the other order.)
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Windowed:
     argument: int | None
     type: Type
     start: int | None = None
-    end: int | None = 0
+    end: int = 0
     peers: bool = False
     default: object = None
     name: str = ""
@@ -60,7 +61,7 @@ class Windowed:
     @property
     def is_bounded(self) -> bool:
         """Whether rows far away make no difference."""
-        return self.function not in PLACES and self.start is not None and not self.peers
+        return self.function not in PLACES and self.start is not None
 
     def __str__(self) -> str:
         given = "" if self.argument is None else f"#{self.argument}"
@@ -69,8 +70,7 @@ class Windowed:
         if self.function is WindowFunction.VALUE:
             return f"{self.function.value}({given}) at {self.start:+d}"
         start = "first" if self.start is None else f"{self.start:+d}"
-        end = "last" if self.end is None else f"{self.end:+d}"
-        frame = f"from {start} to {end}{' with peers' if self.peers else ''}"
+        frame = f"from {start} to {self.end:+d}{' with peers' if self.peers else ''}"
         return f"{self.function.value}({given or '*'}) {frame}"
 
 
@@ -105,8 +105,6 @@ class Window(Unary):
             raise PlanError("a value of another row has no distance")
         if function.peers and (function.start is not None or function.end != 0):
             raise PlanError("a frame with peers begins at the first row and ends at the current one")
-        if function.start is not None and function.end is None:
-            raise PlanError("a frame that has no end is one that has no start, in the other order")
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]

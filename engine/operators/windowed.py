@@ -34,7 +34,7 @@ class _Group:
         """Where the frame of the row at place i begins, and where it has ended."""
         size = len(self.rows)
         start = 0 if f.start is None else min(max(i + f.start, 0), size)
-        end = size if f.end is None else min(i + f.end + 1, size)
+        end = min(i + f.end + 1, size)
         return start, max(start, self.last[i] + 1 if f.peers else end)
 
 

@@ -7,6 +7,7 @@ from planner.numbers import Numbers
 from planner.passes.decorrelation import decorrelate
 from planner.passes.inline import inline_definitions
 from planner.passes.merge import merge_projections
+from planner.passes.places import keep_first_places
 from planner.passes.prune import prune_columns
 from planner.passes.pushdown import push_filters
 from planner.passes.pushdown.recursion import push_into_recursion
@@ -24,4 +25,4 @@ def optimize(program: Program, numbers: Numbers) -> Program:
     program = inline_definitions(push_filters(program), numbers)
     program = push_into_recursion(push_filters(simplify(program)))
     program = simplify(push_filters(program))
-    return merge_projections(prune_columns(program))
+    return merge_projections(prune_columns(keep_first_places(prune_columns(program))))

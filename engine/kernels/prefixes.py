@@ -1,0 +1,53 @@
+"""Prefix sums of a batch: what its rows before any place come to, in copies and in the words of columns.
+
+Slot 0 counts copies. Each column that is summed has three more: how many of its words are not NULL, and
+the sums of their high and low halves, which no number of rows overflows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.coding import ENTRY, KIND, SHIFT, SIGN
+from engine.schema import NULL
+
+PARTS = 3
+"""Slots of a column."""
+
+
+@njit(inline="always")
+def word_at(batch, row, w, codes, entry_words):
+    """Word w of a row as it was before coding."""
+    coded = batch[row, w]
+    if codes[w, KIND] == ENTRY:
+        return NULL if coded < 0 else entry_words[coded]
+    return codes[w, SIGN] * (coded - codes[w, SHIFT])
+
+
+@njit(inline="always")
+def add_parts(batch, row, summed, codes, entry_words, count, sums):
+    """Add so many copies of a row to `sums`, a line of slots."""
+    sums[0] += count
+    for k in range(summed.shape[0]):
+        word = word_at(batch, row, summed[k], codes, entry_words)
+        if word != NULL:
+            sums[1 + PARTS * k] += count
+            sums[2 + PARTS * k] += count * (word >> 32)
+            sums[3 + PARTS * k] += count * (word & 0xFFFFFFFF)
+
+
+@njit(
+    "int64[:,::1](int64[:,::1], int64[::1], int64[:,::1], int64[::1])",
+    cache=True,
+    nogil=True,
+)
+def prefix_sums(batch, summed, codes, entry_words):
+    """int64[n + 1, S]: what the rows before each place come to; `summed` are the words of summed columns."""
+    n = batch.shape[0]
+    sums = np.empty((n + 1, 1 + PARTS * summed.shape[0]), np.int64)
+    sums[0] = 0
+    for i in range(n):
+        sums[i + 1] = sums[i]
+        add_parts(batch, i, summed, codes, entry_words, batch[i, batch.shape[1] - 1], sums[i + 1])
+    return sums
