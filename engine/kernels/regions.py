@@ -173,9 +173,9 @@ def read_region(
 ):
     """Read the region that begins at `places` into `runs`.
 
-    It ends behind one of the `remaining` changes where the sums of the slots `counted`, and the extremes, are the same before and
-    after the epoch. `extremes` has a line a column, word and direction. Returns the runs, their number, how
-    many lines of changes were read, and how many published ones of rows that are not there.
+    It ends behind one of the `remaining` changes where the sums of the slots `counted`, and the extremes, are
+    the same before and after the epoch. `extremes` has a line a column, word and direction. Returns the runs,
+    their number, how many lines of changes were read, and how many published ones of rows that are not there.
     """
     width = codes.shape[0]
     count = put_forward(table, m, highs, places, cursors)

@@ -336,7 +336,7 @@ def _deltas(table, lines, written, functions, codes, entry_words):
 def reduce_windows(
     keys, table, old, prefixes, functions, shape, summed, counted, extremes, codes, entry_words, ends, arena
 ):
-    """The changes of each group's rows with their functions' values, for the groups `keys` [m, P], at no round.
+    """The changes of each group's rows with their functions' values, for the groups `keys` [m, P]; no rounds.
 
     The trace's rows are coded by `codes` (see `coding`); `prefixes` is a table of the prefix sums of its
     `old` published batches over the words `summed`. `shape`, `counted` and `extremes` are for `regions`; the

@@ -68,7 +68,7 @@ class Window(GroupOperator):
         return delta, np.empty((0, self.key), np.int64)
 
     def _prefix_table(self) -> np.ndarray:
-        """The prefix sums of the published batches, as a table; those of batches that are gone are forgotten."""
+        """The prefix sums of the published batches, as a table; what is no batch any more is forgotten."""
         source, functions = self._ordered, self._functions
         entry_words = source.dictionary.store[1]
         known = self._prefixes

@@ -115,3 +115,24 @@ def test_refused(query: str, code: str, message: str) -> None:
     with pytest.raises(PlannerError, match=message) as caught:
         planned(query)
     assert caught.value.code == code
+
+
+def test_row_numbers_up_to_a_constant_need_the_first_rows_alone() -> None:
+    first = "SELECT a, b FROM t QUALIFY row_number() OVER (PARTITION BY b ORDER BY a) <= 3"
+    plan = planned(first).explain("optimized")
+    assert "places 1 to 3" in plan
+    assert "window" not in plan
+    numbered = "SELECT * FROM (SELECT *, row_number() OVER (ORDER BY a) AS n FROM t) AS s WHERE n = 2"
+    assert "places 1 to 2" in planned(numbered).explain("optimized")
+    later = "SELECT a, lead(a) OVER w FROM t QUALIFY row_number() OVER w <= 3 WINDOW w AS (ORDER BY a)"
+    assert "places" not in planned(later).explain("optimized")
+    maintained(
+        "SELECT k, o, lag(o) OVER w FROM t WINDOW w AS (PARTITION BY k ORDER BY o NULLS LAST, x NULLS LAST) "
+        "QUALIFY row_number() OVER w <= 2",
+        "SELECT k, o, n FROM (SELECT *, row_number() OVER (ORDER BY o, x NULLS LAST, k NULLS LAST) AS n "
+        "FROM t) AS s WHERE 2 > n",
+        "SELECT k, o, n FROM (SELECT *, row_number() OVER (ORDER BY o, x NULLS LAST, k NULLS LAST) AS n "
+        "FROM t) AS s WHERE n = 2 OR k = 1",
+        "SELECT k, o, n FROM (SELECT *, row_number() OVER (ORDER BY o, x NULLS LAST, k NULLS LAST) AS n "
+        "FROM t) AS s WHERE n BETWEEN 2 AND 3",
+    )
