@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from engine.scalar.written import readable
 from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery, Target, adhoc_query
 from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
@@ -198,6 +199,8 @@ def default_cells(values: exp.Values) -> list[tuple[int, int]]:
 
 
 def _cast(value: exp.Expression, type: Type) -> exp.Expression:
+    if isinstance(value, exp.Literal) and value.is_string:
+        value = exp.Literal.string(readable(value.name, type))
     return exp.cast(_defaulted(value), exp.DataType.build(duckdb_type(type), dialect="duckdb"))
 
 

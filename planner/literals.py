@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+import orjson
 from sqlglot import exp
 
 from engine.schema import Kind, Type
@@ -17,6 +18,19 @@ from planner.dml import cells, is_default
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
+_TIMESTAMPTZ = re.compile(_TIMESTAMP.pattern.removesuffix("Z?") + r"(Z|[+-][0-9]{2}(:[0-9]{2})?)?")
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DURATION = re.compile(r"P.*")
+_HEX = re.compile(r"\\x((?:[0-9a-fA-F]{2})*)")
+_FORMS = {
+    Kind.DATE: _DATE,
+    Kind.TIME: _TIME,
+    Kind.TIMESTAMP: _TIMESTAMP,
+    Kind.TIMESTAMPTZ: _TIMESTAMPTZ,
+    Kind.INTERVAL: _DURATION,
+    Kind.UUID: _UUID,
+}
 _NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
 
 
@@ -65,8 +79,15 @@ def _number(sign: str, digits: str, type: Type) -> object:
     raise _NotPlain
 
 
-def _text(text: str, type: Type) -> str:
-    form = {Kind.DATE: _DATE, Kind.TIMESTAMP: _TIMESTAMP}.get(type.kind)
-    if type.kind is Kind.TEXT or (form is not None and form.fullmatch(text)):
+def _text(text: str, type: Type) -> object:
+    form = _FORMS.get(type.kind)
+    if type.kind is Kind.TEXT or text in type.labels or (form is not None and form.fullmatch(text)):
         return text
+    if type.kind is Kind.BYTEA and (match := _HEX.fullmatch(text)):
+        return bytes.fromhex(match[1])
+    if type.kind is Kind.JSON:
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            pass
     raise _NotPlain

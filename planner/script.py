@@ -18,6 +18,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
+from planner.arrows import restore
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
 
 _CANDIDATES = 100
@@ -102,7 +103,7 @@ class Piece:
             raise self.failure("the statement cannot be parsed") from error
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
-        return tree
+        return restore(tree, self.dialect)
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
         line, column = self.place(token)

@@ -20,7 +20,8 @@ import pyarrow as pa
 from engine.codec.arrow import decode_arrow
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
-from engine.schema import Schema
+from engine.scalar.sql import is_arrow_text, type_name
+from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery
 from planner.errors import Unsupported
 from planner.reference import refusal
@@ -28,6 +29,7 @@ from service.errors import Invalid
 
 _BATCH = 1 << 16
 _DESCRIBE = "DESCRIBE "
+_TYPE = b"duckdb"  # the key of a field's metadata that has its DuckDB type
 _ERRORS = (duckdb.Error, OSError)
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
@@ -91,7 +93,7 @@ class Duck:
         try:
             cursor.execute(f"SET integer_division = {query.integer_division}")
             for alias, table in tables.items():
-                cursor.register(alias, table)
+                _register(cursor, alias, table)
             columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
             names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
             targets = tuple(type if carried(type) else "VARCHAR" for type in types)
@@ -149,6 +151,37 @@ class Duck:
         return found
 
 
+def typed(table: pa.Table, types: Sequence[Type]) -> pa.Table:
+    """The table, its fields saying of which DuckDB type they are where DuckDB cannot see it."""
+    if not any(map(is_arrow_text, types)):
+        return table
+    fields = [
+        field.with_metadata({_TYPE: type_name(type)}) if is_arrow_text(type) else field
+        for field, type in zip(table.schema, types, strict=True)
+    ]
+    return table.cast(pa.schema(fields))
+
+
+def _register(cursor: duckdb.DuckDBPyConnection, alias: str, table: pa.Table) -> None:
+    """Lets the cursor see the table under a name."""
+    types = {field.name: (field.metadata or {}).get(_TYPE) for field in table.schema}
+    if not any(types.values()):
+        cursor.register(alias, table)
+        return
+    given = f"{alias} as given"
+    cursor.register(given, table)
+    columns = (
+        _quoted(name) if type is None else f"CAST({_quoted(name)} AS {type.decode()}) AS {_quoted(name)}"
+        for name, type in types.items()
+    )
+    view = f"CREATE TEMP VIEW {_quoted(alias)} AS SELECT {', '.join(columns)} FROM {_quoted(given)}"
+    cursor.execute(view)
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event) -> None:
     """Interrupts whatever the cursor runs, until it is done: an interrupt between two steps is lost."""
     while not done.wait(0.01):
@@ -190,7 +223,7 @@ def arrow_table(
         words, schema = words[kept], Schema(tuple(schema.columns[i] for i in kept))
     if row is not None:
         places = pa.array(np.arange(words.shape[1]))
-        return decode_arrow(words, schema, dictionary).add_column(0, row, places)
+        return typed(decode_arrow(words, schema, dictionary), schema.types).add_column(0, row, places)
     if len(counts) and counts.max() > 1:
         words = np.repeat(words, counts, axis=1)
-    return decode_arrow(words, schema, dictionary)
+    return typed(decode_arrow(words, schema, dictionary), schema.types)

@@ -1,8 +1,8 @@
 """Rows as bytes: JSON objects, NDJSON, CSV, Arrow streams and Parquet, a piece at a time.
 
 Each format turns a `Reading` into an iterator of pieces, so that an answer is never in
-memory as a whole. Text formats show values as the REST contract has them; CSV leaves a
-NULL empty and quotes an empty text.
+memory as a whole. Text formats show values as the REST contract has them; CSV has
+JSON and arrays as JSON, leaves a NULL empty and quotes an empty text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from engine.codec import arrow_type, decode_arrow, decode_rows
+from engine.codec.parquet import decode_parquet, parquet_schema
 from engine.dictionary import Dictionary
-from engine.schema import Schema
+from engine.schema import Kind, Schema
 from service.errors import NotAcceptable
 from service.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.reads import Reading
@@ -42,9 +43,17 @@ def ndjson(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> I
 
 def csv(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
     yield (",".join(map(_csv_field, reading.schema.names)) + "\r\n").encode()
+    documents = [type.kind in (Kind.JSON, Kind.ARRAY) for type in reading.schema.types]
     for words in _parts(reading, start, stop, TEXT_ROWS):
         rows = decode_rows(words, reading.schema, dictionary)
+        if any(documents):
+            rows = [tuple(map(_written, row, documents)) for row in rows]
         yield "".join([",".join(map(_csv_field, row)) + "\r\n" for row in rows]).encode()
+
+
+def _written(value: object, is_document: bool) -> object:
+    """A value, as JSON text if it is a document."""
+    return orjson.dumps(value).decode() if is_document and value is not None else value
 
 
 def _csv_field(value: object) -> str:
@@ -70,9 +79,9 @@ def arrow_stream(reading: Reading, dictionary: Dictionary, start: int, stop: int
 
 def parquet(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
     sink = _Sink()
-    with pyarrow.parquet.ParquetWriter(sink, _arrow_schema(reading.schema)) as writer:
+    with pyarrow.parquet.ParquetWriter(sink, parquet_schema(reading.schema)) as writer:
         for words in _parts(reading, start, stop, COLUMN_ROWS):
-            writer.write_table(decode_arrow(words, reading.schema, dictionary))
+            writer.write_table(decode_parquet(words, reading.schema, dictionary))
             yield sink.take()
     yield sink.take()
 

@@ -16,6 +16,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Schema
+from planner.arrows import restore
 from planner.errors import InvalidSyntax, UnknownColumn
 from planner.identifiers import fold
 from planner.reference import function_kinds
@@ -83,7 +84,7 @@ def _parse(sql: str, text: str, what: str) -> exp.Expression:
         statements = []
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
         raise InvalidSyntax(f"{what} cannot be parsed: {text}")
-    return statements[0]
+    return restore(statements[0], _READ)
 
 
 def _only(tree: exp.Expression, parts: set[str], what: str) -> None:

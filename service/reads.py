@@ -21,6 +21,7 @@ from engine.dictionary import Dictionary
 from engine.runtime import Snapshot
 from engine.schema import Schema
 from service.definition import Definition
+from service.duck import typed
 from service.errors import Conflict, HistoryGone, Invalid
 from service.filters import places
 from service.predicates import predicate, sort_keys
@@ -132,7 +133,8 @@ class Reader:
             arrays, names = [pa.nulls(words.shape[1])], [""]
         else:
             names = [schema.names[i] for i in columns]
-        return places(pa.Table.from_arrays(arrays, names=names), where, order_by)
+        table = pa.Table.from_arrays(arrays, names=names)
+        return places(typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by)
 
     def _keep(self, key: tuple, reading: Reading) -> None:
         size = _bytes(reading)

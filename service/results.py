@@ -6,12 +6,7 @@ The kinds that tables have are written as the codec writes them. DuckDB has more
 |---|---|---|
 | HUGEINT | BIGINT, or NUMERIC(38, 0) where a value needs it | number, string |
 | UBIGINT | NUMERIC(20, 0) | string |
-| TIMESTAMP WITH TIME ZONE | TIMESTAMPTZ | ISO 8601 with a Z |
-| TIME | TIME | ISO 8601 |
-| INTERVAL | INTERVAL | ISO 8601 duration |
-| BLOB | BYTEA | base64 |
-| JSON | JSON | the value |
-| lists | the element's type and [] | array |
+| lists of such | the element's type and [] | array |
 | STRUCT, MAP | JSON | object; of a MAP with keys that are not text, an array of pairs |
 | any other | TEXT | as DuckDB prints it |
 """
@@ -23,31 +18,21 @@ from collections.abc import Callable
 from itertools import islice
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.codec.arrow import encode_column
+from engine.codec.durations import duration, interval_of
 from engine.codec.json import decode_rows
 from engine.dictionary import Dictionary
-from engine.schema import DATE, DOUBLE, REAL, TIMESTAMP, Column, Schema, Type
+from engine.schema import DATE, DOUBLE, REAL, TIME, TIMESTAMP, Column, Schema, Type
 from planner.errors import Unsupported
 from planner.types import UNTYPED, from_duckdb
 from service.duck import Answer
 
 _NAMES = {
     "UBIGINT": "NUMERIC(20, 0)",
-    "TIMESTAMP WITH TIME ZONE": "TIMESTAMPTZ",
-    "TIMESTAMP_S": "TIMESTAMP",
-    "TIMESTAMP_MS": "TIMESTAMP",
-    "TIMESTAMP_NS": "TIMESTAMP",
-    "TIME": "TIME",
-    "INTERVAL": "INTERVAL",
-    "BLOB": "BYTEA",
-    "JSON": "JSON",
-    "UUID": "UUID",
 }
-_NO_WORDS = Dictionary()
 _HUGE = "NUMERIC(38, 0)"
 _BIGINTS = (-(2**63), 2**63 - 1)
 
@@ -64,8 +49,6 @@ def sql_type(type: str) -> str | None:
         return None if element is None else f"{element}[]"
     if type.startswith(("STRUCT(", "MAP(")):
         return "JSON"
-    if type.startswith("ENUM("):
-        return "TEXT"
     if type in _NAMES:
         return _NAMES[type]
     try:
@@ -87,8 +70,8 @@ def document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
 
 def _column(type: str, array: pa.Array) -> tuple[str, list]:
     name = sql_type(type) or "TEXT"
-    if type == "JSON":
-        return name, [None if text is None else orjson.loads(text) for text in array.to_pylist()]
+    if type.startswith("JSON"):
+        return name, _by_codec(from_duckdb(type))(array)
     if type == "HUGEINT":
         numbers = [None if number is None else int(number) for number in array.to_pylist()]
         low, high = _BIGINTS
@@ -107,12 +90,13 @@ def _values(array: pa.Array) -> list:
 
 
 def _by_codec(type: Type) -> Callable[[pa.Array], list]:
-    """The values as the codec writes those of `type`; there is no text among them."""
+    """The values as the codec writes those of `type`."""
     schema = Schema((Column("", type),))
 
     def convert(array: pa.Array) -> list:
-        words = encode_column(array, schema.columns[0], _NO_WORDS)
-        return [value for (value,) in decode_rows(words[np.newaxis], schema, _NO_WORDS)]
+        dictionary = Dictionary()
+        words = encode_column(array, schema.columns[0], dictionary)
+        return [value for (value,) in decode_rows(words[np.newaxis], schema, dictionary)]
 
     return convert
 
@@ -135,33 +119,8 @@ def _binaries(array: pa.Array) -> list:
     return [None if data is None else base64.b64encode(data).decode() for data in array.to_pylist()]
 
 
-def _times(array: pa.Array) -> list:
-    return [None if time is None else time.isoformat() for time in array.to_pylist()]
-
-
 def _intervals(array: pa.Array) -> list:
-    return [None if interval is None else duration(*interval) for interval in array.to_pylist()]
-
-
-def duration(months: int, days: int, nanoseconds: int) -> str:
-    """An ISO 8601 duration: P1Y2M3DT4H5M6.5S; each part has its own sign."""
-    seconds, fraction = divmod(abs(nanoseconds) // 1000, 10**6)
-    years, months = _parts(months, 12)
-    minutes, seconds = divmod(seconds, 60)
-    hours, minutes = divmod(minutes, 60)
-    sign = "-" if nanoseconds < 0 else ""
-    date = "".join(f"{n}{unit}" for n, unit in ((years, "Y"), (months, "M"), (days, "D")) if n)
-    time = "".join(f"{sign}{n}{unit}" for n, unit in ((hours, "H"), (minutes, "M")) if n)
-    if seconds or fraction:
-        decimals = f".{fraction:06}".rstrip("0") if fraction else ""
-        time += f"{sign}{seconds}{decimals}S"
-    return f"P{date}T{time}" if time else f"P{date}" if date else "PT0S"
-
-
-def _parts(number: int, size: int) -> tuple[int, int]:
-    """Whole sizes and the rest of a number, both signed as it is."""
-    whole, rest = divmod(abs(number), size)
-    return (-whole, -rest) if number < 0 else (whole, rest)
+    return [None if interval is None else duration(interval_of(interval)) for interval in array.to_pylist()]
 
 
 def _lists(array: pa.Array) -> list:
@@ -199,7 +158,7 @@ _CONVERTERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], lis
     (pa.types.is_uint64, _texts),
     (pa.types.is_binary, _binaries),
     (pa.types.is_large_binary, _binaries),
-    (pa.types.is_time, _times),
+    (pa.types.is_time, _by_codec(TIME)),
     (pa.types.is_interval, _intervals),
     (pa.types.is_map, _maps),
     (pa.types.is_list, _lists),

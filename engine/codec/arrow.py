@@ -17,6 +17,7 @@ from engine.codec.arrow_texts import ARROW as INTERNED
 from engine.codec.arrow_texts import array_of_texts, fits, is_list, is_text, texts_of
 from engine.codec.decimals import decode_decimals, encode_decimals
 from engine.codec.schemas import per_schema
+from engine.codec.temporal import DAY
 from engine.codec.values import encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
@@ -181,7 +182,9 @@ def _encode(array: pa.Array, type: Type) -> np.ndarray:
             return _encode_texts(array, type)
         case Kind.DATE:
             return _encode_dates(array)
-        case Kind.TIME | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+        case Kind.TIME:
+            return _encode_times(array)
+        case Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
             return _encode_integers(array.cast(arrow_type(type)).view(pa.int64()), type)
         case _:
             return _encode_integers(array.cast(arrow_type(type)), type)
@@ -201,6 +204,13 @@ def _encode_dates(array: pa.Array) -> np.ndarray:
         if not pc.all(same).as_py():
             raise InvalidValue(f"{array.filter(pc.invert(same))[0]} is no DATE: it has a time of day")
     return days.view(pa.int32()).fill_null(0).to_numpy().astype(np.int64)
+
+
+def _encode_times(array: pa.Array) -> np.ndarray:
+    words = array.cast(pa.time64("us")).view(pa.int64()).fill_null(0).to_numpy().astype(np.int64)
+    if words.size and words.max() >= DAY:
+        raise InvalidValue("24:00 is no TIME: out of range")  # DuckDB has it
+    return words
 
 
 def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:

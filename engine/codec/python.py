@@ -12,7 +12,7 @@ from decimal import Context, Decimal
 
 from engine.codec.interned import PYTHON_VALUES, values_of
 from engine.codec.schemas import per_schema
-from engine.codec.temporal import DAY, EPOCH, EPOCH_DAY, EPOCH_UTC
+from engine.codec.temporal import EPOCH, EPOCH_DAY, EPOCH_UTC
 from engine.codec.values import encoder, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
@@ -76,8 +76,6 @@ def _date(word: int, dictionary: Dictionary) -> date:
 
 
 def _time(word: int, dictionary: Dictionary) -> time:
-    if word == DAY:
-        raise InvalidValue("the time 24:00 is none of Python's")
     return (EPOCH + timedelta(microseconds=word)).time()
 
 

@@ -51,15 +51,12 @@ def date_word(value: object, dictionary: Dictionary) -> int:
 
 
 def time_word(value: object, dictionary: Dictionary) -> int:
-    """Midnight may be 24:00 too, the end of the day."""
     if value is None:
         return NULL
     clock = value
     if value.__class__ is str:
         if _FINER.search(value):  # type: ignore[arg-type]
             raise invalid(value, Kind.TIME, "finer than microseconds")
-        if value in ("24:00", "24:00:00"):
-            return DAY
         try:
             clock = time.fromisoformat(value)  # type: ignore[arg-type]
         except ValueError:
@@ -134,8 +131,6 @@ def date_text(days: int) -> str:
 
 
 def time_text(clock: int) -> str:
-    if clock == DAY:
-        return "24:00:00"
     return (EPOCH + timedelta(microseconds=clock)).time().isoformat()
 
 

@@ -35,9 +35,14 @@ def type_name(type: Type) -> str:
     return _NAMES.get(type.kind, str(type))
 
 
+def is_arrow_text(type: Type) -> bool:
+    """Whether DuckDB takes for text what Arrow has of the type."""
+    return _scalar(type).kind in _AS_TEXT
+
+
 def as_typed(name: str, type: Type) -> str:
     """The expression of a column, which Arrow gave DuckDB, that has exactly the type."""
-    return f"CAST({name} AS {type_name(type)})" if _scalar(type).kind in _AS_TEXT else name
+    return f"CAST({name} AS {type_name(type)})" if is_arrow_text(type) else name
 
 
 def _scalar(type: Type) -> Type:

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from engine.codec import arrow_type, decode_arrow
+from engine.codec.parquet import decode_parquet, parquet_type
 from engine.dictionary import Dictionary
 from engine.runtime import Snapshot
 from engine.schema import BIGINT, Column, Schema
@@ -60,14 +60,14 @@ def row_count(path: Path) -> int:
 def write(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> None:
     """Makes the file of differences int64[W + 2, n] of rows of `schema`, durable on return. OSError."""
     columns = changelog_schema(schema)
-    fields = [pa.field(c.name, arrow_type(c.type), c.nullable) for c in columns.columns]
+    fields = [pa.field(c.name, parquet_type(c.type), c.nullable) for c in columns.columns]
     path.parent.mkdir(parents=True, exist_ok=True)
     aside = path.with_name(f".{path.name}.writing")
     with open(aside, "wb") as file:
         with pyarrow.parquet.ParquetWriter(file, pa.schema(fields), compression="zstd") as writer:
             for at in range(0, delta.shape[1], _GROUP_ROWS):
                 part = np.ascontiguousarray(delta[:, at : at + _GROUP_ROWS])
-                writer.write_table(decode_arrow(part, columns, dictionary))
+                writer.write_table(decode_parquet(part, columns, dictionary))
         file.flush()
         os.fsync(file.fileno())
     os.replace(aside, path)

@@ -1,0 +1,44 @@
+"""Arrow tables as Parquet can hold them: intervals, which it has not, as ISO 8601 durations.
+
+`encode_arrow` reads those as it reads any text.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from engine.codec.arrow import arrow_type, decode_arrow
+from engine.codec.durations import duration, interval_of
+from engine.codec.schemas import per_schema
+from engine.dictionary import Dictionary
+from engine.schema import Kind, Schema, Type
+
+
+def parquet_type(type: Type) -> pa.DataType:
+    """How the values of `type` are held."""
+    if type.element is not None:
+        return pa.list_(parquet_type(type.element))
+    return pa.string() if type.kind is Kind.INTERVAL else arrow_type(type)
+
+
+parquet_schema = per_schema(
+    lambda schema: pa.schema([pa.field(c.name, parquet_type(c.type), c.nullable) for c in schema.columns])
+)
+
+
+def decode_parquet(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> pa.Table:
+    """The rows of `words` int64[W, n] as a table of the schema's columns; KeyError for an unknown text."""
+    table = decode_arrow(words, schema, dictionary)
+    columns = [_held(column.combine_chunks()) for column in table.columns]
+    return pa.Table.from_arrays(columns, schema=parquet_schema(schema))
+
+
+def _held(array: pa.Array) -> pa.Array:
+    if pa.types.is_interval(array.type):
+        texts = [None if value is None else duration(interval_of(value)) for value in array.to_pylist()]
+        return pa.array(texts, pa.string())
+    if pa.types.is_list(array.type):
+        mask = array.is_null() if array.null_count else None
+        return pa.ListArray.from_arrays(array.offsets, _held(array.values), mask=mask)
+    return array
