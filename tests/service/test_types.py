@@ -182,7 +182,8 @@ def test_statements_over_them(service: Client) -> None:
     insert(service)
     run(service, "INSERT INTO copies SELECT * FROM things")
     assert rows(service, "/v1/tables/copies/rows") == ROWS
-    run(service, "UPDATE copies SET xs = ARRAY[7], mood = 'happy', span = 'P1D', doc = '[1]' WHERE mood = 'ok'")
+    sets = "xs = ARRAY[7], mood = 'happy', span = '1 day', doc = '[1]'"
+    run(service, f"UPDATE copies SET {sets} WHERE mood = 'ok'")
     changed = ROWS[0] | {"xs": [7], "mood": "happy", "span": "P1D", "doc": [1]}
     assert rows(service, "/v1/tables/copies/rows?limit=1")[0] == changed
     run(service, "DELETE FROM copies WHERE doc ->> 'nothing' IS NULL")
