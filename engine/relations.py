@@ -21,11 +21,16 @@ def put_source(dataflow: Dataflow, node: Source) -> Input:
     return input
 
 
+def history_key(name: str) -> tuple[str, str]:
+    """What the history of a source is known as in its dataflow."""
+    return ("history", name)
+
+
 def put_source_history(dataflow: Dataflow, node: Source, key: tuple[int, ...] | None) -> History:
     """The history of a source whose input is there."""
     order = reading_order(len(node.schema), key)
     history = History(node.name, dataflow.operators[node], order, len(node.schema))
-    dataflow.operator(("history", node.name), lambda: history)
+    dataflow.operator(history_key(node.name), lambda: history)
     return history
 
 

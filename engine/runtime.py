@@ -82,7 +82,7 @@ class Engine:
         return [replace(loop.statistics) for loop in operators if isinstance(loop, OutermostLoop)]
 
     def due(self, now: int) -> int | None:
-        """The least time of the clock (`engine.temporal`) after `now` at which a view changes; None for never.
+        """The least time of the clock (`engine.temporal`) after `now` at which a view changes, if any.
 
         Costs a look at each trace of what comes and goes.
         """
@@ -189,6 +189,10 @@ class Engine:
         self._registry.remove_view(name)
         self._collect()
         self._snapshot = self._snapshot.replaced({name: None})
+
+    def is_read(self, source: str) -> bool:
+        """Whether a view reads a source."""
+        return bool(self._registry.readers(self._registry.sources[source].table.node))
 
     def input_rows(self, plan: Node) -> int:
         """How many differences of its sources the hydration of a plan begins with."""

@@ -15,7 +15,9 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
 from engine.dictionary import Dictionary
+from engine.fingerprint import fingerprint
 from engine.operators.operator import Operator
+from engine.relations import history_key
 from engine.rewriting import GROWTH, Captured, Rewritten, opened, rewrite
 from engine.states import Kept, kept_states
 from engine.store.directory import StateDirectory, Writing
@@ -94,6 +96,10 @@ class SavedState:
 
     manifest: Manifest
     directory: StateDirectory
+
+    def has_source(self, name: str) -> bool:
+        """Whether the rows of a source are saved."""
+        return fingerprint(history_key(name)) in self.manifest.arrangements
 
     def absorb_texts(self, dictionary: Dictionary) -> tuple[TextPart, ...]:
         """Make entries of all texts."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 from engine.observation import Observed
 from engine.plan import Node
 from engine.schema import Schema
-from planner.bind import bind
+from planner.bind import Binding, bind
 from planner.catalog import Catalog
 from planner.errors import Unsupported
 from planner.explain import analyze, explain
@@ -47,8 +47,16 @@ def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "post
     try:
         tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
         bound = bind(tree, catalog, dialect)
-        optimized = optimize(bound.program, bound.numbers)
+        optimized = _optimized(bound)
         plan, schema = lower(optimized)
         return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)
     except RecursionError:
         raise Unsupported("the query is nested too deeply", "take parts of it into CTEs or views") from None
+
+
+def _optimized(bound: Binding) -> Program:
+    """The program after all passes; what they find about the time stands where the query asks for it."""
+    try:
+        return optimize(bound.program, bound.numbers)
+    except Unsupported as error:
+        raise error.at(*bound.time_at) from None

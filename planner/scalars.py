@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from engine.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
 from engine.schema import BOOLEAN, Type
-from planner.ir import Attribute, Exists, Expression, Some, children, references
+from planner.ir import Attribute, Exists, Expression, Now, Reached, Some, children, references
 
 TRUE = Literal(True, BOOLEAN)
 FALSE = Literal(False, BOOLEAN)
@@ -102,6 +102,8 @@ def with_children(expression: Expression, parts: tuple[Expression, ...]) -> Expr
             return Case(branches, parts[-1], type)  # type: ignore[arg-type]
         case Some(query=query):
             return Some(parts[0], query)
+        case Reached():
+            return Reached(parts[0])
         case _:
             return expression
 
@@ -149,8 +151,10 @@ def may_be_null(expression: Expression, columns: Mapping[int, Attribute]) -> boo
             return all(nullable) if op in _SKIP_NULLS else any(nullable)
         case Case(branches=branches, otherwise=otherwise):
             return any(may_be_null(e, columns) for e in (*(value for _, value in branches), otherwise))
-        case Exists():
+        case Exists() | Now():
             return False
+        case Reached(moment=moment):
+            return may_be_null(moment, columns)
         case Some(predicate=predicate, query=query):
             return may_be_null(predicate, {**columns, **{c.id: c for c in query.columns}})
         case _:
@@ -192,7 +196,7 @@ def null_of_null(expression: Expression, ids: frozenset[int]) -> bool:
             return id in ids
         case Literal(value=value):
             return value is None
-        case Cast(arg=arg):
+        case Cast(arg=arg) | Reached(moment=arg):
             return null_of_null(arg, ids)
         case Call(op=op, args=args) if op not in _NEVER_NULL | _SKIP_NULLS | {Op.AND, Op.OR}:
             return any(null_of_null(arg, ids) for arg in args)

@@ -59,15 +59,19 @@ ROUTERS = (
 
 
 def create_app(
-    settings: Settings, on_failure: Callable[[], None] | None = None, sessions: Sessions | None = None
+    settings: Settings,
+    on_failure: Callable[[], None] | None = None,
+    sessions: Sessions | None = None,
+    time: Time = system_time,
 ) -> FastAPI:
-    """The service as an ASGI app. Spark `sessions` that are given are used, and outlive it."""
+    """The service as an ASGI app. Spark `sessions` that are given are used, and outlive it; `time` tells the
+    time."""
     own = Sessions(settings.spark_options)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.loop = asyncio.get_running_loop()
-        opening = asyncio.create_task(_open(app, settings, sessions or own))
+        opening = asyncio.create_task(_open(app, settings, sessions or own, time))
         if on_failure is None:
             await opening
         else:
@@ -113,8 +117,8 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
         on_failure()
 
 
-async def _open(app: FastAPI, settings: Settings, sessions: Sessions) -> None:
-    runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions)
+async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time) -> None:
+    runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions, time)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     try:
         app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)

@@ -277,6 +277,16 @@ class Catalog:
                     return epoch
         return 0
 
+    def times(self) -> list[tuple[int, int]]:
+        """The first epoch of every commit that is known, in order, with its time in microseconds."""
+        found: list[tuple[int, int]] = []
+        with self._connection.begin():
+            for table in (commits, log):
+                query = sa.select(table.c.first, table.c.committed_at).order_by(table.c.last)
+                query = query.where(log.c.part == 0) if table is log else query
+                found += [(first, at) for first, at in self._connection.execute(query)]
+        return found
+
     # Idempotency keys
 
     def answered(self, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:

@@ -139,6 +139,7 @@ def forget(state: State, at: int) -> None:
     for definition in state.definitions.all.values():
         if definition.failure is None:
             state.engine.forget(definition.name, horizon, at_once=False)
+    state.clock.forget(horizon)
 
 
 def _now() -> int:

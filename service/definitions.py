@@ -26,6 +26,7 @@ from engine.spill import SavedState
 from planner import PlannerError, plan_query
 from planner.catalog import Relation
 from service.catalog import Catalog, Record
+from service.clock import Clock
 from service.constraints import Bonds, bonds_of, indexes_of
 from service.counters import Counter
 from service.definition import Definition
@@ -42,9 +43,12 @@ _log = logging.getLogger("freshet.definitions")
 
 
 class Definitions:
-    def __init__(self, engine: Engine, catalog: Catalog, placement: Placement | None = None) -> None:
+    def __init__(
+        self, engine: Engine, catalog: Catalog, clock: Clock, placement: Placement | None = None
+    ) -> None:
         self.engine = engine
         self.catalog = catalog
+        self._clock = clock
         self._placement = placement
         self.all: Mapping[str, Definition] = MappingProxyType({})
         self.relations: Mapping[str, Relation] = MappingProxyType({})
@@ -210,6 +214,7 @@ class Definitions:
                     self.engine.drop_view(index)
             if definition.name in there:
                 self.engine.drop_source(definition.name)
+        self._clock.stop_unless_read()
 
     def indexes(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table, by the name that the engine has for them."""
@@ -218,6 +223,7 @@ class Definitions:
 
     def compute(self, name: str, plan: Node) -> None:
         """Lets the engine have a view or an index, computed where one of so many rows is."""
+        self._clock.start_for(plan)
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
         self.engine.create_view(name, plan, executor=executor)
@@ -310,6 +316,7 @@ class Definitions:
             if definition.planned is None:
                 continue
             plan = definition.planned.plan
+            self._clock.start_for(plan, state)
             if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
                 rest.append(definition)
         return rest

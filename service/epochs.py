@@ -27,6 +27,7 @@ from engine.execution import BadRows, Declined, KeyTaken, Scan, Scanned
 from engine.runtime import Engine, Stage
 from service.catalog import Catalog, Commit, Receipt
 from service.changes import Applied, Idempotency, Op, TableChanges
+from service.clock import Clock
 from service.constraints import Broken
 from service.definition import Definition
 from service.definitions import Definitions
@@ -81,14 +82,15 @@ class Epochs:
         catalog: Catalog,
         definitions: Definitions,
         metrics: Metrics,
+        clock: Clock,
         placement: Placement | None = None,
     ) -> None:
         self._engine = engine
+        self._clock = clock
         self._placement = placement
         self._catalog = catalog
         self._definitions = definitions
         self._metrics = metrics
-        self._newest_at = 0
         self._doubt: int | None = None
         self.log_bytes = 0
         self.log_commits = 0
@@ -117,6 +119,16 @@ class Epochs:
         self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
         return Applied(epoch, transaction.changes), result
 
+    def patience(self) -> float | None:
+        """Seconds until an epoch is due by the clock alone; 0 if one is, None if none will be."""
+        return self._clock.patience()
+
+    def tick(self) -> None:
+        """Makes the epoch that is due."""
+        self._clock.tried()
+        epoch = self._engine.snapshot.upper
+        self._install({}, epoch, epoch, 0)
+
     def load(self, load: Load) -> tuple[Applied, Scanned]:
         """Makes the rows of a scan one epoch. What has been read if all goes well, or nothing is changed.
 
@@ -133,9 +145,11 @@ class Epochs:
         self._settle_doubt()
         started = time.perf_counter()
         epoch = self._engine.snapshot.upper
+        at = self._clock.now()
         try:
             executor = self._placement.for_scan(load.tag)
-            stage = self._engine.stage({}, epoch + 1, executor, {definition.name: load.scan})
+            timed = self._clock.with_time({}, epoch, at)
+            stage = self._engine.stage(timed, epoch + 1, executor, {definition.name: load.scan})
         except KeyTaken as error:
             key = np.array(error.key, np.int64)
             dictionary = self._engine.dictionary
@@ -144,7 +158,7 @@ class Epochs:
             raise Invalid(error.message, error.hint, code="bad_rows") from error
         applied = Applied(epoch, stage.scanned.rows)
         receipts = [] if load.receipt is None else [(load.receipt(stage.scanned), applied)]
-        self._finish(stage, {}, epoch, epoch, applied.changes, (), receipts, started)
+        self._finish(stage, {}, Commit(epoch, epoch, at), applied.changes, (), receipts, started)
         return applied, stage.scanned
 
     def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
@@ -292,7 +306,7 @@ class Epochs:
 
     def _install(
         self,
-        deltas: Mapping[str, np.ndarray],
+        deltas: Deltas,
         first: int,
         last: int,
         changes: int,
@@ -302,8 +316,9 @@ class Epochs:
         """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
         self._settle_doubt()
         started = time.perf_counter()
-        stage = self._stage(deltas, last + 1)
-        self._finish(stage, deltas, first, last, changes, keys, receipts, started)
+        commit = Commit(first, last, self._clock.now())
+        stage = self._stage(self._clock.with_time(deltas, first, commit.at), last + 1)
+        self._finish(stage, deltas, commit, changes, keys, receipts, started)
 
     def _stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
         placement = self._placement
@@ -319,8 +334,7 @@ class Epochs:
         self,
         stage: Stage,
         deltas: Mapping[str, np.ndarray],
-        first: int,
-        last: int,
+        commit: Commit,
         changes: int,
         keys: Sequence[tuple[Idempotency, Applied]],
         receipts: Sequence[tuple[Receipt, Applied]],
@@ -328,7 +342,6 @@ class Epochs:
     ) -> None:
         """Logs and publishes what is staged: its changes, or the manifest where its state is all in files."""
         times = [started, time.perf_counter()]
-        commit = Commit(first, last, self._now())
         payload = b""
         try:
             if stage.manifest is None:
@@ -342,7 +355,7 @@ class Epochs:
             stage.abort()
             raise
         times.append(time.perf_counter())
-        self._publish(stage, last)
+        self._publish(stage, commit)
         times.append(time.perf_counter())
         for view, reason in stage.failed.items():
             _log.error("view %s is quarantined: %s", view, reason)
@@ -350,8 +363,8 @@ class Epochs:
         metrics.stage_seconds.observe(times[1] - times[0])
         metrics.commit_seconds.observe(times[2] - times[1])
         metrics.publish_seconds.observe(times[3] - times[2])
-        metrics.group.observe(last - first + 1)
-        metrics.epochs.add(last - first + 1)
+        metrics.group.observe(commit.last - commit.first + 1)
+        metrics.epochs.add(commit.last - commit.first + 1)
         metrics.changes.add(changes)
         metrics.log_bytes.add(len(payload))
         if stage.manifest is None:
@@ -365,12 +378,13 @@ class Epochs:
         parts = {definitions[t].logged: (definitions[t].schema, delta) for t, delta in deltas.items()}
         return encode(parts, self._engine.dictionary)
 
-    def _publish(self, stage: Stage, last: int) -> None:
+    def _publish(self, stage: Stage, commit: Commit) -> None:
         try:
             stage.publish()
         except BaseException:
-            self._doubt = last
+            self._doubt = commit.last
             raise
+        self._clock.showed(commit.at)
 
     def _confirmed(self, commit: Commit, write: Callable[[], object]) -> None:
         """Writes the commit; should the database not confirm it, it is asked whether it has it."""
@@ -410,14 +424,9 @@ class Epochs:
                 )
             self._doubt = None
 
-    def _now(self) -> int:
-        """Microseconds since 1970, UTC, never less than before."""
-        self._newest_at = max(time.time_ns() // 1000, self._newest_at)
-        return self._newest_at
-
     def resume(self, newest: Commit | None, log_bytes: int, log_commits: int) -> None:
         """Goes on after what the log holds."""
-        self._newest_at = 0 if newest is None else newest.at
+        self._clock.resume(0 if newest is None else newest.at)
         self.log_bytes = log_bytes
         self.log_commits = log_commits
 

@@ -30,6 +30,7 @@ from service.altering import Alterations
 from service.catalog import Receipt
 from service.changes import Applied, Idempotency, TableChanges
 from service.checkpoints import Checkpoints
+from service.clock import Time, system_time
 from service.definition import Definition
 from service.details import NO_DETAILS, Details
 from service.epochs import Load, Request
@@ -62,12 +63,18 @@ class Runtime:
         self._writer = Writer(state.epochs, limits, self._after)
 
     @classmethod
-    def open(cls, settings: Settings, metrics: Metrics, sessions: Sessions | None = None) -> Runtime:
+    def open(
+        cls,
+        settings: Settings,
+        metrics: Metrics,
+        sessions: Sessions | None = None,
+        time: Time = system_time,
+    ) -> Runtime:
         """Recovers what the data directory holds and starts the writer. Blocks until all is readable.
 
-        With `sessions`, which stay the caller's, what is large is computed on Spark.
+        With `sessions`, which stay the caller's, what is large is computed on Spark. `time` tells the time.
         """
-        return cls(recover(settings, metrics, sessions))
+        return cls(recover(settings, metrics, sessions, time))
 
     def end_feeds(self) -> None:
         """Tells those who follow the pulse that the service is about to end."""

@@ -144,6 +144,13 @@ class Settings:
         default=20_000,
         metadata=_as("FRESHET_CHECKPOINT_COMMITS", "commits of the log after which a checkpoint is written"),
     )
+    clock_milliseconds: int = field(
+        default=1_000,
+        metadata=_as(
+            "FRESHET_CLOCK_MILLISECONDS",
+            "milliseconds that lie at least between two epochs which are made because views change with time",
+        ),
+    )
     history_seconds: int = field(
         default=0,
         metadata=_as(

@@ -13,9 +13,9 @@ import logging
 import os
 import resource
 import shutil
-import time
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from time import perf_counter
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from engine.spark.session import Sessions
 from engine.spill import SavedState
 from engine.store.directory import StateDirectory
 from service.catalog import Catalog
+from service.clock import Clock, Time, system_time
 from service.definition import Definition
 from service.definitions import Definitions
 from service.epochs import Epochs
@@ -44,6 +45,7 @@ class State:
     metrics: Metrics
     engine: Engine
     catalog: Catalog
+    clock: Clock
     definitions: Definitions
     epochs: Epochs
     directory: StateDirectory
@@ -56,10 +58,12 @@ class State:
         os.close(self.lock)
 
 
-def recover(settings: Settings, metrics: Metrics, sessions: Sessions | None = None) -> State:
+def recover(
+    settings: Settings, metrics: Metrics, sessions: Sessions | None = None, time: Time = system_time
+) -> State:
     """The state that the data directory holds; an empty one for a new directory.
 
-    With `sessions`, what is large is computed on Spark.
+    With `sessions`, what is large is computed on Spark. `time` tells the time.
 
     ServiceError if another process has the directory; DamagedPayload or StoreError if what it holds is
     damaged.
@@ -71,21 +75,27 @@ def recover(settings: Settings, metrics: Metrics, sessions: Sessions | None = No
         undo.callback(os.close, lock)
         catalog = Catalog(settings.url)
         undo.callback(catalog.close)
-        state = _recover(settings, metrics, catalog, lock, sessions)
+        state = _recover(settings, metrics, catalog, lock, sessions, time)
         undo.pop_all()
     return state
 
 
 def _recover(
-    settings: Settings, metrics: Metrics, catalog: Catalog, lock: int, sessions: Sessions | None
+    settings: Settings,
+    metrics: Metrics,
+    catalog: Catalog,
+    lock: int,
+    sessions: Sessions | None,
+    time: Time,
 ) -> State:
-    started = time.perf_counter()
+    started = perf_counter()
     engine = Engine(Options(max_rounds=settings.max_rounds))
     directory = StateDirectory(settings.state)
     placement = None if sessions is None else Placement(settings, sessions, directory)
-    definitions = Definitions(engine, catalog, placement)
-    epochs = Epochs(engine, catalog, definitions, metrics, placement)
-    state = State(settings, metrics, engine, catalog, definitions, epochs, directory, placement, lock)
+    clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
+    definitions = Definitions(engine, catalog, clock, placement)
+    epochs = Epochs(engine, catalog, definitions, metrics, clock, placement)
+    state = State(settings, metrics, engine, catalog, clock, definitions, epochs, directory, placement, lock)
     rest = _restore(state)
     _replay(state)
     for definition in rest:
@@ -94,7 +104,7 @@ def _recover(
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:
             _log.error("view %s is quarantined: %s", definition.name, failure)
-    seconds = time.perf_counter() - started
+    seconds = perf_counter() - started
     epoch, views = engine.snapshot.upper - 1, len(rest)
     _log.info("recovered epoch %d in %.1f s, of which %d views were computed", epoch, seconds, views)
     return state
@@ -142,7 +152,7 @@ def _replay(state: State) -> None:
         log_bytes += len(payload)
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
-    state.engine.stage(deltas, newest.last + 1).publish()
+    state.engine.stage(deltas | state.clock.replayed(), newest.last + 1).publish()
     state.epochs.resume(newest, log_bytes, log_commits)
 
 

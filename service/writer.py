@@ -130,7 +130,7 @@ class Writer:
             _log.critical("the writer stopped; nothing more is accepted until a restart", exc_info=True)
             with self._lock:
                 self._closed = True
-            left = [item for item in self._in_hand + self._taken(wait=False) if item is not None]
+            left = [item for item in self._in_hand + self._taken(0) if item is not None]
             _settle(
                 left, [Unavailable("the writer has stopped", "restart", code="shutting_down")] * len(left)
             )
@@ -139,18 +139,30 @@ class Writer:
     def _work(self) -> None:
         open = True
         while open:
-            self._in_hand = items = self._taken(wait=True)
+            self._in_hand = items = self._taken(self._epochs.patience())
             open = None not in items
             for group in _groups([item for item in items if item is not None], self._limits.group_changes):
                 _settle(group, self._outcomes(group))
                 self._went += len(group)
                 self._went_changes += sum(_size(item) for item in group)
                 self._after()
+            if open and self._epochs.patience() == 0:
+                self._tick()
 
-    def _taken(self, wait: bool) -> list[_Item | None]:
-        """All that is in the queue, at least one if it is to wait for it."""
-        items = [self._queue.get()] if wait else []
+    def _tick(self) -> None:
+        """Makes the epoch that is due; should that fail, it is due again later."""
         try:
+            self._epochs.tick()
+        except Exception:
+            _log.exception("an epoch that was due could not be made")
+        else:
+            self._after()
+
+    def _taken(self, patience: float | None) -> list[_Item | None]:
+        """All that is in the queue: at least one, or what has come when the patience, in seconds, is over."""
+        items: list[_Item | None] = []
+        try:
+            items.append(self._queue.get(timeout=patience))
             while True:
                 items.append(self._queue.get_nowait())
         except Empty:

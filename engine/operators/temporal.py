@@ -77,7 +77,7 @@ class Moments:
     until: int | None
 
     def events(self, rows: np.ndarray, epochs: np.ndarray, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
-        """The epochs at which rows that the input has from `epochs` on come and go; NEVER where they go before
+        """The epochs at which rows that the input has from `epochs` on come and go; NEVER if they go before
         they come."""
         come, go = epochs, np.full(len(rows), NEVER)
         if self.since is not None:

@@ -12,16 +12,18 @@ from planner.catalog import Catalog
 from planner.errors import Unsupported
 from planner.ir import Program
 from planner.numbers import Numbers
-from planner.positions import fail
+from planner.positions import Place, fail
 
 
 @dataclass(frozen=True)
 class Binding:
-    """A bound statement: its program, the relations that it names, and the numbers to go on with."""
+    """A bound statement: its program, the relations that it names, the numbers to go on with, and where it
+    asks for the time first."""
 
     program: Program
     reads: frozenset[str]
     numbers: Numbers
+    time_at: Place
 
 
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
@@ -31,4 +33,4 @@ def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())
     program = Program(tuple(session.definitions), bound.operator, bound.columns)
-    return Binding(program, frozenset(session.reads), session)
+    return Binding(program, frozenset(session.reads), session, session.time_at)

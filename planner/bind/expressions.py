@@ -15,6 +15,7 @@ from engine.schema import BOOLEAN, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import each, subscript
 from planner.bind.calls import aggregate_call, is_aggregate
+from planner.bind.clock import time_of_epoch
 from planner.bind.coercion import (
     alternatives,
     arithmetic,
@@ -108,6 +109,10 @@ class ExpressionBinder:
 
     def _bind(self, node: exp.Expression) -> Expression:
         self._refuse(node)
+        time = time_of_epoch(node)
+        if time is not None:
+            self.session.asks_time(node)
+            return time
         if type(node) in COMPARISONS:
             return self._comparison(node)
         if type(node) in _ARITHMETIC:

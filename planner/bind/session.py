@@ -11,6 +11,7 @@ from planner.bind.scope import Scope
 from planner.catalog import Catalog
 from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
 from planner.numbers import Numbers
+from planner.positions import Place, position
 from planner.renumber import renumbered
 
 
@@ -71,7 +72,8 @@ class Environment:
 
 
 class Session(Numbers):
-    """`priorities` has a hint of each recursion with prioritised terms, by the least of its variables."""
+    """`priorities` has a hint of each recursion with prioritised terms, by the least of its variables;
+    `time_at` is where the statement asks for the time first."""
 
     def __init__(self, catalog: Catalog, dialect: str) -> None:
         super().__init__()
@@ -80,6 +82,12 @@ class Session(Numbers):
         self.definitions: list[Operator] = []
         self.reads: set[str] = set()
         self.priorities: dict[int, exp.Expression] = {}
+        self.time_at: Place = (None, None)
+
+    def asks_time(self, node: exp.Expression) -> None:
+        """Note where the statement asks for the time first."""
+        if self.time_at == (None, None):
+            self.time_at = position(node)
 
     def define(self, bound: Bound) -> Shared | Correlated:
         """The query as something to refer to: a definition, unless an outer query's columns are in it."""

@@ -22,6 +22,7 @@ from engine.plan import (
     TopK,
     Variable,
 )
+from engine.temporal import Temporal, Today
 from engine.windows import Window
 from planner.explain.listing import Listing, Step
 from planner.explain.multijoin import multijoin_text
@@ -108,6 +109,11 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return f"threshold {clamp.value}", []
         case TopK(keys=keys, order=order, limit=limit, offset=offset):
             return "top", top_details(keys, order, limit, offset, "#{}".format)
+        case Temporal(since=since, until=until):
+            moments = (("since", since), ("until", until))
+            return "temporal", [f"{name} #{column}" for name, column in moments if column is not None]
+        case Today():
+            return "today", []
         case Recursive(result=result):
             return f"recursive {result}", _recursive(node, inputs)
     raise TypeError(f"{type(node).__name__} cannot be shown")

@@ -7,7 +7,18 @@ from datetime import date, datetime
 
 from engine.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
 from engine.schema import Kind
-from planner.ir import AggregateItem, Exists, Expression, First, General, Operator, ScalarSubquery, Some
+from planner.ir import (
+    AggregateItem,
+    Exists,
+    Expression,
+    First,
+    General,
+    Now,
+    Operator,
+    Reached,
+    ScalarSubquery,
+    Some,
+)
 from planner.reference import fill, quoted
 from planner.types import UNTYPED
 
@@ -76,6 +87,10 @@ class ScalarText:
             case Foreign(template=template, args=args):
                 alone = template == "{0}" or template.endswith(")")
                 return fill(template, [self._within(a, 5) for a in args]), _ATOM if alone else 4
+            case Now():
+                return "now()", _ATOM
+            case Reached(moment=moment):
+                return f"now() >= {self._within(moment, _PRECEDENCE[Op.GE])}", _PRECEDENCE[Op.GE]
             case Exists(query=query):
                 return f"EXISTS {self.query(query)}", 4
             case Some(predicate=predicate, query=query):

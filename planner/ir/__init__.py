@@ -6,7 +6,8 @@ expression means the same wherever it stands: `ColumnRef.index` is an attribute'
 brings forth: they are an outer query's columns, and it is *correlated* (`free`).
 
 Scalar expressions are the engine's, and three that hold a query: `Exists`, `Some` and
-`ScalarSubquery`. The decorrelation pass removes them and every `free` reference.
+`ScalarSubquery`. The decorrelation pass removes them and every `free` reference. `Now` and `Reached` are
+about the time of the epoch.
 
 A `Program` is a root over numbered definitions, which `SharedRef` refers to: a query that is
 used more than once is planned once. A definition may refer to earlier ones only.
@@ -27,7 +28,9 @@ from planner.ir.core import (
     Exists,
     Expression,
     Item,
+    Now,
     Operator,
+    Reached,
     Renaming,
     ScalarSubquery,
     Some,
@@ -74,11 +77,13 @@ __all__ = [
     "Item",
     "Join",
     "JoinKind",
+    "Now",
     "Operator",
     "Places",
     "Prioritized",
     "Program",
     "Project",
+    "Reached",
     "RecursiveRef",
     "Renaming",
     "ScalarSubquery",

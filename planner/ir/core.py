@@ -7,7 +7,7 @@ from functools import cached_property
 
 from engine import expressions as scalar
 from engine.expressions import ColumnRef
-from engine.schema import BOOLEAN, Type
+from engine.schema import BOOLEAN, TIMESTAMP, Type
 
 
 @dataclass(frozen=True)
@@ -85,15 +85,32 @@ class ScalarSubquery:
     type: Type
 
 
+@dataclass(frozen=True)
+class Now:
+    """The time of the epoch. In a plan it can only be compared, or be today's date."""
+
+    type: Type = TIMESTAMP
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Whether the time of the epoch is `moment`, a TIMESTAMP, or later."""
+
+    moment: Expression
+    type: Type = BOOLEAN
+
+
 Subquery = Exists | Some | ScalarSubquery
-Expression = scalar.Expression | Subquery
+Expression = scalar.Expression | Subquery | Now | Reached
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The direct parts, the predicate of a `Some` included; queries are not."""
     if isinstance(expression, Some):
         return (expression.predicate,)
-    if isinstance(expression, Exists | ScalarSubquery):
+    if isinstance(expression, Reached):
+        return (expression.moment,)
+    if isinstance(expression, Exists | ScalarSubquery | Now):
         return ()
     return scalar.children(expression)
 

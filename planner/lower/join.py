@@ -17,14 +17,13 @@ from planner.lower.lowered import (
     Lowered,
     difference,
     distinct,
-    filtered,
     lowered,
-    mapped,
     pairs_key,
     projected,
     sum_of,
     taken,
 )
+from planner.lower.temporal import filtered, mapped
 from planner.scalars import FALSE, TRUE
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.expressions import Call, ColumnRef, Op
-from engine.expressions import Expression as Scalar
+from engine.expressions import Call, Op
 from planner.ir import Expression, references
-from planner.lower.lowered import NOBODY, Lowered, computed, filtered, not_null
+from planner.lower.lowered import Lowered, not_null
+from planner.lower.temporal import filtered, with_keys
 from planner.scalars import conjuncts
 
 
@@ -87,14 +87,3 @@ def keyed(left: Lowered, right: Lowered, condition: Condition, keep_left: bool =
         left = not_null(left, (lefts[i] for i in strict))
     pairs = sorted(set(zip(rights, lefts, strict=True)))
     return Keyed(left, right, tuple(b for _, b in pairs), tuple(a for a, _ in pairs))
-
-
-def with_keys(side: Lowered, keys: list[Expression]) -> tuple[Lowered, list[int]]:
-    """The side with the keys that are no columns added, and the positions of all keys."""
-    wanted = [side.positional(key) for key in keys]
-    columns: list[Scalar] = [ColumnRef(i, type) for i, type in enumerate(side.node.schema.types)]
-    added = [key for i, key in enumerate(wanted) if key not in columns and key not in wanted[:i]]
-    if added:
-        side = computed(side, (*columns, *added), (*side.ids, *(NOBODY for _ in added)))
-    where = {key: position for position, key in reversed(list(enumerate((*columns, *added))))}
-    return side, [where[key] for key in wanted]

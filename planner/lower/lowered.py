@@ -73,6 +73,17 @@ def computed(input: Lowered, expressions: tuple[scalar.Expression, ...], ids: tu
     return Lowered(Map(node, expressions, Schema(columns)), ids, nullable, key)
 
 
+def with_keys(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[int]]:
+    """The side with the keys that are no columns added, and the positions of all keys."""
+    wanted = [side.positional(key) for key in keys]
+    columns = _references(side)
+    added = [key for i, key in enumerate(wanted) if key not in columns and key not in wanted[:i]]
+    if added:
+        side = computed(side, (*columns, *added), (*side.ids, *(NOBODY for _ in added)))
+    where = {key: position for position, key in reversed(list(enumerate((*columns, *added))))}
+    return side, [where[key] for key in wanted]
+
+
 def _kept_key(input: Lowered, expressions: tuple[scalar.Expression, ...]) -> frozenset[int] | None:
     """The key in the new positions, if all of it is handed on."""
     places = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, ColumnRef)}

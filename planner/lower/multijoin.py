@@ -27,8 +27,8 @@ from engine.plan import Join as EngineJoin
 from planner.estimates import size_of
 from planner.ir import Expression, Join, JoinKind, Operator, Project, references
 from planner.lower.join import lower_join
-from planner.lower.keys import with_keys
-from planner.lower.lowered import Lowered, filtered, mapped, not_null
+from planner.lower.lowered import Lowered, not_null
+from planner.lower.temporal import filtered, mapped, with_keys
 from planner.scalars import conjuncts
 from planner.unique import equated, is_unique, unique_keys
 

@@ -34,9 +34,10 @@ from planner.ir import (
 )
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.join import lower_join
-from planner.lower.lowered import Lowered, distinct, filtered, lowered, mapped, projected, taken
+from planner.lower.lowered import Lowered, distinct, lowered, projected, taken
 from planner.lower.multijoin import lower_relations, relations
 from planner.lower.setops import lower_set_operation
+from planner.lower.temporal import filtered, mapped
 from planner.lower.top import lower_top
 from planner.lower.values import lower_scan, lower_values, variable
 from planner.lower.window import lower_window

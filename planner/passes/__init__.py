@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from planner.ir import Program
 from planner.numbers import Numbers
+from planner.passes.constants import inline_constants
 from planner.passes.decorrelation import decorrelate
 from planner.passes.inline import inline_definitions
 from planner.passes.merge import merge_projections
@@ -12,6 +13,7 @@ from planner.passes.prune import prune_columns
 from planner.passes.pushdown import push_filters
 from planner.passes.pushdown.recursion import push_into_recursion
 from planner.passes.simplify import simplify
+from planner.passes.temporal import solve_times
 
 
 def optimize(program: Program, numbers: Numbers) -> Program:
@@ -20,9 +22,10 @@ def optimize(program: Program, numbers: Numbers) -> Program:
     Filters are pushed twice: the first time makes contexts superfluous, and with them
     definitions, which no filter goes through.
     """
-    program = decorrelate(program, numbers)
-    program = simplify(inline_definitions(program, numbers))
+    program = decorrelate(inline_constants(program), numbers)
+    program = simplify(inline_constants(inline_definitions(program, numbers)))
     program = inline_definitions(push_filters(program), numbers)
     program = push_into_recursion(push_filters(simplify(program)))
     program = simplify(push_filters(program))
-    return merge_projections(prune_columns(keep_first_places(prune_columns(program))))
+    program = prune_columns(keep_first_places(prune_columns(program)))
+    return solve_times(merge_projections(program))

@@ -16,6 +16,7 @@ import httpx
 
 from engine.spark.session import Sessions
 from service.app import create_app
+from service.clock import Time, system_time
 from service.runtime import Runtime
 from service.settings import Settings
 
@@ -25,8 +26,10 @@ Change = dict[str, dict[str, object]]
 class Client:
     """The app on an event loop in a thread; calls wait for their answers."""
 
-    def __init__(self, settings: Settings, sessions: Sessions | None = None) -> None:
-        self.app = create_app(settings, sessions=sessions)
+    def __init__(
+        self, settings: Settings, sessions: Sessions | None = None, time: Time = system_time
+    ) -> None:
+        self.app = create_app(settings, sessions=sessions, time=time)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 

@@ -33,6 +33,12 @@ class Recorder:
         self.groups: list[int] = []
         self.epoch = 0
 
+    def patience(self) -> float | None:
+        return None
+
+    def tick(self) -> None:
+        raise AssertionError("nothing is due")
+
     def commit(self, requests: Sequence[Request]) -> list[Outcome]:
         self.groups.append(len(requests))
         outcomes: list[Outcome] = []

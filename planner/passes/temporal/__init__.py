@@ -1,0 +1,63 @@
+"""Comparisons with the time become moments: `Reached`, which the plan knows how to keep up.
+
+    WHERE ts > now() - INTERVAL '1 hour'    →    WHERE NOT now() >= ts + INTERVAL '1 hour'
+
+The date, which changes once a day, may stand anywhere. The time itself changes at every instant, and with
+it all rows that show it: where it is left over, the query is refused.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.expressions import Cast
+from engine.schema import BOOLEAN, DATE
+from planner.errors import Unsupported
+from planner.ir import Expression, Now, Operator, Program, children
+from planner.passes.temporal.equations import Unsolvable, has_now, is_comparison
+from planner.passes.temporal.solving import solve
+from planner.rewrite import map_expressions
+
+
+def solve_times(program: Program) -> Program:
+    """The program with moments in place of the time; Unsupported where that cannot be."""
+    return replace(
+        program,
+        definitions=tuple(_operator(operator) for operator in program.definitions),
+        root=_operator(program.root),
+    )
+
+
+def _operator(operator: Operator) -> Operator:
+    solved = map_expressions(operator, _solved)
+    _check(solved)
+    return solved
+
+
+def _solved(expression: Expression) -> Expression | None:
+    if expression.type != BOOLEAN or not is_comparison(expression) or not has_now(expression):
+        return None
+    try:
+        return solve(expression)
+    except Unsolvable:
+        return None
+
+
+def _check(operator: Operator) -> None:
+    for input in operator.inputs:
+        _check(input)
+    if any(_shows_time(expression) for expression in operator.expressions):
+        raise Unsupported(
+            "now() outside of a comparison changes every row at every instant, so a view over it cannot be maintained",
+            "compare it with a column, plus or minus an interval, or use CURRENT_DATE",
+        )
+
+
+def _shows_time(expression: Expression) -> bool:
+    match expression:
+        case Cast(arg=Now(), type=type) if type == DATE:
+            return False
+        case Now():
+            return True
+        case _:
+            return any(_shows_time(part) for part in children(expression))

@@ -1,0 +1,231 @@
+"""Comparisons with the time, solved for it: from which moment on they are true, or until which.
+
+    ts > now() - INTERVAL '1 hour'          →    NOT now() >= ts + INTERVAL '1 hour'
+    CAST(ts AS DATE) = CURRENT_DATE         →    now() >= CAST(ts AS DATE) AND NOT now() >= CAST(ts AS DATE) + 1
+    now() - ts < INTERVAL '10 minutes'      →    NOT now() >= ts + INTERVAL '10 minutes'
+    date_diff('day', ts, now()) <= 7        →    NOT now() >= date_trunc('day', ts) + INTERVAL '8 days'
+
+One side is a function of the time that never falls, such as `date_trunc('month', now()) - INTERVAL '1 day'`,
+and made of steps that each have an inverse. The other side depends on the row alone.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.expressions import Op
+from engine.schema import DATE, TIMESTAMP
+from planner.ir import Expression, Reached
+from planner.passes.temporal.equations import (
+    Equation,
+    Unsolvable,
+    bare,
+    is_fixed,
+    is_now,
+    mentions_now,
+)
+from planner.scalars import call, conjoin, disjoin, negate
+
+_OPS: dict[type[exp.Expression], Op] = {
+    exp.GT: Op.GT,
+    exp.GTE: Op.GE,
+    exp.LT: Op.LT,
+    exp.LTE: Op.LE,
+    exp.EQ: Op.EQ,
+    exp.NEQ: Op.NE,
+}
+_TURNED = {Op.GT: Op.LT, Op.GE: Op.LE, Op.LT: Op.GT, Op.LE: Op.GE, Op.EQ: Op.EQ, Op.NE: Op.NE}
+_UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "QUARTER", "YEAR")
+"""The units whose boundaries `date_diff` counts where `date_trunc` puts them."""
+
+MONTHS = 4
+"""Days by which the least date that comes to another, some months away, is later than the plain sum."""
+
+
+def solve(comparison: Expression) -> Expression:
+    """A comparison that has the time in it, as what is true from some moments on; raises Unsolvable."""
+    equation = Equation(comparison)
+    tree = equation.tree
+    if isinstance(tree, exp.Between) and not tree.args.get("symmetric"):
+        low, high = tree.args["low"], tree.args["high"]
+        return conjoin([_part(equation, Op.GE, tree.this, low), _part(equation, Op.LE, tree.this, high)])
+    if type(tree) not in _OPS:
+        raise Unsolvable
+    return _part(equation, _OPS[type(tree)], tree.this, tree.expression)
+
+
+def _part(equation: Equation, op: Op, left: exp.Expression, right: exp.Expression) -> Expression:
+    """`left` op `right`, of which either may have the time in it."""
+    left, right = bare(left), bare(right)
+    if not mentions_now(left) and not mentions_now(right):
+        return call(op, equation.value(left), equation.value(right))
+    if not mentions_now(left):
+        left, right, op = right, left, _TURNED[op]
+    if mentions_now(right):
+        raise Unsolvable
+    return _Solver(equation).compare(op, left, right)
+
+
+class _Solver:
+    def __init__(self, equation: Equation) -> None:
+        self.equation = equation
+
+    def compare(self, op: Op, time: exp.Expression, value: exp.Expression) -> Expression:
+        """`time` op `value`, where only the former has the time in it."""
+        time = bare(time)
+        if isinstance(time, exp.DateDiff):
+            return self._difference(op, time, value)
+        if isinstance(time, exp.Sub) and self.equation.type(time) not in (DATE, TIMESTAMP):
+            return self._distance(op, time, value)
+        time, value = self._alike(time, value)
+        match op:
+            case Op.GE:
+                return self._reached(time, value)
+            case Op.LT:
+                return negate(self._reached(time, value))
+            case Op.GT:
+                return self._reached(time, self._next(value))
+            case Op.LE:
+                return negate(self._reached(time, self._next(value)))
+            case Op.EQ:
+                return conjoin([self.compare(Op.GE, time, value), self.compare(Op.LE, time, value)])
+            case _:
+                return disjoin([self.compare(Op.LT, time, value), self.compare(Op.GT, time, value)])
+
+    def _reached(self, time: exp.Expression, value: exp.Expression) -> Expression:
+        return Reached(self.equation.expression(self._least(time, value), TIMESTAMP))
+
+    def _alike(self, time: exp.Expression, value: exp.Expression) -> tuple[exp.Expression, exp.Expression]:
+        """Both as dates, or both as timestamps."""
+        types = [self.equation.type(time), self.equation.type(value)]
+        if any(type not in (DATE, TIMESTAMP) for type in types):
+            raise Unsolvable
+        if types[0] == types[1]:
+            return time, value
+        return _timestamp(time) if types[0] == DATE else time, _timestamp(value) if types[1] == DATE else value
+
+    def _next(self, value: exp.Expression) -> exp.Expression:
+        """The least value of its type that is greater."""
+        if self.equation.type(value) == DATE:
+            return exp.Add(this=_within(value), expression=exp.Literal.number(1))
+        return exp.Add(this=_within(value), expression=_interval(1, "MICROSECOND"))
+
+    def _difference(self, op: Op, time: exp.DateDiff, value: exp.Expression) -> Expression:
+        """`date_diff(unit, from, to)` op `value`: the boundaries of units between two times are counted."""
+        unit = time.text("unit").upper()
+        later, earlier = bare(time.this), bare(time.expression)
+        if unit not in _UNITS or mentions_now(later) == mentions_now(earlier):
+            raise Unsolvable
+        if not mentions_now(later):
+            later, earlier, op, value = earlier, later, _TURNED[op], exp.Neg(this=_within(value))
+        if op in (Op.GT, Op.LE):
+            value = exp.Add(this=_within(value), expression=exp.Literal.number(1))
+            op = Op.GE if op is Op.GT else Op.LT
+        if op in (Op.EQ, Op.NE):
+            sides = [
+                self._difference(Op.GE, time, value),
+                self._difference(Op.LE, time, value),
+            ]
+            return conjoin(sides) if op is Op.EQ else negate(conjoin(sides))
+        start = exp.func("DATE_TRUNC", exp.Literal.string(unit.lower()), _timestamp(earlier), dialect="duckdb")
+        bound = exp.Add(this=start, expression=exp.Interval(this=exp.paren(value.copy()), unit=exp.var(unit)))
+        return self.compare(op, _timestamp(later), bound)
+
+    def _distance(self, op: Op, time: exp.Sub, value: exp.Expression) -> Expression:
+        """`later - earlier` op `value`: days of two dates, or an interval of two timestamps."""
+        later, earlier = bare(time.this), bare(time.expression)
+        if mentions_now(later) == mentions_now(earlier):
+            raise Unsolvable
+        if self.equation.type(time) is None and not is_fixed(value):
+            raise Unsolvable
+        if self.equation.type(time) is not None:
+            if self.equation.type(later) != DATE or self.equation.type(earlier) != DATE:
+                raise Unsolvable
+            value = exp.cast(value.copy(), "INTEGER", dialect="duckdb")
+        if mentions_now(later):
+            return self.compare(op, later, exp.Add(this=_within(earlier), expression=_within(value)))
+        return self.compare(_TURNED[op], earlier, exp.Sub(this=_within(later), expression=_within(value)))
+
+    def _least(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
+        """The least time at which `time` >= `value`, both of one type."""
+        time = bare(time)
+        if is_now(time):
+            return value
+        match time:
+            case exp.Cast() if self.equation.type(time) == DATE:
+                inner = bare(time.this)
+                return self._least(inner, value if self.equation.is_date(inner) else _timestamp(value))
+            case exp.Cast() if self.equation.type(time) == TIMESTAMP:
+                inner = bare(time.this)
+                return self._least(inner, _date_from(value) if self.equation.is_date(inner) else value)
+            case exp.Add() | exp.Sub() | exp.DateAdd() | exp.DateSub():
+                return self._shifted(time, value)
+            case exp.TimestampTrunc() | exp.DateTrunc():
+                return self._truncated(time, value)
+        raise Unsolvable
+
+    def _shifted(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
+        """The least time for a sum or difference of what has the time in it and what has not."""
+        inner, by = bare(time.this), bare(time.expression)
+        is_sum = isinstance(time, exp.Add | exp.DateAdd)
+        if mentions_now(by):
+            inner, by = by, inner
+            if mentions_now(by) or not is_sum:
+                raise Unsolvable
+        back = exp.Sub if is_sum else exp.Add
+        before = back(this=_within(value), expression=_within(by))
+        if self.equation.is_date(time):
+            return self._least(inner, before)
+        if self.equation.type(by) is not None:
+            raise Unsolvable
+        if not self.equation.is_date(inner):
+            if not is_fixed(by):
+                raise Unsolvable
+            return self._least(inner, before)
+        if is_fixed(by):
+            return self._least(inner, _date_from(before))
+        return self._least(inner, self._by_months(type(time), by, value, before))
+
+    def _by_months(
+        self,
+        kind: type[exp.Expression],
+        by: exp.Expression,
+        value: exp.Expression,
+        before: exp.Expression,
+    ) -> exp.Expression:
+        """The least date that some months, and what else `by` is, take to `value` or later. Months have different
+        lengths, so that it may be some days later than `before`, the value moved back."""
+        first = exp.cast(exp.paren(before), "DATE", dialect="duckdb")
+        days = [exp.paren(exp.Add(this=first.copy(), expression=exp.Literal.number(n))) for n in range(MONTHS + 1)]
+        case = exp.Case()
+        for day in days[:-1]:
+            reaches = exp.GTE(this=kind(this=day.copy(), expression=by.copy()), expression=_within(value))
+            case = case.when(reaches, day.copy())
+        return exp.paren(case.else_(days[-1].copy()))
+
+    def _truncated(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
+        """The least time for a time that is cut off at a unit."""
+        unit, inner = time.text("unit").lower(), bare(time.this)
+        start = exp.func("DATE_TRUNC", exp.Literal.string(unit), value.copy(), dialect="duckdb")
+        after = exp.Add(this=start.copy(), expression=_interval(1, unit.upper()))
+        whole = exp.EQ(this=start.copy(), expression=_within(value))
+        least = exp.paren(exp.Case().when(whole, start.copy()).else_(after))
+        return self._least(inner, _date_from(least) if self.equation.is_date(inner) else least)
+
+
+def _within(tree: exp.Expression) -> exp.Expression:
+    return exp.paren(tree.copy()) if isinstance(tree, exp.Binary | exp.Neg) else tree.copy()
+
+
+def _timestamp(tree: exp.Expression) -> exp.Expression:
+    return exp.cast(tree.copy(), "TIMESTAMP", dialect="duckdb")
+
+
+def _date_from(tree: exp.Expression) -> exp.Expression:
+    """The first date whose midnight is the time or later."""
+    end = exp.Add(this=_within(tree), expression=_interval(86_399_999_999, "MICROSECOND"))
+    return exp.cast(exp.paren(end), "DATE", dialect="duckdb")
+
+
+def _interval(count: int, unit: str) -> exp.Expression:
+    return exp.Interval(this=exp.Literal.string(str(count)), unit=exp.var(unit))
