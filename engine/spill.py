@@ -114,12 +114,12 @@ class SavedState:
         is not all that they keep. StoreError names a damaged file."""
         states = list(kept_states(operators))
         saved = self.manifest.arrangements
-        if any(fingerprint not in saved for fingerprint, _ in states):
+        if any(name not in saved for name, _ in states):
             return False
-        for fingerprint, state in states:
+        for name, state in states:
             trace = state.trace
-            trace.map([opened(self.directory, trace, file) for file in saved[fingerprint]])
-            trace.since = self.manifest.since[fingerprint]
+            trace.map([opened(self.directory, trace, file) for file in saved[name]])
+            trace.since = self.manifest.since[name]
             state.reset()
         return True
 

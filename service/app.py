@@ -22,6 +22,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from engine.spark.session import Sessions
 from service import problems
 from service.bodies import too_large
+from service.clock import Time, system_time
 from service.metrics import Counter, Metrics
 from service.models import ProblemModel
 from service.pipeline.pipeline import Pipeline

@@ -36,7 +36,7 @@ MOST_PATIENCE = 86_400.0
 
 class Clock:
     def __init__(self, engine: Engine, catalog: Catalog, interval: int, time: Time = system_time) -> None:
-        """`interval`: the microseconds that an epoch which only time makes is after the one before, at least."""
+        """`interval`: microseconds from one epoch to the next, at least, if time alone makes it."""
         self._engine = engine
         self._catalog = catalog
         self._interval = interval
@@ -59,7 +59,7 @@ class Clock:
     # Views
 
     def start_for(self, plan: Node, saved: SavedState | None = None) -> None:
-        """Let the engine have the times of all epochs, if the plan reads them: saved ones, or the catalog's."""
+        """Let the engine have the times of epochs, if the plan reads them: those saved, or the catalog's."""
         if self.is_running or CLOCK not in sources_of(plan):
             return
         if saved is not None and saved.has_source(CLOCK.name):

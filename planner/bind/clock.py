@@ -38,6 +38,7 @@ _NAMED_TIMES = frozenset(
     }
 )
 _NAMED_DATES = frozenset({"today"})
+_GOING_ON = frozenset({"clock_timestamp", "timeofday"})
 
 
 def time_of_epoch(node: exp.Expression) -> Expression | None:
@@ -45,6 +46,11 @@ def time_of_epoch(node: exp.Expression) -> Expression | None:
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, _TIMES) or name in _NAMED_TIMES:
         return Now()
+    if name in _GOING_ON:
+        fail(
+            Unsupported(f"{name}() is not deterministic, so a view over it cannot be maintained", "use now()"),
+            node,
+        )
     if isinstance(node, _DATES) or name in _NAMED_DATES:
         _check_zone(node)
         return Cast(Now(), DATE)  # type: ignore[arg-type]

@@ -37,9 +37,10 @@ from planner.ir import (
 )
 from planner.ir.windows import CURRENT, END, START
 from planner.lower.aggregate import lower_aggregate
-from planner.lower.lowered import Lowered, distinct, mapped, projected, taken
+from planner.lower.lowered import Lowered, distinct, projected, taken
 from planner.lower.partition import asked
 from planner.lower.places import cumulative, percentage, tile
+from planner.lower.temporal import mapped
 
 _AGGREGATES = {
     Function.COUNT: WindowFunction.COUNT,

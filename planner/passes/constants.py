@@ -1,9 +1,9 @@
 """One row of constants is no relation to join with: its values go to where they are read.
 
-    t JOIN (SELECT now() - INTERVAL '1 day' AS edge) AS c ON ts > c.edge
-        →   filter(ts > edge, project(t.*, now() - INTERVAL '1 day' → edge, t))
-    ts > (SELECT DATE '2024-01-01')
-        →   ts > DATE '2024-01-01'
+t JOIN (SELECT now() - INTERVAL '1 day' AS edge) AS c ON ts > c.edge
+    →   filter(ts > edge, project(t.*, now() - INTERVAL '1 day' → edge, t))
+ts > (SELECT DATE '2024-01-01')
+    →   ts > DATE '2024-01-01'
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ def _joined(operator: Operator) -> Operator:
 def _constants(operator: Operator) -> Mapping[int, Expression] | None:
     """The values of an operator that surely has one row, the same one always; None of any other."""
     match operator:
-        case Values(columns=columns, rows=(row,)):
-            return {c.id: Literal(value, c.type) for c, value in zip(columns, row, strict=True)}
+        case Values(columns=columns, rows=(values,)):
+            return {c.id: Literal(value, c.type) for c, value in zip(columns, values, strict=True)}
         case Project(input=input, items=items):
             row = _constants(input)
             if row is None or any(references(e) - row.keys() or subqueries(e) for _, e in items):

@@ -7,6 +7,7 @@ difference before you commit it.
 from __future__ import annotations
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -14,14 +15,16 @@ import pytest
 from service.settings import Settings
 from tests.golden.transcript import END, Section, parse, play
 from tests.service.client import Client
+from tests.service.hands import Hands
 
+START = datetime(2026, 1, 1, tzinfo=UTC)
 TRANSCRIPTS = sorted(Path(__file__).parent.glob("*.t"))
 
 
 @pytest.mark.parametrize("path", TRANSCRIPTS, ids=lambda path: path.stem)
 def test_transcript(path: Path, tmp_path: Path):
     text = path.read_text()
-    with Client(Settings(data=tmp_path)) as client:
+    with Client(Settings(data=tmp_path), time=Hands(START)) as client:
         played = play(text, client)
     if os.environ.get("FRESHET_GOLDEN") == "write":
         path.write_text(played)

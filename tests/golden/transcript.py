@@ -20,6 +20,7 @@ request, a line `--`, and the answer, up to an empty line:
 | `delta`, a JSON object of tables | `POST /v1/deltas` |
 | `read name [parameter=value ...]` | `GET /v1/views/{name}/rows`, or of a table |
 | `changes name [parameter=value ...]` | `GET /v1/views/{name}/changes` |
+| `time`, a moment | the service's clock, which stands still, is set |
 
 `play` gives the same text with the answers that a service gives now.
 """
@@ -29,11 +30,13 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from urllib.parse import quote
 
 import httpx
 
 from tests.service.client import Client
+from tests.service.hands import Hands
 
 END = "--"
 
@@ -138,6 +141,13 @@ def _changes(section: Section, client: Client) -> str:
     return _table(["epoch", "diff", *changes[0]["row"]], rows)
 
 
+def _time(section: Section, client: Client) -> str:
+    if not isinstance(client.time, Hands):
+        raise TypeError("the client's service has a clock of its own")
+    client.time.set(datetime.fromisoformat(section.words[1]), client)
+    return f"epoch {client.runtime.snapshot.upper - 1}"
+
+
 def _get(section: Section, client: Client, what: str) -> httpx.Response:
     name = section.words[1]
     kind = "views" if name in _names(client, "views") else "tables"
@@ -204,4 +214,5 @@ _PLAYERS: dict[str, Callable[[Section, Client], str]] = {
     "delta": _delta,
     "read": _read,
     "changes": _changes,
+    "time": _time,
 }

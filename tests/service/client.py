@@ -29,6 +29,7 @@ class Client:
     def __init__(
         self, settings: Settings, sessions: Sessions | None = None, time: Time = system_time
     ) -> None:
+        self.time = time
         self.app = create_app(settings, sessions=sessions, time=time)
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)

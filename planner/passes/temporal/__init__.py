@@ -48,7 +48,7 @@ def _check(operator: Operator) -> None:
         _check(input)
     if any(_shows_time(expression) for expression in operator.expressions):
         raise Unsupported(
-            "now() outside of a comparison changes every row at every instant, so a view over it cannot be maintained",
+            "now() outside of a comparison changes every row at every instant, so it cannot be maintained",
             "compare it with a column, plus or minus an interval, or use CURRENT_DATE",
         )
 

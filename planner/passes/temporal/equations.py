@@ -1,6 +1,6 @@
 """Comparisons with the time as trees: what has the time in it taken apart, the rest as places.
 
-    ts > now() - INTERVAL '1 hour'    →    __part_0 > __now - INTERVAL '1 hour'
+ts > now() - INTERVAL '1 hour'    →    __part_0 > __now - INTERVAL '1 hour'
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from planner.types import duckdb_type
 
 _NOW = "__now"
 _PART = "__part_"
-_NODES: dict[Op, type[exp.Binary]] = {
+_NODES: dict[Op, type[exp.Expression]] = {
     Op.ADD: exp.Add,
     Op.SUB: exp.Sub,
     Op.EQ: exp.EQ,
@@ -133,8 +133,8 @@ def bare(tree: exp.Expression) -> exp.Expression:
 def is_fixed(interval: exp.Expression) -> bool:
     """Whether an interval is always the same length: without months, whose lengths differ."""
     if not any(interval.find_all(exp.Column)):
-        months = f"12 * date_part('year', {interval.sql('duckdb')}) + date_part('month', {interval.sql('duckdb')})"
-        known, value = constant(months)
+        text = interval.sql("duckdb")
+        known, value = constant(f"12 * date_part('year', {text}) + date_part('month', {text})")
         return known and value == 0
     units = [node.text("unit").upper().removesuffix("S") for node in interval.find_all(exp.Interval)]
     return bool(units) and not {"MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY", ""}.intersection(units)
@@ -145,5 +145,3 @@ def _argument(node: exp.Expression, trees: list[exp.Expression]) -> exp.Expressi
         tree = trees[int(node.name.removeprefix("__arg_"))].copy()
         return tree if isinstance(tree, exp.Column | exp.Cast) else exp.paren(tree)
     return node
-
-

@@ -1,7 +1,7 @@
 """Comparisons with the time, solved for it: from which moment on they are true, or until which.
 
     ts > now() - INTERVAL '1 hour'          →    NOT now() >= ts + INTERVAL '1 hour'
-    CAST(ts AS DATE) = CURRENT_DATE         →    now() >= CAST(ts AS DATE) AND NOT now() >= CAST(ts AS DATE) + 1
+    d = CURRENT_DATE                        →    now() >= d AND NOT now() >= d + 1
     now() - ts < INTERVAL '10 minutes'      →    NOT now() >= ts + INTERVAL '10 minutes'
     date_diff('day', ts, now()) <= 7        →    NOT now() >= date_trunc('day', ts) + INTERVAL '8 days'
 
@@ -102,7 +102,7 @@ class _Solver:
             raise Unsolvable
         if types[0] == types[1]:
             return time, value
-        return _timestamp(time) if types[0] == DATE else time, _timestamp(value) if types[1] == DATE else value
+        return (_timestamp(time), value) if types[0] == DATE else (time, _timestamp(value))
 
     def _next(self, value: exp.Expression) -> exp.Expression:
         """The least value of its type that is greater."""
@@ -116,18 +116,15 @@ class _Solver:
         later, earlier = bare(time.this), bare(time.expression)
         if unit not in _UNITS or mentions_now(later) == mentions_now(earlier):
             raise Unsolvable
+        if op in (Op.EQ, Op.NE):
+            both = conjoin([self._difference(part, time, value) for part in (Op.GE, Op.LE)])
+            return both if op is Op.EQ else negate(both)
         if not mentions_now(later):
             later, earlier, op, value = earlier, later, _TURNED[op], exp.Neg(this=_within(value))
         if op in (Op.GT, Op.LE):
             value = exp.Add(this=_within(value), expression=exp.Literal.number(1))
             op = Op.GE if op is Op.GT else Op.LT
-        if op in (Op.EQ, Op.NE):
-            sides = [
-                self._difference(Op.GE, time, value),
-                self._difference(Op.LE, time, value),
-            ]
-            return conjoin(sides) if op is Op.EQ else negate(conjoin(sides))
-        start = exp.func("DATE_TRUNC", exp.Literal.string(unit.lower()), _timestamp(earlier), dialect="duckdb")
+        start = _start(unit, _timestamp(earlier))
         bound = exp.Add(this=start, expression=exp.Interval(this=exp.paren(value.copy()), unit=exp.var(unit)))
         return self.compare(op, _timestamp(later), bound)
 
@@ -193,10 +190,11 @@ class _Solver:
         value: exp.Expression,
         before: exp.Expression,
     ) -> exp.Expression:
-        """The least date that some months, and what else `by` is, take to `value` or later. Months have different
-        lengths, so that it may be some days later than `before`, the value moved back."""
+        """The least date that some months, and what else `by` is, take to `value` or later. Months have
+        different lengths, so that it may be some days later than `before`, the value moved back."""
         first = exp.cast(exp.paren(before), "DATE", dialect="duckdb")
-        days = [exp.paren(exp.Add(this=first.copy(), expression=exp.Literal.number(n))) for n in range(MONTHS + 1)]
+        numbers = map(exp.Literal.number, range(MONTHS + 1))
+        days = [exp.paren(exp.Add(this=first.copy(), expression=number)) for number in numbers]
         case = exp.Case()
         for day in days[:-1]:
             reaches = exp.GTE(this=kind(this=day.copy(), expression=by.copy()), expression=_within(value))
@@ -205,9 +203,9 @@ class _Solver:
 
     def _truncated(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
         """The least time for a time that is cut off at a unit."""
-        unit, inner = time.text("unit").lower(), bare(time.this)
-        start = exp.func("DATE_TRUNC", exp.Literal.string(unit), value.copy(), dialect="duckdb")
-        after = exp.Add(this=start.copy(), expression=_interval(1, unit.upper()))
+        unit, inner = time.text("unit").upper(), bare(time.this)
+        start = _start(unit, value)
+        after = exp.Add(this=start.copy(), expression=_interval(1, unit))
         whole = exp.EQ(this=start.copy(), expression=_within(value))
         least = exp.paren(exp.Case().when(whole, start.copy()).else_(after))
         return self._least(inner, _date_from(least) if self.equation.is_date(inner) else least)
@@ -225,6 +223,11 @@ def _date_from(tree: exp.Expression) -> exp.Expression:
     """The first date whose midnight is the time or later."""
     end = exp.Add(this=_within(tree), expression=_interval(86_399_999_999, "MICROSECOND"))
     return exp.cast(exp.paren(end), "DATE", dialect="duckdb")
+
+
+def _start(unit: str, time: exp.Expression) -> exp.Expression:
+    """The time cut off at a unit."""
+    return exp.TimestampTrunc(this=time.copy(), unit=exp.var(unit))
 
 
 def _interval(count: int, unit: str) -> exp.Expression:
