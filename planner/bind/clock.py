@@ -47,10 +47,7 @@ def time_of_epoch(node: exp.Expression) -> Expression | None:
     if isinstance(node, _TIMES) or name in _NAMED_TIMES:
         return Now()
     if name in _GOING_ON:
-        fail(
-            Unsupported(f"{name}() is not deterministic, so a view over it cannot be maintained", "use now()"),
-            node,
-        )
+        fail(Unsupported(f"{name}() is not deterministic, so it cannot be maintained", "use now()"), node)
     if isinstance(node, _DATES) or name in _NAMED_DATES:
         _check_zone(node)
         return Cast(Now(), DATE)  # type: ignore[arg-type]

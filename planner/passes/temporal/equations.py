@@ -10,9 +10,10 @@ import re
 import sqlglot
 from sqlglot import exp
 
-from engine.expressions import Call, Cast, Foreign, Op
-from engine.schema import DATE, TIMESTAMP, Type
-from planner.errors import PlannerError, UnsupportedType
+from engine.codec.durations import interval_of
+from engine.expressions import Call, Cast, Foreign, Literal, Op
+from engine.schema import DATE, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
+from planner.errors import PlannerError
 from planner.ir import Expression, Now, children
 from planner.reference import constant, type_of
 from planner.scalars import COMPARISONS
@@ -20,6 +21,7 @@ from planner.types import duckdb_type
 
 _NOW = "__now"
 _PART = "__part_"
+_ARGUMENT = "__arg_"
 _NODES: dict[Op, type[exp.Expression]] = {
     Op.ADD: exp.Add,
     Op.SUB: exp.Sub,
@@ -30,6 +32,9 @@ _NODES: dict[Op, type[exp.Expression]] = {
     Op.GT: exp.GT,
     Op.GE: exp.GTE,
 }
+_FIXED_UNITS = frozenset({"MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "WEEK"})
+_FIXED_FUNCTIONS = frozenset(f"TO_{unit}S" for unit in _FIXED_UNITS)
+_NORMALIZED = "NORMALIZED_INTERVAL"
 
 
 class Unsolvable(Exception):
@@ -41,52 +46,65 @@ def has_now(expression: Expression) -> bool:
 
 
 class Equation:
-    """A comparison as `tree`; `parts` are the expressions that its places stand for."""
+    """A comparison as `tree`; `parts` are the expressions that its places stand for.
+
+    Times with a zone are times in UTC here, which they are the same words as.
+    """
 
     def __init__(self, comparison: Expression) -> None:
         self.parts: list[Expression] = []
         self.tree = bare(self._tree(comparison))
 
     def _tree(self, expression: Expression) -> exp.Expression:
-        if not has_now(expression):
-            return self._place(expression)
         match expression:
             case Now():
                 return exp.column(_NOW)
+            case Foreign(type=type) if type == INTERVAL or has_now(expression):
+                return self._expanded(expression)
+            case Cast(arg=Literal(value=str() as text, type=literal), type=type) if (literal, type) == (
+                TEXT,
+                INTERVAL,
+            ):
+                return exp.cast(exp.Literal.string(text), "INTERVAL", dialect="duckdb")
+            case Cast(arg=arg, type=type) if type == TIMESTAMPTZ and arg.type == TIMESTAMP:
+                return self._tree(arg)
+            case _ if not has_now(expression):
+                return self._place(expression)
             case Cast(arg=arg, type=type, lenient=False):
-                return exp.cast(self._tree(arg), duckdb_type(type), dialect="duckdb")
+                return exp.cast(self._tree(arg), _duckdb(type), dialect="duckdb")
             case Call(op=op, args=(left, right)) if op in _NODES:
-                return _NODES[op](this=self._operand(left), expression=self._operand(right))
-            case Foreign(template=template, args=args):
-                tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", r"__arg_\1", template), read="duckdb")
-                trees = [self._tree(arg) for arg in args]
-                return tree.transform(lambda node: _argument(node, trees))
+                return _NODES[op](this=_enclosed(self._tree(left)), expression=_enclosed(self._tree(right)))
         raise Unsolvable
 
-    def _operand(self, expression: Expression) -> exp.Expression:
-        return exp.paren(self._tree(expression))
+    def _expanded(self, expression: Foreign) -> exp.Expression:
+        """DuckDB's expression, with trees in its places."""
+        text = re.sub(r"\{(\d+)\}", rf"{_ARGUMENT}\1", expression.template)
+        trees = [self._tree(arg) for arg in expression.args]
+
+        def argument(node: exp.Expression) -> exp.Expression:
+            if isinstance(node, exp.Column) and node.name.startswith(_ARGUMENT):
+                return _enclosed(trees[int(node.name.removeprefix(_ARGUMENT))].copy())
+            return node
+
+        return _plain(exp.paren(sqlglot.parse_one(text, read="duckdb").transform(argument)))
 
     def _place(self, expression: Expression) -> exp.Expression:
+        if expression.type == TIMESTAMPTZ:
+            expression = Cast(expression, TIMESTAMP)  # type: ignore[arg-type]
         self.parts.append(expression)
         return exp.column(f"{_PART}{len(self.parts) - 1}")
 
-    def type(self, tree: exp.Expression) -> Type | None:
-        """The type of a part of the tree; None for an interval."""
+    def type(self, tree: exp.Expression) -> Type:
+        """The type of a part of the tree."""
         text, parts = self._template(tree)
         try:
-            types = tuple(TIMESTAMP if isinstance(part, Now) else part.type for part in parts)
-            return type_of(text, types)
-        except UnsupportedType:
-            return None
+            return type_of(text, tuple(part.type for part in parts))
         except PlannerError as error:
             raise Unsolvable from error
 
     def value(self, tree: exp.Expression) -> Expression:
         """What a tree without the time in it stands for, of its own type."""
-        type = self.type(tree)
-        if type is None:
-            raise Unsolvable
-        return self.expression(tree, type)
+        return self.expression(tree, self.type(tree))
 
     def expression(self, tree: exp.Expression, type: Type) -> Expression:
         """What a tree without the time in it stands for."""
@@ -106,8 +124,27 @@ class Equation:
         parts = [Now() if name == _NOW else self.parts[int(name.removeprefix(_PART))] for name in names]
         return text, parts
 
+    def number(self, tree: exp.Expression) -> float | None:
+        """The number that a tree is, if it is one."""
+        place = self.parts[int(tree.name.removeprefix(_PART))] if isinstance(tree, exp.Column) else None
+        return float(place.value) if isinstance(place, Literal) and place.type.is_numeric else None  # type: ignore
+
     def is_date(self, tree: exp.Expression) -> bool:
         return self.type(tree) == DATE
+
+    def is_fixed(self, interval: exp.Expression) -> bool:
+        """Whether an interval is always the same length: without months, whose lengths differ."""
+        places = [self.parts[int(c.name.removeprefix(_PART))] for c in interval.find_all(exp.Column)]
+        if not places:
+            text = interval.sql("duckdb")
+            known, months = constant(f"12 * date_part('year', {text}) + date_part('month', {text})")
+            return known and months == 0
+        functions = (node for node in interval.find_all(exp.Func) if not isinstance(node, exp.Interval))
+        return (
+            all(_has_no_months(place) for place in places)
+            and all(_unit(node) in _FIXED_UNITS for node in interval.find_all(exp.Interval))
+            and all(node.name.upper() in _FIXED_FUNCTIONS for node in functions)
+        )
 
 
 def is_comparison(expression: Expression) -> bool:
@@ -130,18 +167,32 @@ def bare(tree: exp.Expression) -> exp.Expression:
     return tree
 
 
-def is_fixed(interval: exp.Expression) -> bool:
-    """Whether an interval is always the same length: without months, whose lengths differ."""
-    if not any(interval.find_all(exp.Column)):
-        text = interval.sql("duckdb")
-        known, value = constant(f"12 * date_part('year', {text}) + date_part('month', {text})")
-        return known and value == 0
-    units = [node.text("unit").upper().removesuffix("S") for node in interval.find_all(exp.Interval)]
-    return bool(units) and not {"MONTH", "QUARTER", "YEAR", "DECADE", "CENTURY", ""}.intersection(units)
+def _has_no_months(place: Expression) -> bool:
+    """Whether what stands in an interval is a number, or an interval that is written without months."""
+    if place.type != INTERVAL:
+        return True
+    return isinstance(place, Literal) and interval_of(place.value).months == 0
 
 
-def _argument(node: exp.Expression, trees: list[exp.Expression]) -> exp.Expression:
-    if isinstance(node, exp.Column) and node.name.startswith("__arg_"):
-        tree = trees[int(node.name.removeprefix("__arg_"))].copy()
-        return tree if isinstance(tree, exp.Column | exp.Cast) else exp.paren(tree)
-    return node
+def _unit(interval: exp.Expression) -> str:
+    return interval.text("unit").upper().removesuffix("S")
+
+
+def _plain(tree: exp.Expression) -> exp.Expression:
+    """The tree without what makes no difference: UTC as a zone, and the form in which intervals compare."""
+    for node in reversed(list(tree.walk(bfs=False))):
+        if isinstance(node, exp.AtTimeZone) and node.text("zone").upper() == "UTC":
+            node.replace(_enclosed(node.this.copy()))
+        elif isinstance(node, exp.Cast) and node.is_type("TIMESTAMPTZ"):
+            node.replace(exp.cast(node.this.copy(), "TIMESTAMP", dialect="duckdb"))
+        elif isinstance(node, exp.Anonymous) and node.name.upper() == _NORMALIZED:
+            node.replace(_enclosed(node.expressions[0].copy()))
+    return tree
+
+
+def _enclosed(tree: exp.Expression) -> exp.Expression:
+    return tree if isinstance(tree, exp.Column | exp.Cast | exp.Paren) else exp.paren(tree)
+
+
+def _duckdb(type: Type) -> str:
+    return duckdb_type(TIMESTAMP if type == TIMESTAMPTZ else type)

@@ -14,13 +14,12 @@ from __future__ import annotations
 from sqlglot import exp
 
 from engine.expressions import Op
-from engine.schema import DATE, TIMESTAMP
+from engine.schema import DATE, INTERVAL, TIMESTAMP
 from planner.ir import Expression, Reached
 from planner.passes.temporal.equations import (
     Equation,
     Unsolvable,
     bare,
-    is_fixed,
     is_now,
     mentions_now,
 )
@@ -75,6 +74,8 @@ class _Solver:
         time = bare(time)
         if isinstance(time, exp.DateDiff):
             return self._difference(op, time, value)
+        if isinstance(time, exp.Extract) and isinstance(bare(time.expression), exp.Sub):
+            return self._seconds(op, time, value)
         if isinstance(time, exp.Sub) and self.equation.type(time) not in (DATE, TIMESTAMP):
             return self._distance(op, time, value)
         time, value = self._alike(time, value)
@@ -133,15 +134,22 @@ class _Solver:
         later, earlier = bare(time.this), bare(time.expression)
         if mentions_now(later) == mentions_now(earlier):
             raise Unsolvable
-        if self.equation.type(time) is None and not is_fixed(value):
-            raise Unsolvable
-        if self.equation.type(time) is not None:
+        if self.equation.type(time) != INTERVAL:
             if self.equation.type(later) != DATE or self.equation.type(earlier) != DATE:
                 raise Unsolvable
             value = exp.cast(value.copy(), "INTEGER", dialect="duckdb")
+        elif not self.equation.is_fixed(value):
+            raise Unsolvable
         if mentions_now(later):
             return self.compare(op, later, exp.Add(this=_within(earlier), expression=_within(value)))
         return self.compare(_TURNED[op], earlier, exp.Sub(this=_within(later), expression=_within(value)))
+
+    def _seconds(self, op: Op, time: exp.Extract, value: exp.Expression) -> Expression:
+        """The seconds, `EXTRACT(EPOCH FROM later - earlier)`, op a constant number."""
+        number = self.equation.number(value)
+        if time.name.upper() != "EPOCH" or number is None or number != round(number * 1_000_000) / 1_000_000:
+            raise Unsolvable
+        return self.compare(op, bare(time.expression), _interval(round(number * 1_000_000), "MICROSECOND"))
 
     def _least(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
         """The least time at which `time` >= `value`, both of one type."""
@@ -173,13 +181,13 @@ class _Solver:
         before = back(this=_within(value), expression=_within(by))
         if self.equation.is_date(time):
             return self._least(inner, before)
-        if self.equation.type(by) is not None:
+        if self.equation.type(by) != INTERVAL:
             raise Unsolvable
         if not self.equation.is_date(inner):
-            if not is_fixed(by):
+            if not self.equation.is_fixed(by):
                 raise Unsolvable
             return self._least(inner, before)
-        if is_fixed(by):
+        if self.equation.is_fixed(by):
             return self._least(inner, _date_from(before))
         return self._least(inner, self._by_months(type(time), by, value, before))
 
