@@ -87,7 +87,7 @@ EXPLAIN SELECT who FROM sessions WHERE began > now() - INTERVAL '1 hour' AND beg
 -- logical
 r0 := scan sessions → (who TEXT, began TIMESTAMP, hours INTEGER)
 r1 := filter r0 → (who TEXT, began TIMESTAMP, hours INTEGER)
-    r0.began > now() - INTERVAL '1' HOUR
+    r0.began > (now() - INTERVAL '1' HOUR)
     r0.began <= now()
 r2 := project r1 → (who TEXT)
     who := r0.who
