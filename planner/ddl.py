@@ -10,16 +10,27 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.tokens import TokenType
+from sqlglot.tokens import Token, TokenType
 
+from engine.schema import enumeration
 from planner.declarations import HINT as DECLARATIONS
 from planner.declarations import Declarations, check_columns
 from planner.identifiers import column_name, relation_name
 from planner.script import Piece
-from planner.statements import CreateTable, CreateTableAs, CreateTableLike, DropTable, DropView, Statement
+from planner.statements import (
+    CreateTable,
+    CreateTableAs,
+    CreateTableLike,
+    CreateType,
+    DropTable,
+    DropType,
+    DropView,
+    Statement,
+)
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
 _VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
+_TYPE_FORM = "CREATE TYPE name AS ENUM ('label', ...)"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
 _OPTIONS = {"replace": "OR REPLACE"}
 _OPTION_HINTS = {
@@ -135,6 +146,40 @@ def view_head(piece: Piece) -> ViewHead:
         materialized=materialized,
         query=query,
     )
+
+
+def create_type(piece: Piece) -> CreateType:
+    """CREATE TYPE name AS ENUM (label, ...), token by token: not every dialect parses it."""
+    tokens = list(piece.tokens[2:])
+    words = [token.text.upper() for token in tokens]
+    if_not_exists = words[:3] == ["IF", "NOT", "EXISTS"]
+    if if_not_exists:
+        tokens, words = tokens[3:], words[3:]
+    if words[1:4] != ["AS", "ENUM", "("] or words[-1] != ")":
+        raise piece.unsupported("CREATE TYPE of anything but an ENUM is not supported", _TYPE_FORM)
+    labels = tokens[4:-1]
+    strings = [token.text for token in labels[::2] if token.token_type == TokenType.STRING]
+    if len(labels) != 2 * len(strings) - 1 or any(token.text != "," for token in labels[1::2]):
+        raise piece.failure("labels are texts, with commas between them", _TYPE_FORM, 2)
+    if len(set(strings)) < len(strings):
+        raise piece.failure("an ENUM has each of its labels once", _TYPE_FORM, 2)
+    return CreateType(piece, _type_name(tokens[0]), enumeration(*strings), if_not_exists)
+
+
+def drop_type(piece: Piece) -> DropType:
+    """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
+    tokens = list(piece.tokens[2:])
+    if_exists = [token.text.upper() for token in tokens[:2]] == ["IF", "EXISTS"]
+    names = tokens[2:] if if_exists else tokens
+    if names and names[-1].text.upper() == "RESTRICT":
+        names = names[:-1]
+    if len(names) % 2 == 0 or any(token.text != "," for token in names[1::2]):
+        raise piece.failure("DROP TYPE [IF EXISTS] name, ...", "", len(piece.tokens) - 1)
+    return DropType(piece, tuple(map(_type_name, names[::2])), if_exists)
+
+
+def _type_name(token: Token) -> str:
+    return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
 
 
 def drop(piece: Piece) -> Statement:

@@ -105,7 +105,8 @@ def assignments(
         if position in columns:
             fail(InvalidQuery(f"column {name} is set twice"), node)
         columns.append(position)
-    return tuple(columns), [value for _, value in pairs]
+    types = (schema.types[column] for column in columns)
+    return tuple(columns), [_readable(value, type) for (_, value), type in zip(pairs, types, strict=True)]
 
 
 def defaulted(columns: Sequence[int], values: Sequence[exp.Expression]) -> frozenset[int]:
@@ -199,9 +200,16 @@ def default_cells(values: exp.Values) -> list[tuple[int, int]]:
 
 
 def _cast(value: exp.Expression, type: Type) -> exp.Expression:
+    return exp.cast(
+        _defaulted(_readable(value, type)), exp.DataType.build(duckdb_type(type), dialect="duckdb")
+    )
+
+
+def _readable(value: exp.Expression, type: Type) -> exp.Expression:
+    """The value, a text as DuckDB reads it for the type."""
     if isinstance(value, exp.Literal) and value.is_string:
-        value = exp.Literal.string(readable(value.name, type))
-    return exp.cast(_defaulted(value), exp.DataType.build(duckdb_type(type), dialect="duckdb"))
+        return exp.Literal.string(readable(value.name, type))
+    return value
 
 
 def _defaulted(value: exp.Expression) -> exp.Expression:

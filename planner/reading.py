@@ -13,7 +13,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from planner.altering import alter
-from planner.ddl import create_table, drop, view_head
+from planner.ddl import create_table, create_type, drop, drop_type, view_head
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, fold, relation_name
 from planner.positions import fail
@@ -296,7 +296,9 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("INSERT",): _query,
     ("UPDATE",): _query,
     ("DELETE",): _query,
+    ("CREATE", "TYPE"): create_type,
     ("CREATE",): _create,
+    ("DROP", "TYPE"): drop_type,
     ("DROP",): drop,
     ("ALTER",): alter,
     ("COMMENT",): _comment,

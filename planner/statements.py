@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from engine.schema import Schema
+from engine.schema import Schema, Type
 from planner.alterations import Action
 from planner.rules import NO_RULES, Rules
 from planner.script import Excerpt, Piece
@@ -115,6 +115,19 @@ class DropView(Statement):
     names: tuple[str, ...]
     if_exists: bool
     cascade: bool = False
+
+
+@dataclass(frozen=True)
+class CreateType(Statement):
+    name: str
+    type: Type
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropType(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
 
 
 @dataclass(frozen=True)

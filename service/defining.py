@@ -17,8 +17,10 @@ from planner.statements import (
     CreateTable,
     CreateTableAs,
     CreateTableLike,
+    CreateType,
     CreateView,
     DropTable,
+    DropType,
     DropView,
     RenameView,
     Statement,
@@ -36,6 +38,8 @@ DEFINING = (
     | CreateView
     | DropTable
     | DropView
+    | CreateType
+    | DropType
     | AlterTable
     | RenameView
     | Comment
@@ -58,6 +62,10 @@ async def define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
             await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropView(names=names):
             await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+        case CreateType(name=name, type=type):
+            await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
+        case DropType(names=names):
+            await runtime.drop_type(*names, missing_ok=statement.if_exists)
         case CreateView():
             await _create_view(statement, runtime)
         case AlterTable(name=name, actions=actions):

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from engine.schema import Column, Schema, Type
 from planner.creating import constraint_text
+from planner.named_types import Types
 from planner.rules import Check, Constraint, Unique
 from planner.types import data_type
 from service.definition import Definition
@@ -193,9 +194,9 @@ def _constraint(constraint: Constraint) -> ConstraintModel:
     return ConstraintModel(name=constraint.name, type=kind, definition=text)
 
 
-def schema_of(columns: list[ColumnModel]) -> Schema:
+def schema_of(columns: list[ColumnModel], types: Types) -> Schema:
     """The schema that columns of a request mean; Invalid or a PlannerError for a bad name or type."""
-    return Schema(tuple(Column(fold(c.name), type_of(c.type), c.nullable) for c in columns))
+    return Schema(tuple(Column(fold(c.name), type_of(c.type, types), c.nullable) for c in columns))
 
 
 def key_of(names: list[str] | None, schema: Schema) -> tuple[int, ...] | None:
@@ -209,8 +210,13 @@ def key_of(names: list[str] | None, schema: Schema) -> tuple[int, ...] | None:
     return tuple(schema.index(name) for name in folded)
 
 
-def type_of(text: str) -> Type:
-    """The type that SQL calls `text`; Invalid for what is no type, a PlannerError for an unsupported one."""
+def type_of(text: str, types: Types) -> Type:
+    """The type that SQL calls `text`, or one of those that have names.
+
+    Invalid for what is no type, a PlannerError for an unsupported one.
+    """
+    if text.lower() in types:
+        return types[text.lower()]
     try:
         parsed = exp.DataType.build(text, dialect="postgres")
     except (sqlglot.errors.SqlglotError, ValueError):

@@ -22,10 +22,11 @@ from engine.dictionary import Dictionary
 from engine.execution import Scanned
 from engine.observation import Observed
 from engine.runtime import Snapshot
-from engine.schema import Schema
+from engine.schema import Schema, Type
 from engine.spark.session import Sessions
 from planner.alterations import Action
 from planner.catalog import Relation
+from planner.named_types import spelled_out
 from service.altering import Alterations
 from service.catalog import Receipt
 from service.changes import Applied, Idempotency, TableChanges
@@ -127,6 +128,10 @@ class Runtime:
         """Every table and view with its id, SQL, plan and the epoch of its creation."""
         return self._state.definitions.all
 
+    def types(self) -> Mapping[str, Type]:
+        """The types that have names. Immutable; replaced by each statement about them."""
+        return self._state.types.all
+
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`; NotFound if there is none, or it is not of the kind wished for."""
         return self._state.definitions.get(name, view=view)
@@ -171,10 +176,20 @@ class Runtime:
         """All of the actions or none; history is altered with the table."""
         await self._writer.run(partial(self._alterations.alter_table, name, actions, missing_ok))
 
+    async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
+        """A name for a type."""
+        await self._writer.run(partial(self._state.types.create, name, type, exists_ok))
+
+    async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
+        """What was made with the types stays as it is."""
+        for name in names:
+            await self._writer.run(partial(self._state.types.drop, name, missing_ok))
+
     async def create_view(
         self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
     ) -> Definition:
         """A new view of the query `sql`, hydrated from its tables' kept history, readable at its epochs."""
+        sql = spelled_out(sql, dialect, self.types())
 
         def create() -> Definition:
             definitions = self._state.definitions

@@ -17,6 +17,7 @@ from datetime import datetime
 
 from planner.adhoc import AdhocQuery
 from planner.errors import InvalidQuery, PlannerError
+from planner.named_types import spelled_out_piece
 from planner.reading import parse_statement
 from planner.script import Piece, split
 from planner.statements import (
@@ -61,7 +62,8 @@ class SqlDoor:
         block: list[Statement] = []
         for piece in await asyncio.to_thread(split, script, dialect):
             with _numbered(piece):
-                statement = await asyncio.to_thread(parse_statement, piece)
+                known = spelled_out_piece(piece, self._runtime.types())
+                statement = await asyncio.to_thread(parse_statement, known)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)

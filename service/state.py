@@ -33,6 +33,7 @@ from service.metrics import Metrics
 from service.payload import decode
 from service.placement import Placement
 from service.settings import Settings
+from service.types import NamedTypes
 
 _log = logging.getLogger("freshet.state")
 
@@ -47,6 +48,7 @@ class State:
     catalog: Catalog
     clock: Clock
     definitions: Definitions
+    types: NamedTypes
     epochs: Epochs
     directory: StateDirectory
     placement: Placement | None
@@ -95,7 +97,19 @@ def _recover(
     clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
     definitions = Definitions(engine, catalog, clock, placement)
     epochs = Epochs(engine, catalog, definitions, metrics, clock, placement)
-    state = State(settings, metrics, engine, catalog, clock, definitions, epochs, directory, placement, lock)
+    state = State(
+        settings,
+        metrics,
+        engine,
+        catalog,
+        clock,
+        definitions,
+        NamedTypes(catalog),
+        epochs,
+        directory,
+        placement,
+        lock,
+    )
     rest = _restore(state)
     _replay(state)
     for definition in rest:

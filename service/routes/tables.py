@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fastapi import APIRouter, Request, Response
 
+from planner.named_types import spelled_out
 from planner.reading import parse_script
 from planner.statements import CreateTable
 from service.access import runtime_of
@@ -26,7 +27,7 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
     elif new.name is None or new.columns is None:
         raise Invalid("a table needs name and columns, or sql", code="invalid_request")
     else:
-        schema = schema_of(new.columns)
+        schema = schema_of(new.columns, runtime.types())
         definition = await runtime.create_table(fold(new.name), schema, key_of(new.primary_key, schema))
     response.headers["Location"] = f"/v1/tables/{definition.name}"
     return CreatedTable(**table_model(definition).model_dump(), epoch=runtime.snapshot.upper - 1)
@@ -35,7 +36,7 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
 async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
     if new.name is not None or new.columns is not None or new.primary_key is not None:
         raise Invalid("a table is given by sql or by its columns, not both", code="invalid_request")
-    statements = parse_script(new.sql or "", new.dialect)
+    statements = parse_script(spelled_out(new.sql or "", new.dialect, runtime.types()), new.dialect)
     if len(statements) != 1 or not isinstance(statements[0], CreateTable):
         raise Invalid("sql is not one CREATE TABLE statement", "/v1/sql takes any", code="invalid_request")
     statement = statements[0]

@@ -19,6 +19,7 @@ from service.changes import Applied, Idempotency
 from service.errors import ServiceError
 from service.manifests import Saved
 from service.pipeline.tables import sinks, sources
+from service.types import types
 
 SCHEMA = Schema(
     (
@@ -45,7 +46,7 @@ def catalog(url: str) -> Iterator[Catalog]:
 
 
 def test_migrations_make_what_the_tables_say(catalog: Catalog, url: str) -> None:
-    assert {sources.name, sinks.name} <= metadata.tables.keys()
+    assert {sources.name, sinks.name, types.name} <= metadata.tables.keys()
     database = sa.create_engine(url)
     with database.connect() as connection:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []

@@ -182,7 +182,7 @@ def test_statements_over_them(service: Client) -> None:
     insert(service)
     run(service, "INSERT INTO copies SELECT * FROM things")
     assert rows(service, "/v1/tables/copies/rows") == ROWS
-    sets = "xs = ARRAY[7], mood = 'happy', span = '1 day', doc = '[1]'"
+    sets = "xs = '{7}', mood = 'happy', span = 'P1D', doc = '[1]'"
     run(service, f"UPDATE copies SET {sets} WHERE mood = 'ok'")
     changed = ROWS[0] | {"xs": [7], "mood": "happy", "span": "P1D", "doc": [1]}
     assert rows(service, "/v1/tables/copies/rows?limit=1")[0] == changed
@@ -232,3 +232,63 @@ def test_a_parquet_file_without_our_types(service: Client) -> None:
     )
     assert taken.status_code == 422
     assert "column tag" in taken.json()["detail"]
+
+
+# Types that have names
+
+
+def test_a_type_has_a_name(service: Client, tmp_path: Path) -> None:
+    run(
+        service,
+        """
+        CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
+        CREATE TABLE people (name TEXT PRIMARY KEY, feels mood NOT NULL, felt mood[]);
+        INSERT INTO people VALUES ('ada', 'happy', '{sad,ok}'), ('bob', 'sad', NULL);
+        CREATE VIEW glad AS SELECT name, felt[2] AS then FROM people WHERE feels > 'sad'::mood;
+        ALTER TABLE people ADD COLUMN hopes mood DEFAULT 'ok'
+        """,
+    )
+    assert service.rows("glad") == [("ada", "ok")]
+    described = service.get("/v1/tables/people").json()["columns"]
+    assert [c["type"] for c in described] == [
+        "TEXT",
+        "ENUM('sad', 'ok', 'happy')",
+        "ENUM('sad', 'ok', 'happy')[]",
+        "ENUM('sad', 'ok', 'happy')",
+    ]
+    service.table("more", {"id": "INTEGER", "m": "mood"})
+    service.view("cast", "SELECT CAST(name AS mood) AS m FROM people WHERE name = 'ok'")
+    answered = service.post("/v1/sql", {"sql": "SELECT 'ok'::mood AS m, max(feels) AS feels FROM people"})
+    assert answered.json()["results"][0]["rows"] == [["ok", "happy"]]
+    refused = service.deltas("people", {"insert": {"name": "cyd", "feels": "angry"}})
+    assert refused.status_code == 422
+
+
+def test_a_dropped_name_leaves_what_was_made_with_it(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path)
+    with Client(settings) as service:
+        run(service, "CREATE TYPE mood AS ENUM ('sad', 'ok'); CREATE TYPE IF NOT EXISTS mood AS ENUM ('x')")
+        assert service.post("/v1/sql", {"sql": "CREATE TYPE mood AS ENUM ('x')"}).status_code == 409
+    with Client(settings) as service:
+        run(service, "CREATE TABLE t (m mood); CREATE VIEW v AS SELECT m FROM t WHERE m = 'ok'::mood")
+        run(service, "DROP TYPE mood; DROP TYPE IF EXISTS mood; INSERT INTO t VALUES ('ok')")
+        assert service.post("/v1/sql", {"sql": "DROP TYPE mood"}).status_code == 404
+    with Client(settings) as service:
+        assert service.rows("v") == [("ok",)]
+        answered = service.post("/v1/sql", {"sql": "CREATE TABLE u (m mood)"})
+        assert answered.status_code == 422
+        assert "type MOOD is not supported" in answered.json()["detail"].replace("mood", "MOOD")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "CREATE TYPE pair AS (a INTEGER, b TEXT)",
+        "CREATE TYPE mood AS ENUM (sad)",
+        "CREATE TYPE mood AS ENUM ('sad', 'sad')",
+        "CREATE TYPE mood AS ENUM ()",
+        "DROP TYPE",
+    ],
+)
+def test_what_is_no_type(service: Client, sql: str) -> None:
+    assert service.post("/v1/sql", {"sql": sql}).status_code in (400, 422)
