@@ -20,10 +20,12 @@ from planner.catalog import Relation
 class Maintained:
     """An engine with tables, which keep no history, and views, which are there before the first row."""
 
-    def __init__(self, relations: Mapping[str, Relation], queries: Mapping[str, str]) -> None:
+    def __init__(
+        self, relations: Mapping[str, Relation], queries: Mapping[str, str], engine: Engine | None = None
+    ) -> None:
         self._relations = relations
         self._queries = queries
-        self._engine = Engine()
+        self._engine = engine or Engine()
         for name, relation in relations.items():
             self._engine.create_source(name, relation.schema, relation.key or None, keep=False)
         for name, sql in queries.items():
