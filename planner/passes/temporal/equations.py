@@ -132,13 +132,23 @@ class Equation:
     def is_date(self, tree: exp.Expression) -> bool:
         return self.type(tree) == DATE
 
+    def months(self, interval: exp.Expression) -> int | None:
+        """The months in an interval; None where that is no constant."""
+        if isinstance(interval, exp.Column):
+            place = self.parts[int(interval.name.removeprefix(_PART))]
+            is_constant = isinstance(place, Literal) and place.type == INTERVAL
+            return interval_of(place.value).months if is_constant else None  # type: ignore[union-attr]
+        if any(interval.find_all(exp.Column)):
+            return None
+        text = interval.sql("duckdb")
+        known, months = constant(f"12 * date_part('year', {text}) + date_part('month', {text})")
+        return int(months) if known and isinstance(months, int) else None
+
     def is_fixed(self, interval: exp.Expression) -> bool:
         """Whether an interval is always the same length: without months, whose lengths differ."""
         places = [self.parts[int(c.name.removeprefix(_PART))] for c in interval.find_all(exp.Column)]
         if not places:
-            text = interval.sql("duckdb")
-            known, months = constant(f"12 * date_part('year', {text}) + date_part('month', {text})")
-            return known and months == 0
+            return self.months(interval) == 0
         functions = (node for node in interval.find_all(exp.Func) if not isinstance(node, exp.Interval))
         return (
             all(_has_no_months(place) for place in places)

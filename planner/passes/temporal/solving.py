@@ -23,7 +23,7 @@ from planner.passes.temporal.equations import (
     is_now,
     mentions_now,
 )
-from planner.scalars import call, conjoin, disjoin, negate
+from planner.scalars import FALSE, call, conjoin, disjoin, negate
 
 _OPS: dict[type[exp.Expression], Op] = {
     exp.GT: Op.GT,
@@ -93,9 +93,6 @@ class _Solver:
             case _:
                 return disjoin([self.compare(Op.LT, time, value), self.compare(Op.GT, time, value)])
 
-    def _reached(self, time: exp.Expression, value: exp.Expression) -> Expression:
-        return Reached(self.equation.expression(self._least(time, value), TIMESTAMP))
-
     def _alike(self, time: exp.Expression, value: exp.Expression) -> tuple[exp.Expression, exp.Expression]:
         """Both as dates, or both as timestamps."""
         types = [self.equation.type(time), self.equation.type(value)]
@@ -151,26 +148,26 @@ class _Solver:
             raise Unsolvable
         return self.compare(op, bare(time.expression), _interval(round(number * 1_000_000), "MICROSECOND"))
 
-    def _least(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
-        """The least time at which `time` >= `value`, both of one type."""
+    def _reached(self, time: exp.Expression, value: exp.Expression) -> Expression:
+        """Whether `time` >= `value`, both of one type."""
         time = bare(time)
         if is_now(time):
-            return value
+            return Reached(self.equation.expression(value, TIMESTAMP))
         match time:
             case exp.Cast() if self.equation.type(time) == DATE:
                 inner = bare(time.this)
-                return self._least(inner, value if self.equation.is_date(inner) else _timestamp(value))
+                return self._reached(inner, value if self.equation.is_date(inner) else _timestamp(value))
             case exp.Cast() if self.equation.type(time) == TIMESTAMP:
                 inner = bare(time.this)
-                return self._least(inner, _date_from(value) if self.equation.is_date(inner) else value)
+                return self._reached(inner, _date_from(value) if self.equation.is_date(inner) else value)
             case exp.Add() | exp.Sub() | exp.DateAdd() | exp.DateSub():
                 return self._shifted(time, value)
             case exp.TimestampTrunc() | exp.DateTrunc():
                 return self._truncated(time, value)
         raise Unsolvable
 
-    def _shifted(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
-        """The least time for a sum or difference of what has the time in it and what has not."""
+    def _shifted(self, time: exp.Expression, value: exp.Expression) -> Expression:
+        """The same for a sum or difference of what has the time in it and what has not."""
         inner, by = bare(time.this), bare(time.expression)
         is_sum = isinstance(time, exp.Add | exp.DateAdd)
         if mentions_now(by):
@@ -180,16 +177,14 @@ class _Solver:
         back = exp.Sub if is_sum else exp.Add
         before = back(this=_within(value), expression=_within(by))
         if self.equation.is_date(time):
-            return self._least(inner, before)
+            return self._reached(inner, before)
         if self.equation.type(by) != INTERVAL:
             raise Unsolvable
-        if not self.equation.is_date(inner):
-            if not self.equation.is_fixed(by):
-                raise Unsolvable
-            return self._least(inner, before)
         if self.equation.is_fixed(by):
-            return self._least(inner, _date_from(before))
-        return self._least(inner, self._by_months(type(time), by, value, before))
+            return self._reached(inner, _date_from(before) if self.equation.is_date(inner) else before)
+        if self.equation.is_date(inner):
+            return self._reached(inner, self._by_months(type(time), by, value, before))
+        return self._months_later(inner, by, value, 1 if is_sum else -1)
 
     def _by_months(
         self,
@@ -209,14 +204,45 @@ class _Solver:
             case = case.when(reaches, day.copy())
         return exp.paren(case.else_(days[-1].copy()))
 
-    def _truncated(self, time: exp.Expression, value: exp.Expression) -> exp.Expression:
-        """The least time for a time that is cut off at a unit."""
+    def _months_later(
+        self, inner: exp.Expression, by: exp.Expression, value: exp.Expression, sign: int
+    ) -> Expression:
+        """Whether a time of day, some months and more away, has come to `value`.
+
+        From the last days of a month more than one lead to the same day of a shorter month, at each of which
+        the hours come again: between midnight and the hour of `value` it has not been reached once more.
+        """
+        months = self.equation.months(by)
+        if months is None:
+            raise Unsolvable
+        away = _interval(sign * months, "MONTH")
+        rest = exp.paren(exp.Sub(this=_within(by), expression=_interval(months, "MONTH")))
+        value = exp.paren((exp.Sub if sign > 0 else exp.Add)(this=_within(value), expression=rest))
+        start = exp.paren(exp.Add(this=value, expression=_interval(-sign * months, "MONTH")))
+        is_exact = exp.GTE(this=exp.Add(this=start.copy(), expression=away.copy()), expression=value.copy())
+        following = exp.Add(this=_start("MONTH", start), expression=_interval(1, "MONTH"))
+        parts = [self._reached(inner, exp.paren(exp.Case().when(is_exact, start.copy()).else_(following)))]
+        for number in range(1, MONTHS):
+            day = exp.paren(exp.Add(this=_start("DAY", start), expression=_interval(number, "DAY")))
+            is_before = exp.LT(this=exp.Add(this=day, expression=away.copy()), expression=value.copy())
+            hour = exp.paren(exp.Sub(this=value.copy(), expression=_start("DAY", value)))
+            again = exp.Add(this=day.copy(), expression=hour)
+            begins, ends = (exp.paren(exp.Case().when(is_before.copy(), it)) for it in (day.copy(), again))
+            parts.append(negate(conjoin([self._surely(inner, begins), negate(self._surely(inner, ends))])))
+        return conjoin(parts)
+
+    def _surely(self, time: exp.Expression, value: exp.Expression) -> Expression:
+        """Whether it has been reached; not, if it is NULL."""
+        return call(Op.COALESCE, self._reached(time, value), FALSE)
+
+    def _truncated(self, time: exp.Expression, value: exp.Expression) -> Expression:
+        """The same for a time that is cut off at a unit."""
         unit, inner = time.text("unit").upper(), bare(time.this)
         start = _start(unit, value)
         after = exp.Add(this=start.copy(), expression=_interval(1, unit))
         whole = exp.EQ(this=start.copy(), expression=_within(value))
         least = exp.paren(exp.Case().when(whole, start.copy()).else_(after))
-        return self._least(inner, _date_from(least) if self.equation.is_date(inner) else least)
+        return self._reached(inner, _date_from(least) if self.equation.is_date(inner) else least)
 
 
 def _within(tree: exp.Expression) -> exp.Expression:
