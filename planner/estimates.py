@@ -26,6 +26,7 @@ from planner.ir import (
     Scan,
     SetKind,
     SetOp,
+    Top,
     Values,
 )
 from planner.scalars import conjuncts, split
@@ -77,6 +78,10 @@ def size_of(operator: Operator) -> Size:
         case SetOp(kind=kind, left=left, right=right):
             sides = size_of(left), size_of(right)
             return sides[0] if kind is not SetKind.UNION else _whole(sides[0].rows + sides[1].rows)
+        case Top(input=input, keys=(), limit=int() as limit):
+            return _whole(min(size_of(input).rows, limit))
+        case Top(input=input, keys=keys):
+            return _grouped(size_of(input)) if operator.has_one else size_of(input)
         case Fixpoint():
             return _whole(KEYLESS)
         case _:

@@ -23,7 +23,9 @@ from planner.ir import (
     Scan,
     SetKind,
     SetOp,
+    Top,
     Values,
+    Window,
 )
 from planner.lower.keys import equality_of
 from planner.scalars import conjuncts
@@ -68,8 +70,10 @@ def _keys(operator: Operator) -> Iterable[Ids]:
         case Filter(input=input, predicate=predicate):
             constant = frozenset(_constants(predicate))
             return [key - constant for key in unique_keys(input)]
-        case Prioritized(input=input):
+        case Prioritized(input=input) | Window(input=input):
             return unique_keys(input)
+        case Top(input=input, keys=keys):
+            return [*unique_keys(input), *([frozenset(keys)] if operator.has_one else [])]
         case Project(input=input, items=items):
             names = {e.index: a.id for a, e in reversed(items) if isinstance(e, ColumnRef)}
             return [frozenset(names[id] for id in key) for key in unique_keys(input) if key <= names.keys()]

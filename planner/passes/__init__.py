@@ -8,10 +8,12 @@ from planner.passes.constants import inline_constants
 from planner.passes.decorrelation import decorrelate
 from planner.passes.inline import inline_definitions
 from planner.passes.merge import merge_projections
+from planner.passes.outer_joins import simplify_outer_joins
 from planner.passes.places import keep_first_places
 from planner.passes.prune import prune_columns
 from planner.passes.pushdown import push_filters
 from planner.passes.pushdown.recursion import push_into_recursion
+from planner.passes.semijoins import sink_semijoins
 from planner.passes.simplify import simplify
 from planner.passes.temporal import solve_times
 
@@ -25,6 +27,7 @@ def optimize(program: Program, numbers: Numbers) -> Program:
     program = decorrelate(inline_constants(program), numbers)
     program = simplify(inline_constants(inline_definitions(program, numbers)))
     program = inline_definitions(push_filters(program), numbers)
+    program = sink_semijoins(simplify_outer_joins(program))
     program = push_into_recursion(push_filters(simplify(program)))
     program = simplify(push_filters(program))
     program = prune_columns(keep_first_places(prune_columns(program)))

@@ -34,6 +34,7 @@ from planner.ir import (
     references,
 )
 from planner.rewrite import identity
+from planner.unique import equated, is_unique, unique_keys
 
 Ids = frozenset[int]
 
@@ -108,6 +109,8 @@ class _Pruning:
     def _join(self, join: Join, needed: Ids) -> Operator:
         if join.kind is JoinKind.MARK and join.mark is not None and join.mark.id not in needed:
             return self.pruned(join.left, needed)
+        if join.kind is JoinKind.LEFT and not needed & join.right.ids and _pads_at_most_once(join):
+            return self.pruned(join.left, needed)
         used = needed | references(join.condition)
         left = self.exactly(join.left, used & join.left.ids)
         right = self.exactly(join.right, used & join.right.ids)
@@ -150,6 +153,12 @@ class _Pruning:
             lefts,
             rights,
         )
+
+
+def _pads_at_most_once(join: Join) -> bool:
+    """Whether no row of the left side meets two of the right."""
+    _, equal = equated(join.condition, join.left.ids, join.right.ids)
+    return is_unique(unique_keys(join.right), equal)
 
 
 def _kept(columns: tuple[Attribute, ...], needed: Ids) -> tuple[Attribute, ...]:

@@ -2,18 +2,22 @@
 
     CAST('2020-01-01' AS DATE)             →   DATE '2020-01-01'
     5 < x                                  →   x > 5
+    CAST(day AS TIMESTAMP) < TIMESTAMP '2020-01-01'   →   day < DATE '2020-01-01'
     TRUE AND p, FALSE OR p                 →   p
     (a = b AND p) OR (a = b AND q)         →   a = b AND (p OR q)
     x IS NULL, where x is never NULL       →   FALSE
 
-What has no rows because a filter is never true becomes empty VALUES, as far up as that goes.
+What has no rows because a filter is never true becomes empty VALUES, as far up as that goes; what
+is distinct by a key is not made so again.
 A constant that cannot be computed stays: it is an error of the rows that ask for it.
 """
 
 from __future__ import annotations
 
-from engine.expressions import Call, Case, Literal, Op
-from engine.schema import BOOLEAN
+from datetime import datetime, time
+
+from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.schema import BOOLEAN, DATE
 from planner.constants import fold
 from planner.ir import (
     Context,
@@ -34,7 +38,8 @@ from planner.ir import (
     children,
 )
 from planner.nullability import Columns, known_columns
-from planner.rewrite import with_expressions, with_inputs
+from planner.passes.contradictions import is_contradictory
+from planner.rewrite import identity, with_expressions, with_inputs
 from planner.scalars import (
     FALSE,
     TRUE,
@@ -46,6 +51,7 @@ from planner.scalars import (
     split,
     with_children,
 )
+from planner.unique import unique_keys
 
 
 def simplify(program: Program) -> Program:
@@ -61,11 +67,32 @@ def _operator(operator: Operator) -> Operator:
     if below.expressions:
         known = {id: column for i in below.inputs for id, column in known_columns(i).items()}
         below = with_expressions(below, tuple(simplified(e, known) for e in below.expressions))
-    if isinstance(below, Filter) and below.predicate == TRUE:
-        return below.input
-    if isinstance(below, Join) and below.kind is JoinKind.ANTI and is_empty(below.right):
-        return below.left
-    return Values(below.columns, ()) if is_empty(below) else below
+        if isinstance(below, Filter | Join):
+            (condition,) = below.expressions
+            below = with_expressions(below, (conjoin(_strict(p, known) for p in conjuncts(condition)),))
+    if is_empty(below):
+        return Values(below.columns, ())
+    match below:
+        case Filter(input=input, predicate=predicate) if predicate == TRUE:
+            return input
+        case Join(kind=JoinKind.ANTI, left=left, right=right, condition=condition) if is_empty(
+            right
+        ) or is_contradictory(conjuncts(condition)):
+            return left
+        case Join(kind=JoinKind.LEFT, left=left, right=right, condition=condition) if is_empty(
+            right
+        ) or is_contradictory(conjuncts(condition)):
+            padding = [(c, Literal(None, c.type)) for c in below.columns if c.id in right.ids]
+            return Project(left, (*identity(left.columns), *padding))
+        case SetOp(kind=SetKind.UNION, left=left, right=right, columns=columns) if is_empty(left) or is_empty(
+            right
+        ):
+            side, ids = (right, below.rights) if is_empty(left) else (left, below.lefts)
+            refs = (side.attribute(id).ref for id in ids)
+            return Project(side, tuple(zip(columns, refs, strict=True)))
+        case Distinct(input=input) if unique_keys(input):
+            return input
+    return below
 
 
 def is_empty(operator: Operator) -> bool:
@@ -74,15 +101,15 @@ def is_empty(operator: Operator) -> bool:
         case Values(rows=()):
             return True
         case Filter(input=input, predicate=predicate):
-            return is_empty(input) or (isinstance(predicate, Literal) and predicate != TRUE)
+            return is_empty(input) or is_contradictory(conjuncts(predicate))
         case Project(input=input) | Distinct(input=input) | Context(input=input) | Prioritized(input=input):
             return is_empty(input)
         case Top(input=input, limit=limit):
             return limit == 0 or is_empty(input)
         case Window(input=input):
             return is_empty(input)
-        case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right):
-            return is_empty(left) or is_empty(right)
+        case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right, condition=condition):
+            return is_empty(left) or is_empty(right) or is_contradictory(conjuncts(condition))
         case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
             return is_empty(left)
         case SetOp(kind=SetKind.UNION, left=left, right=right):
@@ -108,6 +135,10 @@ def simplified(expression: Expression, known: Columns) -> Expression:
             isinstance(right, Literal)
         ):
             return Call(TURNED[op], (right, left), type)  # type: ignore[arg-type]
+        case Call(op=op, args=(Cast(arg=arg), Literal(value=datetime() as value))) if (
+            op in TURNED and arg.type == DATE and value.tzinfo is None and value.time() == time()
+        ):
+            return Call(op, (arg, Literal(value.date(), DATE)), BOOLEAN)  # type: ignore[arg-type]
         case Call(op=Op.IS_NULL, args=(arg,)) if not may_be_null(arg, known):
             return FALSE
         case Call(op=Op.IS_NULL, args=(Literal(value=None),)):
@@ -121,6 +152,14 @@ def simplified(expression: Expression, known: Columns) -> Expression:
             return Case(taken, otherwise, type) if taken else otherwise
         case _:
             return fold(expression)
+
+
+def _strict(part: Expression, known: Columns) -> Expression:
+    """A conjunct that may as well be NULL where it is false: what is never NULL is equal to no NULL."""
+    match part:
+        case Call(op=Op.NOT_DISTINCT, args=args) if not all(may_be_null(arg, known) for arg in args):
+            return Call(Op.EQ, args, BOOLEAN)
+    return part
 
 
 _UNKNOWN = Literal(None, BOOLEAN)

@@ -2,8 +2,7 @@
 
     filter(x.a = y.a AND x.b > 1, join(x, y))   →   join(filter(x.b > 1, x), y, x.a = y.a)
 
-An outer join whose padded rows a filter above cannot keep loses its padding: it becomes a left
-or an inner join. Inner joins are taken apart and put together again in `joins`.
+Inner joins are taken apart and put together again in `joins`.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from planner.ir import (
 )
 from planner.passes.pushdown.joins import Parts, joined
 from planner.rewrite import with_inputs
-from planner.scalars import TRUE, conjoin, conjuncts, inline, rejects_null, rename
+from planner.scalars import TRUE, conjoin, conjuncts, inline, rename
 
 
 def push_filters(program: Program) -> Program:
@@ -108,8 +107,6 @@ def _is_inner(operator: Operator) -> bool:
 
 
 def _left(join: Join, predicates: list[Expression]) -> Operator:
-    if any(rejects_null(p, join.right.ids) for p in predicates):
-        return pushed(replace(join, kind=JoinKind.INNER), predicates)
     lefts, above = _divided(predicates, join.left.ids)
     rights, condition = _divided(conjuncts(join.condition), join.right.ids)
     result = replace(
@@ -122,14 +119,6 @@ def _left(join: Join, predicates: list[Expression]) -> Operator:
 
 
 def _full(join: Join, predicates: list[Expression]) -> Operator:
-    keeps_left = any(rejects_null(p, join.left.ids) for p in predicates)
-    keeps_right = any(rejects_null(p, join.right.ids) for p in predicates)
-    if keeps_left:
-        kind = JoinKind.INNER if keeps_right else JoinKind.LEFT
-        return pushed(replace(join, kind=kind), predicates)
-    if keeps_right:
-        turned = Join(JoinKind.LEFT, join.right, join.left, join.condition)
-        return pushed(turned, predicates)
     below = replace(join, left=pushed(join.left, []), right=pushed(join.right, []))
     return _filtered(below, predicates)
 

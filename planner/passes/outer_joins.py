@@ -1,0 +1,99 @@
+"""Outer joins whose padded rows something above drops become joins that pad less.
+
+    filter(b.x > 1, a left join b)                   →   filter(b.x > 1, a inner join b)
+    c inner join (a full join b) on b.x = c.x        →   c inner join (b left join a) on b.x = c.x
+
+On the way down go the predicates that every row must pass above, be it in a filter or as the condition of
+a join; a padded row is dropped where one of them cannot be true for its NULLs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.ir import (
+    Aggregate,
+    Distinct,
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Operator,
+    Prioritized,
+    Program,
+    Project,
+    SetOp,
+    Top,
+    Window,
+    references,
+)
+from planner.rewrite import with_inputs
+from planner.scalars import conjuncts, inline, rejects_null, rename
+
+Predicates = list[Expression]
+
+
+def simplify_outer_joins(program: Program) -> Program:
+    definitions = tuple(_needing(operator, []) for operator in program.definitions)
+    return Program(definitions, _needing(program.root, []), program.outputs)
+
+
+def _needing(operator: Operator, above: Predicates) -> Operator:
+    """The operator, of whose rows only those matter for which all predicates `above` are true."""
+    match operator:
+        case Filter(input=input, predicate=predicate):
+            return Filter(_needing(input, [*above, *conjuncts(predicate)]), predicate)
+        case Project(input=input, items=items):
+            values = {attribute.id: expression for attribute, expression in items}
+            return Project(_needing(input, [inline(p, values) for p in above]), items)
+        case Distinct(input=input) | Prioritized(input=input):
+            return replace(operator, input=_needing(input, above))
+        case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys) | Window(input=input, keys=keys):
+            kept = [p for p in above if references(p) and references(p) <= set(keys)]
+            return replace(operator, input=_needing(input, kept))
+        case SetOp(left=left, right=right):
+            sides = [
+                _needing(side, [rename(p, names) for p in above])
+                for side, names in ((left, _names(operator, 0)), (right, _names(operator, 1)))
+            ]
+            return replace(operator, left=sides[0], right=sides[1])
+        case Join():
+            return _join(_unpadded(operator, above), above)
+        case _:
+            return with_inputs(operator, tuple(_needing(i, []) for i in operator.inputs))
+
+
+def _names(operation: SetOp, side: int) -> dict[int, int]:
+    ids = (operation.lefts, operation.rights)[side]
+    return {column.id: id for column, id in zip(operation.columns, ids, strict=True)}
+
+
+def _unpadded(join: Join, above: Predicates) -> Join:
+    """The join without the padding that no predicate lets through."""
+    drops_left = any(rejects_null(p, join.left.ids) for p in above)
+    drops_right = any(rejects_null(p, join.right.ids) for p in above)
+    match join.kind:
+        case JoinKind.LEFT if drops_right:
+            return replace(join, kind=JoinKind.INNER)
+        case JoinKind.FULL if drops_left and drops_right:
+            return replace(join, kind=JoinKind.INNER)
+        case JoinKind.FULL if drops_left:
+            return replace(join, kind=JoinKind.LEFT)
+        case JoinKind.FULL if drops_right:
+            return Join(JoinKind.LEFT, join.right, join.left, join.condition)
+    return join
+
+
+def _join(join: Join, above: Predicates) -> Join:
+    """The sides, with what of their rows matters: of the padded side only those that meet the condition."""
+    own = conjuncts(join.condition)
+    match join.kind:
+        case JoinKind.INNER:
+            lefts = rights = [*above, *own]
+        case JoinKind.SEMI:
+            lefts, rights = [*above, *own], own
+        case JoinKind.FULL:
+            lefts, rights = [], []
+        case _:
+            lefts, rights = above, own
+    return replace(join, left=_needing(join.left, lefts), right=_needing(join.right, rights))

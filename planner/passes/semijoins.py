@@ -1,0 +1,62 @@
+"""Semijoins go down to the relation that they ask about, where that has no more rows than what is above it.
+
+    semi(join(a, b), s, a.x = s.x)   →   join(semi(a, s, a.x = s.x), b)
+
+A side that is planned against a context of the rows above stays there, where these are fewest.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.expressions import ColumnRef
+from planner.estimates import size_of
+from planner.ir import Context, Filter, Join, JoinKind, Operator, Program, Project, SharedRef, references
+from planner.rewrite import with_inputs
+from planner.scalars import inline
+
+
+def sink_semijoins(program: Program) -> Program:
+    return Program(tuple(map(_operator, program.definitions)), _operator(program.root), program.outputs)
+
+
+def _operator(operator: Operator) -> Operator:
+    below = with_inputs(operator, tuple(map(_operator, operator.inputs)))
+    if (
+        isinstance(below, Join)
+        and below.kind in (JoinKind.SEMI, JoinKind.ANTI)
+        and _stands_alone(below.right)
+    ):
+        return _sunk(below)
+    return below
+
+
+def _stands_alone(operator: Operator) -> bool:
+    """Whether nothing in it was made of rows of the query around it."""
+    return not isinstance(operator, Context | SharedRef) and all(map(_stands_alone, operator.inputs))
+
+
+def _sunk(join: Join) -> Operator:
+    left = join.left
+    used = references(join.condition) - join.right.ids
+    match left:
+        case Join(kind=JoinKind.INNER | JoinKind.LEFT as kind):
+            sides = [left.left, left.right] if kind is JoinKind.INNER else [left.left]
+            for place, side in enumerate(sides):
+                if used and used <= side.ids and size_of(side).rows <= size_of(left).rows:
+                    below = _sunk(replace(join, left=side))
+                    return replace(left, left=below) if place == 0 else replace(left, right=below)
+        case Filter(input=input, predicate=predicate):
+            below = _sunk(replace(join, left=input))
+            return Filter(below, predicate) if not _is_same(below, join, input) else join
+        case Project(input=input, items=items):
+            values = {attribute.id: e for attribute, e in items if isinstance(e, ColumnRef)}
+            if used <= values.keys():
+                below = _sunk(replace(join, left=input, condition=inline(join.condition, values)))
+                return Project(below, items) if not _is_same(below, join, input) else join
+    return join
+
+
+def _is_same(below: Operator, join: Join, input: Operator) -> bool:
+    """Whether the semijoin went no further down than to what it was tried at."""
+    return isinstance(below, Join) and below.right is join.right and below.left is input
