@@ -8,23 +8,27 @@ to all at once, with views created before, between and after: its changes must b
 from __future__ import annotations
 
 import random
+import re
+from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from uuid import UUID
 
 import numpy as np
 
 from engine.codec import decode_rows, encode_rows
 from engine.plan import Node
 from engine.runtime import Engine
-from engine.schema import Kind, Schema
+from engine.schema import Kind, Schema, Type
 from planner.errors import PlannerError
 from tests.property.cases import Answers, Case
 from tests.property.duck import Answer, Bag, Failure, normalise, same
 from tests.property.histories import Change, Epoch, states
 from tests.property.mismatch import Departure, Mismatch, departure
 from tests.property.planning import Catalog
+from tests.property.schemas import Row
 from tests.property.views import View
 
 Make = Callable[[], Engine]
@@ -73,7 +77,7 @@ def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers, make: Make
     ):
         advance(engine, case, number, [epoch], answers)
         for table in case.tables:
-            held = normalise(state[table.name].elements())
+            held = normalise(_plain(row, table.schema) for row in state[table.name].elements())
             _expect("rows", table.name, number, held, read(engine, table.name, number))
         for view in case.views:
             if engine.snapshot.failure(view.name) is None:
@@ -211,21 +215,41 @@ def read(engine: Engine, name: str, number: int) -> Bag:
 
 def values(words: np.ndarray, schema: Schema, engine: Engine) -> list[tuple[object, ...]]:
     """Rows as Python values that compare with DuckDB's."""
-    kinds = [column.type.kind for column in schema.columns]
-    return [
-        tuple(_value(value, kind) for value, kind in zip(row, kinds, strict=True))
-        for row in decode_rows(words, schema, engine.dictionary)
-    ]
+    return [_plain(row, schema) for row in decode_rows(words, schema, engine.dictionary)]
 
 
-def _value(value: object, kind: Kind) -> object:
-    """A JSON value as DuckDB would give it."""
-    if not isinstance(value, str) or kind is Kind.TEXT:
+def _plain(row: Row, schema: Schema) -> Row:
+    """JSON values as DuckDB would give them."""
+    return tuple(_value(value, column.type) for value, column in zip(row, schema.columns, strict=True))
+
+
+def _value(value: object, type: Type) -> object:
+    if isinstance(value, list | tuple) and type.element is not None:
+        return tuple(_value(each, type.element) for each in value)
+    if not isinstance(value, str) or type.kind in (Kind.TEXT, Kind.ENUM):
         return value
-    if kind is Kind.NUMERIC:
-        return Decimal(value)
-    if kind is Kind.DATE:
-        return date.fromisoformat(value)
-    if kind is Kind.TIMESTAMP:
-        return datetime.fromisoformat(value)
-    return value if value == "NaN" else float(value)
+    if type.is_float:
+        return value if value == "NaN" else float(value)
+    return _FROM_JSON[type.kind](value)
+
+
+def _interval(text: str) -> timedelta:
+    """An ISO 8601 duration; a month is 30 days, as where intervals are compared."""
+    day, _, clock = text.removeprefix("P").partition("T")
+    units = {"Y": 360, "M": 30, "D": 1}
+    days = sum(int(n) * units[unit] for n, unit in re.findall(r"(-?\d+)([YMD])", day))
+    parts = {unit: float(n) for n, unit in re.findall(r"(-?[\d.]+)([HMS])", clock)}
+    return timedelta(days, parts.get("S", 0), 0, 0, parts.get("M", 0), parts.get("H", 0))
+
+
+_FROM_JSON: dict[Kind, Callable[[str], object]] = {
+    Kind.NUMERIC: Decimal,
+    Kind.DATE: date.fromisoformat,
+    Kind.TIME: time.fromisoformat,
+    Kind.TIMESTAMP: datetime.fromisoformat,
+    Kind.TIMESTAMPTZ: datetime.fromisoformat,
+    Kind.INTERVAL: _interval,
+    Kind.BYTEA: b64decode,
+    Kind.UUID: UUID,
+    Kind.JSON: str,
+}

@@ -11,13 +11,14 @@ import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
+from uuid import UUID
 
 import duckdb
 
-from engine.schema import Type
-from tests.property.schemas import Row, Table
+from engine.schema import Kind, Type
+from tests.property.schemas import INTERVALS, Row, Table
 
 Bag = Counter[Row]
 DATA_ERRORS = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
@@ -52,6 +53,7 @@ class Referee:
         self.tables = tables
         self.connection = duckdb.connect()
         self.connection.execute("SET threads = 1")
+        self.connection.execute("SET TimeZone = 'UTC'")
         self.connection.execute("SET memory_limit = '1GB'")
         # It takes two joins that differ in a projected column for one (DuckDB 2.0): rows get lost.
         self.connection.execute("SET disabled_optimizers = 'common_subplan'")
@@ -132,20 +134,28 @@ def literal(value: object, kind: Type) -> str:
         case float() | Decimal():
             return f"CAST('{value}' AS {kind})"
         case str():
-            return "'" + value.replace("'", "''") + "'"
-        case datetime():
-            return f"TIMESTAMP '{value}'"
-        case date():
-            return f"DATE '{value}'"
+            text = INTERVALS[value] if kind.kind is Kind.INTERVAL else value.replace("'", "''")
+            return f"CAST('{text}' AS {kind})"
+        case bytes():
+            return f"unhex('{value.hex()}')"
+        case tuple():
+            return (
+                f"CAST(ARRAY[{', '.join(literal(each, kind.element or kind) for each in value)}] AS {kind})"
+            )
+        case datetime() | date() | time() | UUID():
+            return f"CAST('{value}' AS {kind})"
     return str(value)
 
 
 def normalise(rows: Iterable[tuple[object, ...]]) -> Bag:
-    """A bag of rows whose equal values are equal in Python: NaN is a text, numbers compare by value."""
-    return Counter(
-        tuple("NaN" if isinstance(value, float) and math.isnan(value) else value for value in row)
-        for row in rows
-    )
+    """A bag of rows whose equal values are equal in Python: NaN is a text, lists are tuples."""
+    return Counter(tuple(map(_comparable, row)) for row in rows)
+
+
+def _comparable(value: object) -> object:
+    if isinstance(value, float) and math.isnan(value):
+        return "NaN"
+    return tuple(map(_comparable, value)) if isinstance(value, list | tuple) else value
 
 
 def same(one: Bag, other: Bag) -> bool:

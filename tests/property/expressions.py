@@ -17,11 +17,15 @@ import random
 from dataclasses import dataclass
 
 from engine.schema import Kind, Type
-from tests.property.schemas import DAYS, MOMENTS, TEXTS
+from tests.property.schemas import CLOCKS, DAYS, IDENTIFIERS, INSTANTS, INTERVALS, MOMENTS, TEXTS
 from tests.property.terms import Term
 
-SORTS = ("int", "float", "numeric", "text", "date", "timestamp", "bool")
-COMPARABLE = ("int", "int", "int", "text", "text", "float", "numeric", "date", "timestamp", "wild", "rough")
+OTHERS = ("time", "instant", "interval", "bytes", "uuid", "list")
+SORTS = ("int", "float", "numeric", "text", "date", "timestamp", "bool", *OTHERS)
+COMPARABLE = (
+    *("int", "int", "int", "text", "text", "float", "numeric", "date", "timestamp", "wild", "rough"),
+    *OTHERS,
+)
 
 
 def sort_of(kind: Type, special: bool = False) -> str:
@@ -35,6 +39,12 @@ def sort_of(kind: Type, special: bool = False) -> str:
         Kind.DATE: "date",
         Kind.TIMESTAMP: "timestamp",
         Kind.BOOLEAN: "bool",
+        Kind.TIME: "time",
+        Kind.TIMESTAMPTZ: "instant",
+        Kind.INTERVAL: "interval",
+        Kind.BYTEA: "bytes",
+        Kind.UUID: "uuid",
+        Kind.ARRAY: "list",
     }[kind.kind]
 
 
@@ -84,6 +94,10 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "CAST({} AS integer)", "float"),
         _form(1, "sign({})", "int"),
         _form(1, "ascii({})", "text"),
+        _form(1, "cardinality({})", "list", duck="len({})"),
+        _form(1, "({})[{}]", "list", "position"),
+        _form(1, "extract({} FROM {})", "timefield", "instant"),
+        _form(1, "extract(hour FROM {})", "time"),
     ),
     "float": (
         _form(2, "({} + {})", "float", "float"),
@@ -144,6 +158,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "CAST({} AS text)", "bool"),
         _form(1, "CAST({} AS text)", "numeric"),
         _form(1, "CAST({} AS varchar)", "text"),
+        _form(1, "CAST({} AS text)", "uuid"),
+        _form(1, "CAST({} AS text)", "time"),
+        _form(1, "array_to_string({}, ',')", "list"),
     ),
     "date": (
         _form(3, "({} + {})", "date", "position"),
@@ -153,13 +170,43 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "timestamp": (
         _form(2, "date_trunc({}, {})", "timeunit", "timestamp"),
-        _form(2, "({} + {})", "timestamp", "interval"),
-        _form(2, "({} - {})", "timestamp", "interval"),
+        _form(1, "({} AT TIME ZONE {})", "instant", "zone"),
+        _form(1, "({} + {})", "date", "time"),
+        _form(2, "({} + {})", "timestamp", "span"),
+        _form(2, "({} - {})", "timestamp", "span"),
         _form(2, "CAST({} AS timestamp)", "date"),
-        _form(1, "({} + {})", "date", "interval"),
+        _form(1, "({} + {})", "date", "span"),
+    ),
+    "time": (
+        _form(2, "CAST({} AS time)", "timestamp"),
+        _form(1, "({} + {})", "time", "span"),
+    ),
+    "instant": (
+        _form(2, "({} + {})", "instant", "span"),
+        _form(1, "({} - {})", "instant", "span"),
+        _form(1, "date_trunc({}, {})", "timeunit", "instant"),
+        _form(2, "CAST({} AS timestamptz)", "timestamp"),
+        _form(1, "({} AT TIME ZONE {})", "timestamp", "zone"),
+    ),
+    "interval": (
+        _form(2, "({} - {})", "timestamp", "timestamp"),
+        _form(2, "({} - {})", "instant", "instant"),
+        _form(1, "({} + {})", "interval", "interval"),
+        _form(1, "(- {})", "interval"),
+        _form(1, "({} * 2)", "interval"),
+    ),
+    "bytes": (_form(1, "({} || {})", "bytes", "bytes"),),
+    "uuid": (_form(1, "COALESCE({}, {})", "uuid", "uuid"),),
+    "list": (
+        _form(2, "ARRAY[{}, {}]", "int", "int"),
+        _form(1, "array_append({}, {})", "list", "int"),
+        _form(1, "array_prepend({}, {})", "int", "list"),
+        _form(1, "({} || {})", "list", "list"),
     ),
     "bool": (
         _form(4, "({} AND {})", "bool", "bool"),
+        _form(1, "({} = ANY ({}))", "int", "list"),
+        _form(1, "({} <> ALL ({}))", "int", "list"),
         _form(6, "({} OR {})", "bool", "bool"),
         _form(4, "(NOT {})", "bool"),
         _form(2, "({} LIKE {})", "text", "pattern"),
@@ -243,6 +290,13 @@ LITERALS: dict[str, tuple[str, ...]] = {
     "date": (*(f"DATE '{day}'" for day in DAYS), "CAST(NULL AS date)"),
     "timestamp": (*(f"TIMESTAMP '{moment}'" for moment in MOMENTS), "CAST(NULL AS timestamp)"),
     "bool": ("TRUE", "FALSE", "CAST(NULL AS boolean)"),
+    "time": (*(f"TIME '{clock}'" for clock in CLOCKS), "CAST(NULL AS time)"),
+    "instant": (*(f"TIMESTAMPTZ '{instant}'" for instant in INSTANTS), "CAST(NULL AS timestamptz)"),
+    "interval": (*(f"INTERVAL '{span}'" for span in INTERVALS.values()), "CAST(NULL AS interval)"),
+    "bytes": ("CAST('a' AS bytea)", "CAST('' AS bytea)", "CAST(NULL AS bytea)"),
+    "uuid": (*(f"CAST('{each}' AS uuid)" for each in IDENTIFIERS), "CAST(NULL AS uuid)"),
+    "list": ("ARRAY[1, 2]", "ARRAY[1, NULL]", "CAST(ARRAY[] AS integer[])", "CAST(NULL AS integer[])"),
+    "zone": ("'UTC'", "'Europe/Berlin'", "'America/New_York'"),
     "divisor": ("2", "3", "(-2)"),
     "quarter": (
         "CAST(0.5 AS double precision)",
@@ -257,7 +311,7 @@ LITERALS: dict[str, tuple[str, ...]] = {
     "timefield": ("year", "month", "day", "hour", "minute"),
     "dateunit": ("'month'", "'year'", "'quarter'", "'week'", "'day'"),
     "timeunit": ("'month'", "'year'", "'day'", "'hour'", "'minute'", "'week'"),
-    "interval": ("INTERVAL '1 day'", "INTERVAL '1 month'", "INTERVAL '36 hours'", "INTERVAL '90 minutes'"),
+    "span": ("INTERVAL '1 day'", "INTERVAL '1 month'", "INTERVAL '36 hours'", "INTERVAL '90 minutes'"),
 }
 
 WIDER = {

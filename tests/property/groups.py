@@ -90,9 +90,23 @@ AGGREGATES: dict[str, tuple[Aggregate, ...]] = {
     ),
     "date": _extremes("date"),
     "timestamp": _extremes("timestamp"),
+    "time": _extremes("time"),
+    "instant": _extremes("instant"),
+    "interval": _extremes("interval"),
+    "uuid": _extremes("uuid"),
+    "list": (
+        _aggregate(2, "array_agg({0} ORDER BY {0})", "int"),
+        _aggregate(
+            1,
+            "array_agg(DISTINCT {0} ORDER BY {0} DESC)",
+            "int",
+            duck="list(DISTINCT {0} ORDER BY {0} DESC NULLS FIRST)",
+        ),
+    ),
     "bool": (
         _aggregate(2, "bool_and({})", "bool"),
         _aggregate(2, "bool_or({})", "bool"),
+        _aggregate(1, "every({})", "bool", duck="bool_and({})"),
     ),
 }
 _SETS = (

@@ -10,24 +10,31 @@ from __future__ import annotations
 
 import random
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from uuid import UUID as Identifier
 
 from engine.schema import (
     BIGINT,
     BOOLEAN,
+    BYTEA,
     DATE,
     DOUBLE,
     INTEGER,
     INTEGER_RANGES,
+    INTERVAL,
     REAL,
     SMALLINT,
     TEXT,
+    TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
     Column,
     Kind,
     Schema,
     Type,
+    array_of,
     numeric,
 )
 
@@ -44,8 +51,22 @@ MOMENTS = (
     datetime(2000, 1, 1),
 )
 SPECIALS = (float("nan"), float("inf"), float("-inf"), -0.0)
+CLOCKS = (time(0), time(12, 30), time(23, 59, 59, 999999), time(6, 0, 0, 500000))
+INSTANTS = tuple(moment.replace(tzinfo=UTC) for moment in MOMENTS)
+INTERVALS = {
+    "P1D": "1 day",
+    "P1M": "1 month",
+    "P30D": "30 days",
+    "PT36H": "36 hours",
+    "P-1Y": "-1 year",
+    "PT0S": "0 s",
+}
+BYTES = (b"", b"a", b"ab", b"\x00\xff", b"\xff")
+IDENTIFIERS = tuple(Identifier(int=n) for n in (0, 1, 2**127, 2**128 - 1))
+LISTS = ((), (1,), (1, 2), (2, None), (None,), (1, 1, 3))
 TYPES = (INTEGER, INTEGER, BIGINT, SMALLINT, TEXT, TEXT, BOOLEAN, DOUBLE, REAL, DATE, TIMESTAMP)
 NUMERICS = (numeric(6, 2), numeric(9, 3), numeric(10, 1), numeric(18, 4))
+OTHERS = (TIME, TIMESTAMPTZ, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
 NAMES = "abcdefghkmpqv"
 
 
@@ -78,9 +99,7 @@ def random_graph(rng: random.Random) -> Table:
 
 
 def random_table(rng: random.Random, name: str) -> Table:
-    types = [
-        rng.choice(NUMERICS) if rng.random() < 0.15 else rng.choice(TYPES) for _ in range(rng.randint(1, 5))
-    ]
+    types = [_random_type(rng) for _ in range(rng.randint(1, 5))]
     key = tuple(sorted(rng.sample(range(len(types)), min(len(types), rng.choice([1, 1, 2])))))
     keyed = rng.random() < 0.5 and not any(types[i].is_float or types[i] == BOOLEAN for i in key)
     names = rng.sample(NAMES, len(types))
@@ -90,6 +109,11 @@ def random_table(rng: random.Random, name: str) -> Table:
     )
     special, extreme = rng.random() < 0.15, rng.random() < 0.04
     return Table(name, Schema(columns), key if keyed else None, special, extreme)
+
+
+def _random_type(rng: random.Random) -> Type:
+    draw = rng.random()
+    return rng.choice(NUMERICS if draw < 0.15 else OTHERS if draw < 0.25 else TYPES)
 
 
 def random_row(rng: random.Random, table: Table) -> Row:
@@ -113,6 +137,12 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
         Kind.TEXT: TEXTS,
         Kind.DATE: DAYS,
         Kind.TIMESTAMP: MOMENTS,
+        Kind.TIME: CLOCKS,
+        Kind.TIMESTAMPTZ: INSTANTS,
+        Kind.INTERVAL: tuple(INTERVALS),
+        Kind.BYTEA: BYTES,
+        Kind.UUID: IDENTIFIERS,
+        Kind.ARRAY: LISTS,
     }
     return rng.choice(domains[kind.kind])
 

@@ -23,6 +23,12 @@ LEAST: dict[str, tuple[str, ...]] = {
     "text": ("'a'", "CAST(NULL AS text)"),
     "date": ("DATE '2024-01-01'", "CAST(NULL AS date)"),
     "timestamp": ("TIMESTAMP '2024-01-01 00:00:00'", "CAST(NULL AS timestamp)"),
+    "time": ("CAST(NULL AS time)",),
+    "instant": ("CAST(NULL AS timestamptz)",),
+    "interval": ("INTERVAL '1 day'", "CAST(NULL AS interval)"),
+    "bytes": ("CAST(NULL AS bytea)",),
+    "uuid": ("CAST(NULL AS uuid)",),
+    "list": ("ARRAY[1, 2]", "CAST(NULL AS integer[])"),
     "bool": ("TRUE", "CAST(NULL AS boolean)"),
     "optional": ("",),
 }
