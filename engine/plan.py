@@ -176,7 +176,9 @@ class Function(enum.Enum):
     """What a group's rows are reduced to. All skip NULLs but COUNT without an argument.
 
     SUM keeps the argument's kind (its exact value must fit the result's type), AVG is
-    DOUBLE of exact sum over count; both, MIN and MAX are NULL where no value is left.
+    DOUBLE of exact sum over count; both, MIN and MAX are NULL where no value is left. COMOMENT of
+    exact numbers x and y, over the rows that have both, is n * sum(x * y) - sum(x) * sum(y) as a
+    DOUBLE: with n those rows, n * n times the covariance.
     """
 
     COUNT = "count"
@@ -184,19 +186,26 @@ class Function(enum.Enum):
     AVG = "avg"
     MIN = "min"
     MAX = "max"
+    COMOMENT = "comoment"
 
 
 @dataclass(frozen=True)
 class Aggregate:
-    """`function` over column `argument` of the input; COUNT without one counts rows."""
+    """`function` over column `argument` of the input; COUNT without one counts rows, COMOMENT has `other`."""
 
     function: Function
     argument: int | None
     type: Type
     name: str = ""
+    other: int | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that it reads."""
+        return tuple(column for column in (self.argument, self.other) if column is not None)
 
     def __str__(self) -> str:
-        return f"{self.function.value}({'*' if self.argument is None else f'#{self.argument}'})"
+        return f"{self.function.value}({', '.join(f'#{column}' for column in self.columns) or '*'})"
 
 
 @dataclass(frozen=True)
@@ -211,10 +220,15 @@ class Reduce(Unary):
     def __post_init__(self) -> None:
         check_columns("a reduce's key", self.keys, self.input.schema)
         for aggregate in self.aggregates:
-            if aggregate.argument is not None:
-                check_columns(str(aggregate), (aggregate.argument,), self.input.schema)
-            elif aggregate.function is not Function.COUNT:
-                raise PlanError(f"{aggregate.function.value} has no argument")
+            columns, name = aggregate.columns, aggregate.function.value
+            check_columns(str(aggregate), columns, self.input.schema)
+            if not columns and aggregate.function is not Function.COUNT:
+                raise PlanError(f"{name} has no argument")
+            types = [self.input.schema.types[column] for column in columns]
+            if (aggregate.function is Function.COMOMENT) != (len(columns) == 2):
+                raise PlanError(f"{name} has {len(columns)} arguments")
+            if len(columns) == 2 and any(not t.is_numeric or t.is_float or t.may_be_wide for t in types):
+                raise PlanError(f"{name} is of exact numbers in words, not of {types[0]} and {types[1]}")
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]
@@ -222,8 +236,8 @@ class Reduce(Unary):
         return Schema(keys + tuple(self._column(a) for a in self.aggregates))
 
     def _column(self, a: Aggregate) -> Column:
-        nullable = a.function is not Function.COUNT and (
-            a.argument is None or self.input.schema.columns[a.argument].nullable
+        nullable = a.function is not Function.COUNT and any(
+            self.input.schema.columns[column].nullable for column in a.columns
         )
         return Column(a.name or str(a), a.type, nullable)
 

@@ -6,26 +6,30 @@ from numba import njit
 
 from engine.kernels.layers import compare
 from engine.kernels.memory import empty_matrix
+from engine.kernels.moments import product_limb
 from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
 # What a slot adds up, a row: 1, 1 unless the column is NULL, and the high and low halves of
 # the column. Halves keep a sum exact to 95 bits, and need no carry: all of it is linear. Of a number
-# beyond that there is a third part; one that a batch has no line for is 0 in all rows.
+# beyond that there is a third part; one that a batch has no line for is 0 in all rows. A slot of two
+# columns passes over rows in which either is NULL.
 SLOT_ROWS = 0
 SLOT_NOT_NULL = 1
 SLOT_HIGH = 2
 SLOT_LOW = 3
 SLOT_TOP = 4
+SLOT_PRODUCT = 5
+"""The first of the limbs of a product of two columns (`engine.kernels.moments`)."""
 NOWHERE = -1
 
 
 @njit(inline="always")
-def _contribution(kind, word):
+def _contribution(kind, word, other):
     """What one row adds to a slot."""
     if kind == SLOT_ROWS:
         return 1
-    if word == NULL:
+    if word == NULL or other == NULL:
         return 0
     if kind == SLOT_NOT_NULL:
         return 1
@@ -33,7 +37,9 @@ def _contribution(kind, word):
         return word
     if kind == SLOT_HIGH:
         return word >> 32
-    return word & 0xFFFFFFFF
+    if kind == SLOT_LOW:
+        return word & 0xFFFFFFFF
+    return product_limb(word, other, kind - SLOT_PRODUCT)
 
 
 @njit
@@ -103,7 +109,7 @@ def arrange(delta, order, rounds):
 def arrange_sums(delta, order, rounds, slots):
     """A batch [m, P + d + 1 + K]: the delta's rows by key, with what they add to K slots as diffs.
 
-    `slots` (K, 2) holds a line a slot: its kind and the delta's row of its argument.
+    `slots` (K, 3) holds a line a slot: its kind and the delta's rows of its two arguments, or of one twice.
     """
     lead = order.shape[0] + rounds.shape[0]
     count = slots.shape[0]
@@ -115,8 +121,9 @@ def arrange_sums(delta, order, rounds, slots):
             rows[:, lead + s] = 0
             continue
         words = delta[slots[s, 1]]
+        others = delta[slots[s, 2]]
         for i in range(rows.shape[0]):
-            rows[i, lead + s] = diffs[i] * _contribution(kind, words[i])
+            rows[i, lead + s] = diffs[i] * _contribution(kind, words[i], others[i])
     return consolidate(rows, lead)
 
 

@@ -12,14 +12,13 @@ NULL, NaN and the infinities have buckets of their own, in which only values are
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import consolidate, pack
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.layers import layer
+from engine.kernels.limbs import LIMB, rounded
 from engine.kernels.lookup import find_ranges
 from engine.kernels.reduce import (
     grow,
@@ -33,7 +32,6 @@ from engine.kernels.reduce import (
 )
 from engine.schema import NULL
 
-LIMB = 32
 BUCKETS = 64
 """Buckets of finite values: (1023 + 1074 - 52) / 32 and one more."""
 NULLS, NANS, POSITIVE, NEGATIVE = 64, 65, 66, 67
@@ -96,64 +94,6 @@ def arrange_floats(delta, order, rounds, argument):
 
 
 @njit
-def _carry(limbs):
-    """Bring the limbs into [0, 2**32), but the last, which keeps the sign."""
-    for k in range(LIMBS - 1):
-        limbs[k + 1] += limbs[k] >> 32
-        limbs[k] &= 0xFFFFFFFF
-
-
-@njit
-def _bit_length(number):
-    bits = 0
-    while number > 0:
-        number >>= 1
-        bits += 1
-    return bits
-
-
-@njit
-def _bits_at(limbs, first, count):
-    """`count` (at most 62) bits of the number in `limbs`, from bit `first` on."""
-    result = 0
-    for k in range(count):
-        position = first + k
-        if (limbs[position >> 5] >> (position & 31)) & 1:
-            result |= 1 << k
-    return result
-
-
-@njit
-def _round(limbs):
-    """The double nearest to the sum in `limbs`, ties to even; destroys `limbs`."""
-    _carry(limbs)
-    sign = 1.0
-    if limbs[LIMBS - 1] < 0:
-        sign = -1.0
-        for k in range(LIMBS):
-            limbs[k] = -limbs[k]
-        _carry(limbs)
-    top = LIMBS - 1
-    while top >= 0 and limbs[top] == 0:
-        top -= 1
-    if top < 0:
-        return 0.0
-    length = top * LIMB + _bit_length(limbs[top])
-    dropped = max(length - 53, 0)
-    mantissa = _bits_at(limbs, dropped, min(length, 53))
-    if dropped > 0:
-        half = _bits_at(limbs, dropped - 1, 1)
-        rest = False
-        for position in range(dropped - 1):
-            if (limbs[position >> 5] >> (position & 31)) & 1:
-                rest = True
-                break
-        if half == 1 and (rest or mantissa & 1):
-            mantissa += 1
-    return sign * math.ldexp(np.float64(mantissa), dropped - 1074)
-
-
-@njit
 def _value(counts, sums, average):
     """The word of the sum (or the average) of what is counted by kind; NULL for nothing."""
     values = 0
@@ -172,7 +112,7 @@ def _value(counts, sums, average):
     for bucket in range(BUCKETS):
         for p in range(3):
             limbs[bucket + p] += sums[bucket, p]
-    total = _round(limbs)
+    total = rounded(limbs, -1074)
     return to_word(total / np.float64(values)) if average else to_word(total)
 
 

@@ -23,6 +23,7 @@ from engine.kernels.floats import to_word
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import BLOCK, find_block
+from engine.kernels.moments import PRODUCT_LIMBS, comoment
 from engine.kernels.sort import sort_rows
 from engine.schema import NULL
 
@@ -30,6 +31,10 @@ from engine.schema import NULL
 COUNT = 0
 SUM = 1
 AVG = 2
+COMOMENT = 3
+
+# Columns of the line that tells how: slots, and powers of ten that the arguments' words are scaled by.
+KIND, COUNTED, HIGH, LOW, SCALE, TOP, OTHER_HIGH, OTHER_LOW, OTHER_SCALE, PRODUCT, FINISH = range(11)
 
 CLAMP_DISTINCT = 0
 CLAMP_POSITIVE = 1
@@ -305,6 +310,21 @@ def threshold(keys, table, old, depth, rounds, clamp):
 
 
 @njit
+def _comoment(slots, finish, counted):
+    """The word of an exact comoment, rounded once before the scales are taken out of it."""
+    products = slots[finish[PRODUCT] : finish[PRODUCT] + PRODUCT_LIMBS]
+    value = comoment(
+        counted,
+        products,
+        slots[finish[HIGH]],
+        slots[finish[LOW]],
+        slots[finish[OTHER_HIGH]],
+        slots[finish[OTHER_LOW]],
+    )
+    return to_word(value / np.float64(finish[SCALE]) / np.float64(finish[OTHER_SCALE]))
+
+
+@njit
 def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
     """Settle the row of group m at corner s into `lines`; returns the new number of lines.
 
@@ -318,27 +338,30 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
     lines[written, 3] = FINE
     lines[written, 4 + aggregates :] = 0
     for a in range(aggregates):
-        kind = finish[a, 0]
-        counted = base[s, finish[a, 1]]
+        kind = finish[a, KIND]
+        counted = base[s, finish[a, COUNTED]]
         if kind == COUNT:
             lines[written, 4 + a] = counted
             continue
         if counted <= 0:
             lines[written, 4 + a] = NULL
             continue
-        low = base[s, finish[a, 3]]
-        high = base[s, finish[a, 2]] + (low >> 32)
+        if kind == COMOMENT:
+            lines[written, 4 + a] = _comoment(base[s], finish[a], counted)
+            continue
+        low = base[s, finish[a, LOW]]
+        high = base[s, finish[a, HIGH]] + (low >> 32)
         low &= 0xFFFFFFFF
-        top = base[s, finish[a, 5]] if finish[a, 5] >= 0 else 0
+        top = base[s, finish[a, TOP]] if finish[a, TOP] >= 0 else 0
         fits = -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0)
-        is_number = finish[a, 5] != INTEGERS and kind == SUM
+        is_number = finish[a, TOP] != INTEGERS and kind == SUM
         if top != 0 or (is_number and not (fits and abs((high << 32) | low) < FIRST_NUMERAL)):
             lines[written, 3] = WIDE
             lines[written, 4:] = 0
             lines[written, 4 : 4 + base.shape[1]] = base[s]
             break
         if kind == AVG:
-            total = (np.float64(high) * 4294967296.0 + np.float64(low)) / np.float64(finish[a, 4])
+            total = (np.float64(high) * 4294967296.0 + np.float64(low)) / np.float64(finish[a, SCALE])
             lines[written, 4 + a] = to_word(total / np.float64(counted))
         elif fits:
             lines[written, 4 + a] = (high << 32) | low
@@ -381,11 +404,10 @@ def _split_failures(keys, lines, written, aggregates, failed):
 def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
 
-    Slot 0 counts rows: a group is there while it is positive. `finish` (A, 6) holds a line
-    an aggregate: kind, slot of the count, of the high and the low half, divisor of AVG, and slot of
-    the third part, INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines of `finish_row` that
-    are not FINE, [f, 4 + max(A, K)], groups by their places in `keys`; and lines (rounds, key) to visit
-    later.
+    Slot 0 counts rows: a group is there while it is positive. `finish` (A, FINISH) holds a line an
+    aggregate, of which TOP may be INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines of
+    `finish_row` that are not FINE, [f, 4 + max(A, K)], groups by their places in `keys`; and lines
+    (rounds, key) to visit later.
     """
     size, key = keys.shape
     layers = table.shape[0]

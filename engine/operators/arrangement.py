@@ -22,7 +22,7 @@ from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.layer import Layer
 from engine.operators.operator import Operator, Step
-from engine.slots import narrowed
+from engine.slots import Slot, narrowed
 from engine.times import Frontier
 from engine.trace import Trace
 
@@ -255,11 +255,11 @@ class SumsArrangement(Arrangement):
         columns: tuple[int, ...],
         width: int,
         depth: int,
-        slots: tuple[tuple[int, int], ...],
+        slots: tuple[Slot, ...],
         dictionary: Dictionary,
     ) -> None:
         super().__init__(source, columns, width, depth, len(slots))
-        self.slots = np.array(slots, np.int64).reshape(-1, 2)
+        self.slots = np.array(slots, np.int64).reshape(-1, 3)
         self._may_be_wide = bool((self.slots[:, 0] == SLOT_TOP).any())
         self._dictionary = dictionary
 

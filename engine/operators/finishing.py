@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kernels.reduce import WIDE
+from engine.kernels.reduce import FINISH, WIDE
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Step
 from engine.slots import Finish, finished
@@ -23,7 +23,7 @@ class Finishing:
     """How a reduce's aggregates follow from its slots; `labels` name them in messages."""
 
     def __init__(self, finish: tuple[Finish, ...], labels: tuple[str, ...], failures: FailureLog) -> None:
-        self.lines = np.array(finish, np.int64).reshape(-1, 6)
+        self.lines = np.array(finish, np.int64).reshape(-1, FINISH)
         self._labels = labels
         self._failures = failures
 

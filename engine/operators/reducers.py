@@ -98,14 +98,15 @@ def _aggregate(
     column = a.argument
     if column is None:
         return lambda key, rows: sum(rows.values())
-    is_key = column in keys
-    at = keys.index(column) if is_key else others.index(column)
+    read = _reading(column, keys, others)
 
     def values(key: Words, rows: Answer) -> list[tuple[int, int]]:
-        pairs = [((key if is_key else row)[at], count) for row, count in rows.items()]
+        pairs = [(read(key, row), count) for row, count in rows.items()]
         return [pair for pair in pairs if pair[0] != NULL]
 
     type = input.types[column]
+    if a.other is not None:
+        return _comoment(type, input.types[a.other], read, _reading(a.other, keys, others))
     if a.function is Function.COUNT:
         return lambda key, rows: sum(count for _, count in values(key, rows))
     if a.function in (Function.MIN, Function.MAX):
@@ -138,6 +139,34 @@ def _aggregate(
         return word_of(int(result), dictionary) if is_number else int(result)
 
     return added
+
+
+def _reading(column: int, keys: tuple[int, ...], others: list[int]) -> Callable[[Words, Words], int]:
+    """What gives the word of a column, of a group's key and a row's other words."""
+    if column in keys:
+        at = keys.index(column)
+        return lambda key, row: key[at]
+    at = others.index(column)
+    return lambda key, row: row[at]
+
+
+def _comoment(
+    x_type: Type, y_type: Type, x: Callable[[Words, Words], int], y: Callable[[Words, Words], int]
+) -> Callable[[Words, Answer], int]:
+    """The exact comoment of two columns, rounded once before their scales are taken out of it."""
+
+    def comoment(key: Words, rows: Answer) -> int:
+        read = [(x(key, row), y(key, row), count) for row, count in rows.items()]
+        pairs = [(a, b, count) for a, b, count in read if a != NULL and b != NULL]
+        number = sum(count for _, _, count in pairs)
+        if number <= 0:
+            return NULL
+        products = sum(a * b * count for a, b, count in pairs)
+        sums = sum(a * count for a, _, count in pairs) * sum(b * count for _, b, count in pairs)
+        scaled = float(number * products - sums) / 10 ** (x_type.scale or 0)
+        return float_word(scaled / 10 ** (y_type.scale or 0))
+
+    return comoment
 
 
 def _exact_total(pairs: list[tuple[int, int]]) -> Fraction:

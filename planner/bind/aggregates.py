@@ -119,7 +119,7 @@ def _accumulated(call: AggregateCall, bind: Bind, over: Expression | None, only:
         return Use(*general(call, bind, only))
     value, result = typed
     plain = function in (Function.MIN, Function.MAX)
-    return Use(function, (_where(only, value),), result, call.distinct and not plain)
+    return Use(function, (where(only, value),), result, call.distinct and not plain)
 
 
 def _typed(name: str, function: Function, value: Expression) -> tuple[Expression, Type] | None:
@@ -144,7 +144,7 @@ def _typed(name: str, function: Function, value: Expression) -> tuple[Expression
     return coerce(value, DOUBLE), DOUBLE
 
 
-def _where(condition: Expression | None, value: Expression) -> Expression:
+def where(condition: Expression | None, value: Expression) -> Expression:
     """The value, or NULL where the condition is not true."""
     if condition is None or condition == TRUE:
         return value
@@ -155,10 +155,10 @@ def _as_one(values: Sequence[Expression], strict: bool) -> Expression:
     """Several values as one text that no others have; NULL where one of them is, if `strict`."""
     places = ", ".join(f"CAST({{{i}}} AS VARCHAR)" for i in range(len(values)))
     text = Foreign(f"CAST([{places}] AS VARCHAR)", tuple(values), TEXT)  # type: ignore[arg-type]
-    return _where(conjoin([_is_known(value) for value in values]), text) if strict else text
+    return where(conjoin([is_known(value) for value in values]), text) if strict else text
 
 
-def _is_known(value: Expression) -> Expression:
+def is_known(value: Expression) -> Expression:
     return negate(Call(Op.IS_NULL, (value,), BOOLEAN))  # type: ignore[arg-type]
 
 
@@ -176,11 +176,11 @@ def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> Use:
     needed = others if name.endswith("_null") else [*others, value] if by_another else []
     if call.skips_nulls or name == "any_value":
         needed = [*needed, value]
-    conditions = [_is_known(v) for v in needed] + ([only] if only is not None else [])
+    conditions = [is_known(v) for v in needed] + ([only] if only is not None else [])
     last = (name == "last", name == "last")
     if not conditions:
         directions = (*(d for _, d in order), last)
         return Use(First(name, directions), (value, *(o for o, _ in order)), value.type)
     counts = conjoin(conditions)
     directions = ((True, False), *(d for _, d in order), last)
-    return Use(First(name, directions), (_where(counts, value), counts, *(o for o, _ in order)), value.type)
+    return Use(First(name, directions), (where(counts, value), counts, *(o for o, _ in order)), value.type)

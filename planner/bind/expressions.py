@@ -30,6 +30,7 @@ from planner.bind.coercion import (
 )
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.functions import bind_function, foreign
+from planner.bind.moments import moment
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
@@ -362,11 +363,14 @@ class ExpressionBinder:
                 node,
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
-        use = bind_aggregate(call, inside.bind, self._filter(call.only))
-        used = frozenset().union(*map(references, use.arguments))
+        only = self._filter(call.only)
+        derived = moment(call, inside.bind, only)
+        uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
+        used = frozenset().union(*(references(e) for use in uses for e in use.arguments))
         if used and not used & self.scope.ids():
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
-        return self.collector.column(use, call.name).ref
+        columns = [self.collector.column(use, call.name).ref for use in uses]
+        return columns[0] if derived is None else derived.value(columns)
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
         if condition is None:

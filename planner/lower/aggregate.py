@@ -45,7 +45,7 @@ def _apart(item: AggregateItem) -> Hashable:
         case General():
             return General
         case _:
-            return item.arguments if item.distinct else None
+            return frozenset(item.arguments) if item.distinct else None
 
 
 def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Lowered:
@@ -77,7 +77,8 @@ def _reduce(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -
     for item in items:
         places = rows.positions(item.arguments) if arguments.issuperset(item.arguments) else ()
         argument = places[0] if places else None
-        aggregates.append(EngineAggregate(item.function, argument, item.attribute.type))  # type: ignore[arg-type]
+        other = places[1] if len(places) > 1 else None
+        aggregates.append(EngineAggregate(item.function, argument, item.attribute.type, other=other))  # type: ignore[arg-type]
     return Reduce(rows.node, rows.positions(keys), tuple(aggregates))
 
 

@@ -300,9 +300,19 @@ def _rank(value: object, descending: bool, nulls_first: bool) -> tuple[int, obje
     return (0, order_key(value))
 
 
+def _comoment(members: list[tuple[object, object, int]]) -> object:
+    pairs = [(Fraction(x), Fraction(y), n) for x, y, n in members if x is not None and y is not None]  # type: ignore[call-overload]
+    count = sum(n for _, _, n in pairs)
+    products = sum(x * y * n for x, y, n in pairs)
+    exact = count * products - sum(x * n for x, _, n in pairs) * sum(y * n for _, y, n in pairs)
+    return float(exact) if count else None
+
+
 def _aggregate(aggregate: Aggregate, members: list[tuple[Row, int]]) -> object:
     if aggregate.argument is None:
         return sum(count for _, count in members)
+    if aggregate.other is not None:
+        return _comoment([(row[aggregate.argument], row[aggregate.other], count) for row, count in members])
     values = [
         (row[aggregate.argument], count) for row, count in members if row[aggregate.argument] is not None
     ]
