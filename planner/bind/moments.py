@@ -51,7 +51,7 @@ class Moment:
 def moment(
     call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
 ) -> Moment | None:
-    """The function that the call is, if it is one of these and of exact numbers; FILTER's condition is `only`."""
+    """The function of the call, if it is one of these and of exact numbers; `only` is FILTER's condition."""
     wanted = 1 if call.name in _OF_ONE else 2 if call.name in _OF_TWO else 0
     if not wanted or len(call.arguments) != wanted or (call.distinct and wanted == 2):
         return None
