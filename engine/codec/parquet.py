@@ -34,6 +34,18 @@ def decode_parquet(words: np.ndarray, schema: Schema, dictionary: Dictionary) ->
     return pa.Table.from_arrays(columns, schema=parquet_schema(schema))
 
 
+def without_times(table: pa.Table) -> pa.Table:
+    """The table with times of day as text, for readers that know of none."""
+    fields = [field.with_type(_as_text(field.type)) for field in table.schema]
+    return table.cast(pa.schema(fields))
+
+
+def _as_text(type: pa.DataType) -> pa.DataType:
+    if pa.types.is_list(type):
+        return pa.list_(_as_text(type.value_type))
+    return pa.string() if pa.types.is_time(type) else type
+
+
 def _held(array: pa.Array) -> pa.Array:
     if pa.types.is_interval(array.type):
         texts = [None if value is None else duration(interval_of(value)) for value in array.to_pylist()]

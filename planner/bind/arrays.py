@@ -53,6 +53,24 @@ def _plus(number: Expression, more: int) -> Expression:
     return arithmetic(Op.ADD, number, Literal(more, INTEGER)) or number
 
 
+def concatenated(left: Expression, right: Expression, node: exp.Expression, dialect: str) -> Expression:
+    """`left || right`: texts, bytes, arrays, or an array and an element of it."""
+    sides = [left, right]
+    for i, (side, other) in enumerate(((left, right), (right, left))):
+        if side.type.kind is Kind.JSON and other.type.kind is Kind.JSON:
+            hint = "json_merge_patch(a, b) puts the members of two objects together"
+            fail(Unsupported(f"|| of JSON is not supported: {node.sql(dialect)}", hint), node)
+        if other.type.element is None or side.type.element is not None:
+            continue
+        if isinstance(side, Literal) and isinstance(side.value, str):
+            sides[i] = coerce(side, other.type)
+        elif i:
+            return foreign("list_append({0}, {1})", [left, right], node, dialect)
+        else:
+            return foreign("list_prepend({0}, {1})", [left, right], node, dialect)
+    return foreign("{0} || {1}", sides, node, dialect)
+
+
 def each(
     op: Op, value: Expression, array: Expression, every: bool, node: exp.Expression, dialect: str
 ) -> Expression:

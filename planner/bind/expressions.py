@@ -13,7 +13,7 @@ from sqlglot import exp
 from engine.expressions import Call, Case, Cast, Literal, Op
 from engine.schema import BOOLEAN, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
-from planner.bind.arrays import each, subscript
+from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.calls import aggregate_call, is_aggregate
 from planner.bind.clock import time_of_epoch
 from planner.bind.coercion import (
@@ -143,6 +143,9 @@ class ExpressionBinder:
                 return interval_literal(self._function(node))
             case exp.Bracket():
                 return subscript(node, self.bind, self.session.dialect)
+            case exp.DPipe():
+                left, right = self.bind(node.this), self.bind(node.expression)
+                return concatenated(left, right, node, self.session.dialect)
             case exp.JSONBExtract() | exp.JSONBExtractScalar():
                 return along_path(node, self.bind, self.session.dialect)
             case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():

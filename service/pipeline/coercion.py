@@ -5,7 +5,8 @@ service: no decimal, no fraction of a second and no time of day is rounded away 
 dropped; only floats are rounded, to floats. Text is read as any type, and any type as
 text: a structure, an array or a map becomes its JSON. A moment is UTC: Spark's
 timestamps with a time zone become their wall clock in UTC (the session's time zone),
-and text may name no other offset.
+and text may name no other offset but for a TIMESTAMPTZ. What Spark has no type for (times
+of day, intervals, UUIDs, JSON, enums) goes as text in the form of the REST contract.
 
 Everything is SQL text, so that classic and Connect sessions share it, and PySpark is
 not imported. Casts are `try_cast`, which gives NULL where a session of ANSI rules raises.
@@ -20,6 +21,7 @@ from dataclasses import dataclass
 from engine.schema import INTEGER_RANGES, Kind, Type
 
 """Digits of a NUMERIC's word."""
+_WIDEST = 38  # digits of a decimal
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
 _MOMENTS = ("timestamp", "timestamp_ntz")
@@ -30,6 +32,14 @@ _SPECIAL_FLOAT = "^([+-]?inf(inity)?|nan)$"
 _FEW_DIGITS = "^[+-]?[0-9]?[.]?[0-9]{0,14}[eE]"
 _DATE = "[0-9]{4,6}-[0-9]{2}-[0-9]{2}"
 _TIME = "[0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6}0*)?)?"
+_CLOCK = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{1,6}0*)?)?"
+_WHOLE = "[+-]?[0-9]{1,9}"
+_DURATION = (
+    f"[+-]?P(?=.)({_WHOLE}Y)?({_WHOLE}M)?({_WHOLE}W)?({_WHOLE}D)?"
+    f"(T(?=.)({_WHOLE}H)?({_WHOLE}M)?({_WHOLE}([.][0-9]{{1,6}}0*)?S)?)?"
+)
+_UUID = "[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_EACH = "each"
 _UTC = "(Z|[+-]00(:?00)?)"
 
 
@@ -45,6 +55,8 @@ def sql_type(type: Type) -> str:
     """What Spark SQL calls the type."""
     if type.kind is Kind.NUMERIC:
         return f"decimal({type.precision},{type.scale})"
+    if type.element is not None:
+        return f"array<{sql_type(type.element)}>"
     return _NAMES.get(type.kind, type.kind.value.lower())
 
 
@@ -82,7 +94,9 @@ def _integer(column: str, source: str, type: Type) -> Coerced | None:
 
 def _numeric(column: str, source: str, type: Type) -> Coerced | None:
     value = _try_cast(column, sql_type(type))
-    room = f"abs({value}) < 1E{(type.precision or 0) - (type.scale or 0)}BD"
+    digits = (type.precision or 0) - (type.scale or 0)
+    # What does not fit in Spark's widest decimal is NULL already.
+    room = f"abs({value}) < 1E{digits}BD" if digits < _WIDEST else f"{value} IS NOT NULL"
     if source in _INTEGERS:
         return Coerced(value, room)
     if source in _FLOATS or _DECIMAL.fullmatch(source):
@@ -138,6 +152,68 @@ def _timestamp(column: str, source: str, type: Type) -> Coerced | None:
     return Coerced(value, f"{value} IS NOT NULL AND trim({column}) RLIKE '{form}'")
 
 
+def _time(column: str, source: str, type: Type) -> Coerced | None:
+    text = f"trim({column})"
+    return Coerced(text, f"{text} RLIKE '^{_CLOCK}$'") if source == "string" else None
+
+
+def _timestamptz(column: str, source: str, type: Type) -> Coerced | None:
+    """Text may name any offset, and is UTC without one."""
+    value = _try_cast(column, "timestamp")
+    if source in (*_MOMENTS, "date"):
+        return Coerced(value)
+    if source != "string":
+        return None
+    form = f"^{_DATE}([T ]{_TIME}(Z|[+-][0-9]{{2}}(:?[0-9]{{2}})?)?)?$"
+    return Coerced(value, f"{value} IS NOT NULL AND trim({column}) RLIKE '{form}'")
+
+
+def _interval(column: str, source: str, type: Type) -> Coerced | None:
+    text = f"trim({column})"
+    return Coerced(text, f"{text} RLIKE '^{_DURATION}$'") if source == "string" else None
+
+
+def _bytea(column: str, source: str, type: Type) -> Coerced | None:
+    value = f"try_to_binary({column}, 'base64')"
+    if source == "binary":
+        return Coerced(column)
+    return Coerced(value, f"{value} IS NOT NULL") if source == "string" else None
+
+
+def _uuid(column: str, source: str, type: Type) -> Coerced | None:
+    text = f"lower(trim({column}))"
+    return Coerced(text, f"{text} RLIKE '^{_UUID}$'") if source == "string" else None
+
+
+def _json(column: str, source: str, type: Type) -> Coerced | None:
+    if source == "string":
+        return Coerced(column, f"try_parse_json({column}) IS NOT NULL")
+    if source in (*_INTEGERS, "boolean"):
+        return Coerced(f"CAST({column} AS string)")
+    return Coerced(shown(column, source)) if source.startswith(_NESTED) else None
+
+
+def _enumeration(column: str, source: str, type: Type) -> Coerced | None:
+    labels = ", ".join(map(literal, type.labels))
+    return Coerced(column, f"{column} IN ({labels})") if source == "string" else None
+
+
+def _array(column: str, source: str, type: Type) -> Coerced | None:
+    """An array whose elements are coerced, or JSON of one, which the codec reads."""
+    if source == "string":
+        return Coerced(column, f"try_parse_json({column}) IS NOT NULL AND trim({column}) LIKE '[%'")
+    if not source.startswith("array<") or type.element is None:
+        return None
+    each = f"{_EACH}{str(type).count('[]')}"
+    element = coerce(each, source.removeprefix("array<").removesuffix(">"), type.element)
+    if element is None:
+        return None
+    value = f"transform({column}, {each} -> {element.value})"
+    if element.fits is None:
+        return Coerced(value)
+    return Coerced(value, f"forall({column}, {each} -> {each} IS NULL OR coalesce({element.fits}, false))")
+
+
 def _same(value: str, source: str, column: str) -> str:
     """Whether nothing was lost: the value is the source's when it is cast back."""
     return f"{_try_cast(value, source)} = {column}"
@@ -165,7 +241,14 @@ _NAMES = {
     Kind.REAL: "float",
     Kind.DOUBLE: "double",
     Kind.INTEGER: "int",
+    Kind.TIME: "string",
     Kind.TIMESTAMP: "timestamp_ntz",
+    Kind.TIMESTAMPTZ: "timestamp",
+    Kind.INTERVAL: "string",
+    Kind.BYTEA: "binary",
+    Kind.UUID: "string",
+    Kind.JSON: "string",
+    Kind.ENUM: "string",
 }
 _AS_THEY_ARE = (Kind.BOOLEAN, Kind.SMALLINT, Kind.INTEGER, Kind.REAL, Kind.DOUBLE, Kind.DATE, Kind.TIMESTAMP)
 _COERCIONS: dict[Kind, Callable[[str, str, Type], Coerced | None]] = {
@@ -178,5 +261,13 @@ _COERCIONS: dict[Kind, Callable[[str, str, Type], Coerced | None]] = {
     Kind.DOUBLE: _float,
     Kind.TEXT: _text,
     Kind.DATE: _date,
+    Kind.TIME: _time,
     Kind.TIMESTAMP: _timestamp,
+    Kind.TIMESTAMPTZ: _timestamptz,
+    Kind.INTERVAL: _interval,
+    Kind.BYTEA: _bytea,
+    Kind.UUID: _uuid,
+    Kind.JSON: _json,
+    Kind.ENUM: _enumeration,
+    Kind.ARRAY: _array,
 }

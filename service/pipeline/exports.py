@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow.parquet
 
-from engine.codec.parquet import decode_parquet
+from engine.codec.parquet import decode_parquet, without_times
 from engine.spark.session import Sessions
 from service.definition import Definition
 from service.errors import Invalid
@@ -111,7 +111,7 @@ class Exports:
             run.advance(0.4 * start / max(reading.size, 1))
             words = reading.part(start, start + SLICE)
             rows = decode_parquet(words, reading.schema, self._runtime.dictionary)
-            pyarrow.parquet.write_table(rows, directory / f"{number:06}.parquet")
+            pyarrow.parquet.write_table(without_times(rows), directory / f"{number:06}.parquet")
 
     def _replace(self, task: _Task, run: Run, directory: Path, target: Target) -> None:
         target.prepare()

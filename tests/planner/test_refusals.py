@@ -25,6 +25,7 @@ UNSUPPORTED = [
     ("SELECT a::^hstore FROM t", "type HSTORE"),
     ("SELECT (^t).b FROM t", "a field of a struct"),
     ("SELECT ^row(a, b) FROM t", "type TUPLE"),
+    ("SELECT ^doc || doc FROM things", "|| of JSON"),
     ("SELECT ^doc @> doc FROM things", "JSON that is searched for and not constant"),
     ("SELECT a, ^string_agg(b, ',' ORDER BY c LIMIT 2) FROM t GROUP BY a", "string_agg with LIMIT inside"),
     ("SELECT ^reservoir_quantile(a, 0.5) FROM t", "aggregate function reservoir_quantile"),

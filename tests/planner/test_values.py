@@ -112,6 +112,10 @@ OTHERWISE = [
         "SELECT id = 1, id = 4, CASE id WHEN 1 THEN false END FROM things WHERE id IN (1, 4)",
     ),
     (
+        "SELECT xs || id, id || xs, xs || '[9]', ARRAY[7] || 8 FROM things",
+        "SELECT list_append(xs, id), list_prepend(id, xs), xs || ARRAY[9], ARRAY[7, 8] FROM things",
+    ),
+    (
         "SELECT xs @> '[1]', '[1]' <@ xs FROM things",
         "SELECT list_contains(xs, 1), list_contains(xs, 1) FROM things",
     ),

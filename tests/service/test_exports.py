@@ -133,3 +133,40 @@ def test_a_view_with_errors_is_not_exported(bulk: Client, data: Path) -> None:
     bulk.insert("t", {"a": 100_000})
     answer = bulk.post("/v1/exports", {"view": "v", "format": "csv", "path": "out"})
     assert code(answer) == (409, "view_has_errors")
+
+
+TYPES = {
+    "id": "INTEGER",
+    "clock": "TIME",
+    "ts": "TIMESTAMPTZ",
+    "span": "INTERVAL",
+    "data": "BYTEA",
+    "tag": "UUID",
+    "doc": "JSON",
+    "mood": "ENUM('sad', 'ok')",
+    "xs": "INTEGER[]",
+    "spans": "INTERVAL[]",
+}
+WIDE = {
+    "id": 1,
+    "clock": "10:30:00.000005",
+    "ts": "2024-03-31T00:30:00Z",
+    "span": "P1M2DT3.5S",
+    "data": "YWL/",
+    "tag": "00000000-0000-0000-0000-000000000007",
+    "doc": {"b": [1, 2.5, None], "a": "x"},
+    "mood": "ok",
+    "xs": [1, None, 3],
+    "spans": ["PT1S", None],
+}
+
+
+@pytest.mark.parametrize("format", ["parquet", "json"])
+def test_types_that_spark_has_not(bulk: Client, format: str) -> None:
+    bulk.table("wide", TYPES, key=["id"])
+    bulk.view("all_of_it", "SELECT * FROM wide")
+    bulk.insert("wide", WIDE, {"id": 2})
+    done(bulk, "exports", view="all_of_it", format=format, path=f"out/{format}")
+    bulk.table("again", TYPES)
+    done(bulk, "loads", table="again", format=format, path=f"out/{format}")
+    assert sorted(bulk.rows("again")) == [tuple(WIDE.values()), (2, *[None] * (len(TYPES) - 1))]
