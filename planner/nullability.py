@@ -16,6 +16,7 @@ from planner.ir import (
     Prioritized,
     Project,
     Top,
+    Unnest,
     Window,
 )
 from planner.scalars import may_be_null, not_null_ids
@@ -32,6 +33,8 @@ def known_columns(operator: Operator) -> Columns:
             return known_columns(input)
         case Window(input=input, items=items):
             return {**known_columns(input), **{item.attribute.id: item.attribute for item in items}}
+        case Unnest(input=input):
+            return {**{column.id: column for column in operator.columns}, **known_columns(input)}
         case Project(input=input, items=items):
             below = known_columns(input)
             return {a.id: replace(a, nullable=a.nullable and may_be_null(e, below)) for a, e in items}

@@ -23,6 +23,7 @@ from planner.ir import (
     SharedRef,
     Some,
     Top,
+    Unnest,
     Values,
     Window,
 )
@@ -114,6 +115,12 @@ class _Copier:
             case Top(keys=keys, order=order):
                 placed = tuple(o._replace(column=self._id(o.column)) for o in order)
                 return replace(operator, keys=tuple(map(self._id, keys)), order=placed)
+            case Unnest(lists=lists, place=place):
+                elements = tuple(
+                    replace(e, attribute=self._new(e.attribute), arguments=tuple(map(self._id, e.arguments)))
+                    for e in lists
+                )
+                return replace(operator, lists=elements, place=None if place is None else self._new(place))
             case SharedRef(renaming=renaming):
                 return replace(operator, renaming=tuple((self._new(a), old) for a, old in renaming))
             case Context(renaming=renaming):

@@ -24,6 +24,7 @@ from planner.ir import (
     Some,
     Subquery,
     Top,
+    Unnest,
     Window,
 )
 from planner.scalars import rewrite, with_children
@@ -34,7 +35,17 @@ def with_inputs(operator: Operator, inputs: tuple[Operator, ...]) -> Operator:
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
     match operator:
-        case Project() | Filter() | Aggregate() | Distinct() | Context() | Prioritized() | Top() | Window():
+        case (
+            Project()
+            | Filter()
+            | Aggregate()
+            | Distinct()
+            | Context()
+            | Prioritized()
+            | Top()
+            | Unnest()
+            | Window()
+        ):
             return replace(operator, input=inputs[0])
         case Join() | SetOp():
             return replace(operator, left=inputs[0], right=inputs[1])

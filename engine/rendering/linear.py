@@ -9,12 +9,13 @@ import numpy as np
 from engine.codec import encode_rows
 from engine.expressions import ColumnRef, columns_of, renumbered
 from engine.multijoin import MultiJoin
-from engine.operators import functions, linear
+from engine.operators import functions, linear, unnest
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Operator
 from engine.plan import Concat, Consolidate, Constant, Filter, FlatMap, Inspect, Join, Map, Node
 from engine.rendering.joins import Joins
 from engine.rendering.scopes import Collection, Scope, plain
+from engine.unnest import Unnest
 
 
 class Linear(Joins):
@@ -55,6 +56,13 @@ class Linear(Joins):
         source = self.collection(input, scope)
         operator = scope.put(
             node, lambda: functions.FlatMap(source.operator, source.columns, node, self.dictionary)
+        )
+        return plain(operator, len(node.schema))
+
+    def _unnest(self, node: Unnest, scope: Scope) -> Collection:
+        source = self.collection(node.input, scope)
+        operator = scope.put(
+            node, lambda: unnest.Unnest(source.operator, source.columns, node, self.dictionary)
         )
         return plain(operator, len(node.schema))
 

@@ -39,6 +39,7 @@ from engine.rendering.scopes import Body, Collection, Scope, plain
 from engine.rendering.temporal import Temporals
 from engine.rendering.windows import Windows
 from engine.temporal import Temporal, Today
+from engine.unnest import Unnest
 from engine.windows import Window
 
 
@@ -68,6 +69,8 @@ class Renderer(Linear, Loops, Windows, Temporals):
                 return self._filter(node, scope)
             case FlatMap(input=input):
                 return self._flat_map(node, input, scope)
+            case Unnest():
+                return self._unnest(node, scope)
             case Concat():
                 return self._concat(node, scope)
             case Negate(input=input):

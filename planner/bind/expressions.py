@@ -30,6 +30,7 @@ from planner.bind.coercion import (
 )
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.functions import bind_function, foreign
+from planner.bind.lists import LISTS, SelectLists
 from planner.bind.moments import moment
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
@@ -65,9 +66,6 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Placeholder: "a parameter",
     exp.Struct: "a struct",
     exp.Dot: "a field of a struct",
-    exp.Unnest: "UNNEST",
-    exp.Explode: "UNNEST",
-    exp.ExplodingGenerateSeries: "generate_series",
     exp.GenerateSeries: "generate_series",
     exp.Collate: "COLLATE",
 }
@@ -86,6 +84,7 @@ class ExpressionBinder:
         clause: str,
         collector: Collector | None = None,
         windows: Windows | None = None,
+        lists: SelectLists | None = None,
     ) -> None:
         self.session = session
         self.scope = scope
@@ -93,6 +92,7 @@ class ExpressionBinder:
         self.clause = clause
         self.collector = collector
         self.windows = windows
+        self.lists = lists
         self._expanding: set[str] = set()
 
     def bind(self, node: exp.Expression) -> Expression:
@@ -118,6 +118,8 @@ class ExpressionBinder:
             return self._comparison(node)
         if type(node) in _ARITHMETIC:
             return self._arithmetic(node)
+        if isinstance(node, LISTS):
+            return self._elements(node)
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
         if is_aggregate(node):
@@ -379,6 +381,14 @@ class ExpressionBinder:
         if condition is None:
             return None
         return ExpressionBinder(self.session, self.scope, self.queries, "FILTER").predicate(condition)
+
+    def _elements(self, node: exp.Expression) -> Expression:
+        if self.lists is None:
+            fail(Unsupported(f"UNNEST is not supported in {self.clause}", "write it in FROM"), node)
+        inside = ExpressionBinder(
+            self.session, self.scope, self.queries, "UNNEST", self.collector, self.windows
+        )
+        return self.lists.column(node, inside.bind).ref
 
     def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expression:
         if self.collector is None:

@@ -37,6 +37,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Unnest,
     Window,
     name_of,
     references,
@@ -175,6 +176,11 @@ class _Check:
                 return self._join(operator)
             case SetOp(kind=SetKind.UNION):
                 return self._union(operator)
+            case Unnest(input=input):
+                counted = self._counted(input)
+                if _moves(map(self._of, operator.arguments)):
+                    raise _refusal("a list of a MIN or MAX")
+                return counted
             case Top():
                 raise _refusal("LIMIT or DISTINCT ON")
             case SetOp():

@@ -12,7 +12,18 @@ from planner.positions import fail
 _PLACES = frozenset({"order", "limit", "offset"})
 _SELECT = _PLACES | frozenset(
     {
-        *("with_", "kind", "expressions", "distinct", "from_", "joins", "where", "group", "having"),
+        *(
+            "with_",
+            "kind",
+            "expressions",
+            "distinct",
+            "from_",
+            "joins",
+            "laterals",
+            "where",
+            "group",
+            "having",
+        ),
         *("windows", "qualify"),
     }
 )
@@ -31,7 +42,6 @@ _SET_OPERATION = _PLACES | frozenset(
     {"with_", "this", "expression", "distinct", "by_name", "side", "kind", "on"}
 )
 _NAMES = {
-    "laterals": "LATERAL VIEW",
     "locks": "FOR UPDATE",
     "into": "SELECT INTO",
     "pivots": "PIVOT",

@@ -20,6 +20,7 @@ from planner.bind.grouping import Grouping
 from planner.bind.groupsets import grouping_sets
 from planner.bind.joins import From
 from planner.bind.limits import Limits, complete, limited, limits_of, placed
+from planner.bind.lists import SelectLists
 from planner.bind.order import Term, distinct_terms, listed, order_terms, ordered
 from planner.bind.priority import prioritized
 from planner.bind.refuse import check_clauses
@@ -68,7 +69,8 @@ class _SelectBinder:
         sets = self._sets(scope, outputs)
         collector = Collector(self.session, tuple(dict.fromkeys(key for keys in sets for key in keys)))
         windows = Windows(self.session, named_windows(self.node))
-        values = self._values(scope, outputs, collector, windows)
+        lists = SelectLists(self.session)
+        values = self._values(scope, outputs, collector, windows, lists)
         having = self._having(scope, collector)
         qualify = self._qualify(scope, collector, windows)
         names = [output.name for output in outputs]
@@ -82,13 +84,14 @@ class _SelectBinder:
                 operator = Filter(operator, above(having, self.node.args["having"]))
         values = [above(value, output.node) for value, output in zip(values, outputs, strict=True)]
         on, terms = ([term.changed(above) for term in part] for part in (on, terms))
-        used = [*values, *(term.value for term in (*on, *terms) if term.value is not None)]
+        lists = lists.changed(lambda value: above(value, self.node))
+        used = [*values, *lists.arguments, *(term.value for term in (*on, *terms) if term.value is not None)]
         if qualify is None:
             operator = windows.over(operator, above, self.node, used)
         else:
             qualify = above(qualify, self.node.args["qualify"])
             operator = Filter(windows.over(operator, above, self.node, [*used, qualify]), qualify)
-        return self._projected(operator, outputs, values, on, terms)
+        return self._projected(lists.over(operator), outputs, values, on, terms)
 
     def _binder(
         self,
@@ -96,11 +99,12 @@ class _SelectBinder:
         clause: str,
         collector: Collector | None = None,
         windows: Windows | None = None,
+        lists: SelectLists | None = None,
     ) -> ExpressionBinder:
         def queries(query: exp.Expression, within: Scope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
 
-        return ExpressionBinder(self.session, scope, queries, clause, collector, windows)
+        return ExpressionBinder(self.session, scope, queries, clause, collector, windows, lists)
 
     def _where(self, source: From, scope: Scope) -> Operator:
         where = self.node.args.get("where")
@@ -146,9 +150,14 @@ class _SelectBinder:
         return listed(node, names, "GROUP BY")
 
     def _values(
-        self, scope: Scope, outputs: list[Output], collector: Collector, windows: Windows
+        self,
+        scope: Scope,
+        outputs: list[Output],
+        collector: Collector,
+        windows: Windows,
+        lists: SelectLists,
     ) -> list[Expression]:
-        binder = self._binder(scope, "the select list", collector, windows)
+        binder = self._binder(scope, "the select list", collector, windows, lists)
         return [
             self.listed.get(i) or output.value or binder.bind(_unaliased(output.node))
             for i, output in enumerate(outputs)

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from planner.bind.expressions import ExpressionBinder
 from planner.bind.joins import From, JoinBinder
+from planner.bind.lists import Rows, bound_list, rows_of, with_places
 from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.session import BindQuery, Bound, Environment, Session
@@ -17,6 +19,7 @@ from planner.ir import (
     Attribute,
     Join,
     JoinKind,
+    Operator,
     Scan,
 )
 from planner.positions import fail
@@ -35,7 +38,10 @@ class FromBinder:
         clause = select.args.get("from_")
         if clause is None:
             return From(UNIT, Scope(outer=self.environment.outer))
-        return self._joined(clause.this, select.args.get("joins") or [])
+        tables = self._joined(clause.this, select.args.get("joins") or [])
+        for view in select.args.get("laterals") or []:
+            tables = self._join(exp.Join(this=view), tables, None)
+        return tables
 
     def _joined(self, first: exp.Expression, joins: list[exp.Join]) -> From:
         """Tables between commas, each group joined from the left, then all groups crossed."""
@@ -43,7 +49,7 @@ class FromBinder:
         group = self._table(first)
         for join in joins:
             check_clauses(join)
-            if isinstance(join.this, exp.Lateral):
+            if self._is_lateral(join.this):
                 group = self._join(join, self._crossed(done, group, join), None)
                 done = None
             elif _is_comma(join):
@@ -58,15 +64,35 @@ class FromBinder:
         scope = self.joins.both(left, right, join)
         return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
 
-    def _lateral(self, node: exp.Lateral, left: From) -> From:
-        """A query that may refer to the tables on its left."""
+    def _is_lateral(self, node: exp.Expression) -> bool:
+        """Whether an item of FROM may refer to those on its left."""
+        return isinstance(node, exp.Lateral) or rows_of(node, self.session.dialect) is not None
+
+    def _lateral(self, node: exp.Expression, scope: Scope) -> From:
+        """A query, or elements of lists, over the tables of `scope`."""
+        rows = rows_of(node, self.session.dialect)
+        if rows is not None:
+            return self._named_rows(rows, self._elements(rows, UNIT, Scope(outer=scope)))
         check_clauses(node)
         if not isinstance(node.this, exp.Subquery):
             unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
-        within = self.environment.within(replace(left.scope, outer=self.environment.outer))
-        return self._named(node, self.bind_query(self.session, node.this, within), "")
+        bound = self.bind_query(self.session, node.this, self.environment.within(scope))
+        return self._named(node, bound, "")
+
+    def _elements(self, rows: Rows, input: Operator, scope: Scope) -> Bound:
+        """The rows of `input`, which `scope` knows, with the elements of their lists, which are its columns."""
+
+        def queries(query: exp.Expression, within: Scope) -> Bound:
+            return self.bind_query(self.session, query, self.environment.within(within))
+
+        bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
+        lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
+        return with_places(self.session, input, lists, rows)
 
     def _table(self, node: exp.Expression) -> From:
+        rows = rows_of(node, self.session.dialect)
+        if rows is not None:
+            return self._named_rows(rows, self._elements(rows, UNIT, Scope(outer=self.environment.outer)))
         check_clauses(node)
         match node:
             case exp.Table():
@@ -82,14 +108,12 @@ class FromBinder:
                 bound = self.bind_query(self.session, node, self.environment)
                 named = self._named(node, bound, "")
                 return self._join_all(named, node.args.get("joins") or [])
-            case exp.Unnest():
-                unsupported("UNNEST", node)
         unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
 
     def _join_all(self, first: From, joins: list[exp.Join]) -> From:
         for join in joins:
             check_clauses(join)
-            right = None if isinstance(join.this, exp.Lateral) else self._table(join.this)
+            right = None if self._is_lateral(join.this) else self._table(join.this)
             first = self._join(join, first, right)
         return first
 
@@ -103,6 +127,11 @@ class FromBinder:
     def _named(self, node: exp.Expression, bound: Bound, name: str) -> From:
         table = Table(node.alias or name, _renamed(node, bound.columns))
         return From(bound.operator, Scope((table,), star=table.columns, outer=self.environment.outer))
+
+    def _named_rows(self, rows: Rows, bound: Bound) -> From:
+        columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
+        table = Table(rows.node.alias, columns)
+        return From(bound.operator, Scope((table,), star=columns, outer=self.environment.outer))
 
     def _relation(self, node: exp.Table) -> Bound:
         name = node.name.lower()
@@ -126,8 +155,22 @@ class FromBinder:
         if right is None:
             if node.side in ("RIGHT", "FULL"):
                 unsupported(f"{node.side} JOIN LATERAL", node)
-            right = self._lateral(node.this, left)
+            scope = replace(left.scope, outer=self.environment.outer)
+            rows = rows_of(node.this, self.session.dialect)
+            if rows is not None and _joins_all(node):
+                rows = replace(rows, outer=rows.outer or node.side == "LEFT")
+                bound = self._elements(rows, left.operator, scope)
+                named = self._named_rows(rows, bound)
+                return From(bound.operator, self.joins.both(left, named, node))
+            right = self._lateral(node.this, scope)
         return self.joins.join(node, left, right)
+
+
+def _joins_all(join: exp.Join) -> bool:
+    """Whether an inner or left join has no condition."""
+    on = join.args.get("on")
+    plain = on is None or (isinstance(on, exp.Boolean) and on.this)
+    return plain and not join.args.get("using") and not join.method and join.kind not in ("SEMI", "ANTI")
 
 
 def _is_comma(join: exp.Join) -> bool:

@@ -28,6 +28,7 @@ from planner.ir import (
     SetKind,
     SetOp,
     SharedRef,
+    Unnest,
 )
 from planner.positions import fail
 from planner.references import table_names, table_nodes
@@ -127,7 +128,7 @@ class _Additivity:
                 return True
             case SharedRef(number=number):
                 return self.holds(self.session.definitions[number], variables)
-            case Project(input=input) | Filter(input=input):
+            case Project(input=input) | Filter(input=input) | Unnest(input=input):
                 return self.holds(input, variables)
             case Distinct(input=input) | Aggregate(input=input, items=()):
                 return self.as_set and self.holds(input, variables)

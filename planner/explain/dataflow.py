@@ -23,8 +23,10 @@ from engine.plan import (
     Variable,
 )
 from engine.temporal import Temporal, Today
+from engine.unnest import Unnest
 from engine.windows import Window
 from planner.explain.listing import Listing, Step
+from planner.explain.lists import elements_text
 from planner.explain.multijoin import multijoin_text
 from planner.explain.ordering import partition_details, top_details
 from planner.explain.scalars import ScalarText, literal_text
@@ -107,6 +109,12 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return "window", [*where, *(f"#{i} := {f} {f.type}" for i, f in placed)]
         case Threshold(clamp=clamp):
             return f"threshold {clamp.value}", []
+        case Unnest(input=input, lists=lists):
+            made = enumerate(lists, start=len(input.schema))
+            title = f"unnest{' outer' if node.outer else ''}{' with ordinality' if node.ordinality else ''}"
+            return title, [
+                f"#{i} := {elements_text([f'#{c}' for c in e.columns], e.exclusive)}" for i, e in made
+            ]
         case TopK(keys=keys, order=order, limit=limit, offset=offset):
             return "top", top_details(keys, order, limit, offset, "#{}".format)
         case Temporal(since=since, until=until):

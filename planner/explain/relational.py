@@ -12,6 +12,7 @@ from engine.expressions import Literal
 from engine.plan import Function, OnLimit, Ordering
 from engine.schema import Column
 from planner.explain.listing import Listing, Step
+from planner.explain.lists import elements_text
 from planner.explain.ordering import partition_details, top_details
 from planner.explain.scalars import ScalarText, aggregate_text, literal_text
 from planner.ir import (
@@ -19,6 +20,7 @@ from planner.ir import (
     Attribute,
     Context,
     Distinct,
+    Elements,
     Filter,
     Fixpoint,
     General,
@@ -33,6 +35,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Unnest,
     Values,
     Window,
     WindowItem,
@@ -122,6 +125,10 @@ class _Walk:
                 return "distinct", []
             case Top(keys=keys, order=order, limit=limit, offset=offset):
                 return "top", top_details(keys, order, limit, offset, self.columns.__getitem__)
+            case Unnest(lists=lists, place=place, outer=outer):
+                made = [self._assigned(e.attribute, self._elements(e)) for e in lists]
+                made += [self._assigned(place, "place")] if place is not None else []
+                return f"unnest{' outer' if outer else ''}", made
             case Prioritized(round=round):
                 return "prioritized", [f"from round {self.text(round)}"]
             case SetOp(kind=kind, columns=columns, lefts=lefts, rights=rights):
@@ -143,6 +150,9 @@ class _Walk:
         call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
         nulls = " ignore nulls" if item.ignores_nulls else ""
         return self._assigned(item.attribute, f"{call}{nulls} over {item.frame}")
+
+    def _elements(self, elements: Elements) -> str:
+        return elements_text([self.columns[id] for id in elements.arguments], elements.exclusive)
 
     def _shared(self, reference: SharedRef) -> str:
         definition = self._visit(self.program.definitions[reference.number])

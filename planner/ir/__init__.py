@@ -55,6 +55,7 @@ from planner.ir.operators import (
 )
 from planner.ir.ordered import Top
 from planner.ir.programs import Binding, Context, Fixpoint, Prioritized, Program, RecursiveRef, SharedRef
+from planner.ir.unnest import Elements, Unnest
 from planner.ir.windows import Edge, Frame, Places, Side, Unit, Window, WindowItem
 
 __all__ = [
@@ -67,6 +68,7 @@ __all__ = [
     "Context",
     "Distinct",
     "Edge",
+    "Elements",
     "Exists",
     "Expression",
     "Filter",
@@ -96,6 +98,7 @@ __all__ = [
     "Subquery",
     "Top",
     "Unit",
+    "Unnest",
     "Values",
     "Window",
     "WindowItem",

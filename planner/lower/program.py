@@ -29,6 +29,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Unnest,
     Values,
     Window,
 )
@@ -39,6 +40,7 @@ from planner.lower.multijoin import lower_relations, relations
 from planner.lower.setops import lower_set_operation
 from planner.lower.temporal import filtered, mapped
 from planner.lower.top import lower_top
+from planner.lower.unnest import lower_unnest
 from planner.lower.values import lower_scan, lower_values, variable
 from planner.lower.window import lower_window
 from planner.scalars import conjuncts
@@ -99,6 +101,8 @@ class _Lowering:
                 return lower_window(operator, self.lower(input))
             case Distinct(input=input):
                 return distinct(projected(self.lower(input), [c.id for c in operator.columns]))
+            case Unnest(input=input):
+                return lower_unnest(operator, self.lower(input))
             case Top(input=input):
                 return lower_top(operator, self.lower(input))
             case SetOp(left=left, right=right):

@@ -29,6 +29,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Unnest,
     Values,
     Window,
     references,
@@ -86,6 +87,10 @@ class _Pruning:
                 return self._top(operator, needed)
             case Window():
                 return self._window(operator, needed)
+            case Unnest(input=input, place=place):
+                below = self.pruned(input, (needed & input.ids) | operator.arguments)
+                kept_place = place if place is not None and place.id in needed else None
+                return replace(operator, input=below, place=kept_place)
             case SetOp():
                 return self._set_operation(operator, needed)
             case Context(input=input, renaming=renaming):

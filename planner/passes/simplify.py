@@ -33,6 +33,7 @@ from planner.ir import (
     SetKind,
     SetOp,
     Top,
+    Unnest,
     Values,
     Window,
     children,
@@ -102,8 +103,8 @@ def is_empty(operator: Operator) -> bool:
             return True
         case Filter(input=input, predicate=predicate):
             return is_empty(input) or is_contradictory(conjuncts(predicate))
-        case Project(input=input) | Distinct(input=input) | Context(input=input) | Prioritized(input=input):
-            return is_empty(input)
+        case Project() | Distinct() | Context() | Prioritized() | Unnest():
+            return is_empty(operator.input)
         case Top(input=input, limit=limit):
             return limit == 0 or is_empty(input)
         case Window(input=input):

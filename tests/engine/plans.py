@@ -13,6 +13,7 @@ from engine.plan import (
     Binding,
     Clamp,
     Concat,
+    Constant,
     Entry,
     FlatMap,
     Function,
@@ -30,6 +31,7 @@ from engine.plan import (
     project,
 )
 from engine.schema import BIGINT
+from engine.unnest import Elements, Unnest
 from tests.engine.harness import schema, source
 
 SOURCES = (source("s0", 1), source("s1", 2), source("s2", 2))
@@ -74,7 +76,7 @@ class PlanMaker:
         ]
         if width == 2:
             makers += [self._reduce, self._group_query if self.rng.random() < 0.2 else self._group_by]
-        makers.append(self._flat_map)
+        makers += [self._flat_map, self._unnest]
         if depth < MOST_DEPTH:
             makers += [self._loop, self._loop]
         return self.rng.choice(makers)(width, budget, variables, depth)
@@ -146,6 +148,14 @@ class PlanMaker:
 
     def _flat_map(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         return FlatMap(self.plan(width, budget - 1, variables, depth), up_to_three, schema(width))
+
+    def _unnest(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        """The numbers between two columns; in a loop without their places, which could grow for ever."""
+        ends = self.plan(2, budget - 1, variables, depth)
+        stepped = Join(ends, Constant(((1,),), schema(1)), (), ())
+        elements = Elements((0, 1, 2), self.rng.random() < 0.3)
+        unnest = Unnest(stepped, (elements,), not depth and self.rng.random() < 0.5, self.rng.random() < 0.2)
+        return self._columns(unnest, width)
 
     def _loop(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         bound = tuple(

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import zip_longest
 
 from engine.expressions import Expression
 from engine.groupquery import GroupQuery
@@ -42,6 +43,7 @@ from engine.plan import (
 )
 from engine.schema import BIGINT, Column, Kind, Schema
 from engine.temporal import Temporal, Today
+from engine.unnest import Unnest
 from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key, queried
 from tests.oracle.interning import ids_of
 
@@ -118,6 +120,8 @@ class Oracle:
                 return _top(node, inputs[0])
             case FlatMap():
                 return self._flat_map(node, inputs[0])
+            case Unnest():
+                return _unnest(node, inputs[0])
             case GroupQuery():
                 return self._group_query(node, inputs[0])
             case GroupBy():
@@ -274,6 +278,27 @@ def _multijoin(inputs: list[Bag], equalities: tuple[tuple[tuple[int, int], ...],
     for rows, count in choices:
         result[tuple(value for row in rows for value in row)] += count
     return _clean(result)
+
+
+def _unnest(node: Unnest, rows: Bag) -> Bag:
+    result: Bag = Counter()
+    for row, count in rows.items():
+        lists = [_elements([row[c] for c in each.columns], each.exclusive) for each in node.lists]
+        made = list(zip_longest(*lists)) or ([(None,) * len(lists)] if node.outer else [])
+        for place, values in enumerate(made, 1):
+            ordinal = (place if any(lists) else None,) if node.ordinality else ()
+            result[(*row, *values, *ordinal)] += count
+    return result
+
+
+def _elements(values: list[object], exclusive: bool) -> list[object]:
+    if None in values:
+        return []
+    if len(values) == 1:
+        return list(values[0])  # type: ignore[call-overload]
+    start, stop, step = values
+    end = stop if exclusive else stop + (1 if step > 0 else -1)  # type: ignore[operator]
+    return list(range(start, end, step))  # type: ignore[call-overload]
 
 
 def _top(node: TopK, rows: Bag) -> Bag:

@@ -43,6 +43,42 @@ ALIKE = [
     ),
     (
         "bigquery",
+        "SELECT a, e, o FROM t, UNNEST([a, 7]) AS e WITH OFFSET AS o",
+        "SELECT a, a, 0 FROM t UNION ALL SELECT a, 7, 1 FROM t",
+    ),
+    (
+        "bigquery",
+        "SELECT e FROM UNNEST(GENERATE_ARRAY(1, 7, 3)) AS e",
+        "SELECT unnest([1, 4, 7])",
+    ),
+    (
+        "spark",
+        "SELECT a, p, e FROM t LATERAL VIEW posexplode(array(b, 'z')) x AS p, e",
+        "SELECT a, 0, b FROM t UNION ALL SELECT a, 1, 'z' FROM t",
+    ),
+    (
+        "spark",
+        "SELECT a, e FROM t LATERAL VIEW OUTER explode(sequence(2, a)) x AS e",
+        "SELECT a, e FROM t LEFT JOIN LATERAL (SELECT unnest(generate_series(2, a)) AS e) ON TRUE",
+    ),
+    ("spark", "SELECT a, explode(array(a, 1)) AS e FROM t", "SELECT a, unnest([a, 1]) FROM t"),
+    (
+        "snowflake",
+        "SELECT a, f.index, f.value FROM t, LATERAL FLATTEN(INPUT => [a, 5]) f",
+        "SELECT a, 0, a FROM t UNION ALL SELECT a, 1, 5 FROM t",
+    ),
+    (
+        "presto",
+        "SELECT a, e, n FROM t CROSS JOIN UNNEST(ARRAY[a, 2]) WITH ORDINALITY AS x (e, n)",
+        "SELECT a, a, 1 FROM t UNION ALL SELECT a, 2, 2 FROM t",
+    ),
+    (
+        "duckdb",
+        "SELECT a, i FROM t, range(a) r (i), unnest([1]) u (x)",
+        "SELECT a, unnest(range(a)) FROM t",
+    ),
+    (
+        "bigquery",
         "SELECT a, b FROM t FULL OUTER UNION ALL BY NAME SELECT d, a FROM u",
         "SELECT a, b, NULL AS d FROM t UNION ALL SELECT a, NULL, d FROM u",
     ),
@@ -62,6 +98,10 @@ def test_means_the_same(dialect: str, sql: str, reference: str) -> None:
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
+        ("SELECT a FROM t WHERE unnest([1]) = a", "UNNEST is not supported in WHERE"),
+        ("SELECT sum(unnest([a])) FROM t", "UNNEST is not supported in an aggregate"),
+        ("SELECT * FROM t, unnest(t.a)", "UNNEST takes arrays, not INTEGER"),
+        ("SELECT * FROM range(1.5, 2.5)", "takes whole numbers or timestamps"),
         ("SELECT * FROM t POSITIONAL JOIN u", "POSITIONAL JOIN is not supported"),
         ("SELECT * FROM t ASOF JOIN u ON t.a = u.a", "ASOF JOIN needs one inequality"),
         ("SELECT * FROM t ASOF JOIN u ON t.a > u.a AND t.c < u.d", "ASOF JOIN needs one inequality"),

@@ -37,6 +37,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Unnest,
     Window,
     nothing_of,
     subqueries,
@@ -103,7 +104,7 @@ class DependentJoin:
                 return self.host.projected(self.apply(outer, input), every, outer.carried)
             case Distinct(input=input):
                 return Distinct(self.apply(outer, input))
-            case Prioritized(input=input):
+            case Prioritized(input=input) | Unnest(input=input):
                 return replace(query, input=self.apply(outer, input))
             case Top(input=input, keys=keys):
                 groups = (*(c.id for c in context.columns), *keys)

@@ -22,6 +22,7 @@ from planner.ir import (
     Project,
     SetOp,
     Top,
+    Unnest,
     Window,
     references,
 )
@@ -58,6 +59,9 @@ def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
             return _full(operator, predicates)
         case Join():
             return _semi(operator, predicates)
+        case Unnest(input=input):
+            down, above = _divided(predicates, input.ids)
+            return _filtered(replace(operator, input=pushed(input, down)), above)
         case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys):
             down, above = _divided(predicates, frozenset(keys))
             return _filtered(replace(operator, input=pushed(input, down)), above)

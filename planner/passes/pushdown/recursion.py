@@ -29,6 +29,7 @@ from planner.ir import (
     SetOp,
     SharedRef,
     Top,
+    Unnest,
     references,
 )
 from planner.rewrite import with_inputs
@@ -103,7 +104,7 @@ class _Pushing:
             return None
         below = found[0] or {}
         match operator:
-            case Filter() | Distinct():
+            case Filter() | Distinct() | Unnest():
                 return below
             case Project(items=items):
                 handed_on = [(a.id, e.index) for a, e in items if isinstance(e, ColumnRef)]

@@ -1,0 +1,212 @@
+"""UNNEST, generate_series and what other dialects call them: rows of the elements of lists.
+
+In FROM they may refer to what stands before them. In a select list they are evaluated for each row that
+is left by then, all side by side, as in PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from engine.expressions import Foreign, Literal, Op
+from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, array_of
+from engine.unnest import MOST_ELEMENTS
+from planner.bind.coercion import coerce, settled
+from planner.bind.refuse import unsupported
+from planner.bind.session import Bound, Session
+from planner.errors import TypeMismatch
+from planner.identifiers import fold
+from planner.ir import Attribute, Elements, Expression, Operator, Project, Unnest
+from planner.positions import fail
+from planner.rewrite import identity
+from planner.scalars import call, may_be_null
+from planner.types import duckdb_type
+
+_SERIES = (
+    "CASE WHEN abs(epoch_us({{1}}) - epoch_us({{0}})) // greatest(abs(epoch_us({{2}})), 1) > "
+    f"{MOST_ELEMENTS} THEN CAST(error('a list has more than {MOST_ELEMENTS} elements') AS {{type}}[]) "
+    "ELSE {series}({{0}}, {{1}}, {{2}}) END"
+)
+Bind = Callable[[exp.Expression], Expression]
+LISTS = (exp.Unnest, exp.Explode, exp.Posexplode, exp.ExplodingGenerateSeries)
+"""Nodes that stand for rows of elements."""
+_SERIES_NODES = (exp.GenerateSeries, exp.ExplodingGenerateSeries)
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A list with its parts bound: an array, or the start, stop and step of a series of numbers."""
+
+    arguments: tuple[Expression, ...]
+    exclusive: bool = False
+
+    @property
+    def element(self) -> Type:
+        """The type of its elements."""
+        return self.arguments[0].type.element or BIGINT
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A table of elements: its lists; the names of their columns; the name of the place's column, if there is
+    one, with the number that it begins with, and whether it comes first; whether empty lists have a row; and
+    whether the columns keep their names, whatever the alias lists."""
+
+    node: exp.Expression
+    lists: tuple[exp.Expression, ...]
+    names: tuple[str, ...]
+    place: str | None = None
+    first: int = 1
+    leads: bool = False
+    outer: bool = False
+    named: bool = False
+
+
+def rows_of(node: exp.Expression, dialect: str) -> Rows | None:
+    """The table of elements that an item of FROM is; None if it is another table."""
+    this = node.this if isinstance(node, exp.Lateral | exp.Table | exp.TableFromRows) else node
+    if isinstance(node, exp.Table) and node.args.get("rows_from"):
+        parts = [part.this if isinstance(part, exp.Table) else part for part in node.args["rows_from"]]
+        lists = tuple(inner for part in parts for inner in _lists(part))
+    elif isinstance(this, (*LISTS, exp.GenerateSeries)):
+        lists = tuple(_lists(this))
+    else:
+        return None
+    names = tuple(map(_name, lists))
+    if node.alias and len(names) == 1 and dialect != "duckdb":
+        names = (node.alias,)
+    rows = Rows(node, lists, names, outer=bool(node.args.get("outer")))
+    if isinstance(this, exp.Explode | exp.Posexplode):
+        return _exploded(rows, this)
+    place = node.args.get("ordinality") or (this is not None and this.args.get("offset"))
+    if not place:
+        return rows
+    name, first = ("offset", 0) if dialect == "bigquery" else ("ordinality", 1)
+    return replace(rows, place=fold(place) if isinstance(place, exp.Identifier) else name, first=first)
+
+
+def _lists(node: exp.Expression) -> list[exp.Expression]:
+    if isinstance(node, exp.Unnest):
+        return list(node.expressions)
+    if isinstance(node, exp.Explode | exp.Posexplode):
+        return [node.this.expression if isinstance(node.this, exp.Kwarg) else node.this]
+    return [node]
+
+
+def _exploded(rows: Rows, node: exp.Explode | exp.Posexplode) -> Rows:
+    """What Spark calls the columns, or Snowflake, which writes `input => list`."""
+    if isinstance(node.this, exp.Kwarg):
+        return replace(rows, names=("value",), place="index", first=0, leads=True, named=True)
+    rows = replace(rows, names=("col",))
+    return replace(rows, place="pos", first=0, leads=True) if isinstance(node, exp.Posexplode) else rows
+
+
+def _name(node: exp.Expression) -> str:
+    return "generate_series" if isinstance(node, _SERIES_NODES) else "unnest"
+
+
+def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
+    """A list, its parts bound: a series of numbers, or what is an array."""
+    if not isinstance(node, _SERIES_NODES):
+        value = bind(node)
+        if value.type.kind is not Kind.ARRAY:
+            fail(TypeMismatch(f"UNNEST takes arrays, not {value.type}"), node)
+        return Bounded((value,))
+    step = node.args.get("step") or exp.Literal.number(1)
+    exclusive = bool(node.args.get("is_end_exclusive"))
+    start, stop, by = (settled(bind(part)) for part in (node.args["start"], node.args["end"], step))
+    if by.type == INTERVAL:
+        return Bounded((_moments(start, stop, by, exclusive, node),))
+    parts = (start, stop, by)
+    for part in parts:
+        if not part.type.is_integer:
+            fail(TypeMismatch(f"generate_series takes whole numbers or timestamps, not {part.type}"), node)
+    return Bounded(tuple(coerce(part, BIGINT) for part in parts), exclusive)
+
+
+def _moments(
+    start: Expression, stop: Expression, step: Expression, exclusive: bool, node: exp.Expression
+) -> Expression:
+    """A series of timestamps, as an array."""
+    kinds = {start.type.kind, stop.type.kind}
+    if not kinds <= {Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTEGER}:
+        fail(TypeMismatch(f"generate_series takes timestamps, not {start.type} and {stop.type}"), node)
+    moment = TIMESTAMPTZ if Kind.TIMESTAMPTZ in kinds else TIMESTAMP
+    template = _SERIES.format(series="range" if exclusive else "generate_series", type=duckdb_type(moment))
+    values = (coerce(start, moment), coerce(stop, moment), step)
+    return Foreign(template, values, array_of(moment))  # type: ignore[arg-type]
+
+
+def unnested(
+    session: Session,
+    input: Operator,
+    lists: Iterable[tuple[Bounded, Attribute]],
+    place: Attribute | None = None,
+    outer: bool = False,
+) -> Unnest:
+    """The rows of the lists' elements, which become the given columns, beside those of the input."""
+    known = {column.id: column for column in input.columns}
+    items = list(identity(input.columns))
+    elements = []
+    for each, attribute in lists:
+        columns = []
+        for argument in each.arguments:
+            column = session.attribute("list", argument.type, may_be_null(argument, known))
+            items.append((column, argument))
+            columns.append(column.id)
+        elements.append(Elements(attribute, tuple(columns), each.exclusive))
+    return Unnest(Project(input, tuple(items)), tuple(elements), place, outer)
+
+
+def with_places(session: Session, input: Operator, lists: list[Bounded], rows: Rows) -> Bound:
+    """The rows of `input` with those of a table of elements; the columns are that table's, in order."""
+    made = tuple(
+        session.attribute(name, each.element, True) for name, each in zip(rows.names, lists, strict=True)
+    )
+    pairs = list(zip(lists, made, strict=True))
+    if rows.place is None:
+        return Bound(unnested(session, input, pairs, outer=rows.outer), made)
+    place = session.attribute(rows.place, BIGINT, rows.outer)
+    below = unnested(session, input, pairs, place, rows.outer)
+    if rows.first == 1:
+        return Bound(below, (*made, place))
+    column = session.attribute(rows.place, BIGINT, rows.outer)
+    shifted = call(Op.SUB, place.ref, Literal(1, BIGINT), type=BIGINT)
+    columns = (column, *made) if rows.leads else (*made, column)
+    return Bound(Project(below, (*identity(below.columns), (column, shifted))), columns)
+
+
+@dataclass
+class SelectLists:
+    """The lists of one select list, in the order in which they were met."""
+
+    session: Session
+    found: dict[Bounded, Attribute] = field(default_factory=dict)
+
+    def column(self, node: exp.Expression, bind: Bind) -> Attribute:
+        """The column of the elements of what `node` unnests."""
+        if isinstance(node, exp.Posexplode) or len(_lists(node)) > 1:
+            unsupported("more than one list in one place of the select list", node, "write it in FROM")
+        each = bound_list(_lists(node)[0], bind, self.session.dialect)
+        if each not in self.found:
+            self.found[each] = self.session.attribute("unnest", each.element, True)
+        return self.found[each]
+
+    @property
+    def arguments(self) -> list[Expression]:
+        return [argument for each in self.found for argument in each.arguments]
+
+    def changed(self, change: Callable[[Expression], Expression]) -> SelectLists:
+        """The lists over the columns of another operator."""
+        found = {
+            replace(each, arguments=tuple(map(change, each.arguments))): column
+            for each, column in self.found.items()
+        }
+        return SelectLists(self.session, found)
+
+    def over(self, operator: Operator) -> Operator:
+        """The operator's rows with the elements of all lists, side by side."""
+        return unnested(self.session, operator, self.found.items()) if self.found else operator

@@ -1,0 +1,42 @@
+"""Rows of the elements of lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from planner.ir.core import Attribute, Operator
+
+
+@dataclass(frozen=True)
+class Elements:
+    """The elements of a list, as column `attribute`: of the array that is the one argument, or of the series
+    of numbers start, stop, step. Arguments are columns of the input, known by number."""
+
+    attribute: Attribute
+    arguments: tuple[int, ...]
+    exclusive: bool = False
+
+
+@dataclass(frozen=True)
+class Unnest(Operator):
+    """Each row once for every place in its lists, NULL where one of them has ended; `place` is the place,
+    from 1. With `outer` a row whose lists are all empty stays, with NULLs."""
+
+    input: Operator
+    lists: tuple[Elements, ...]
+    place: Attribute | None = None
+    outer: bool = False
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @property
+    def arguments(self) -> frozenset[int]:
+        return frozenset(argument for each in self.lists for argument in each.arguments)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        made = tuple(each.attribute for each in self.lists)
+        return (*self.input.columns, *made, *((self.place,) if self.place else ()))
