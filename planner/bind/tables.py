@@ -80,7 +80,7 @@ class FromBinder:
         return self._named(node, bound, "")
 
     def _elements(self, rows: Rows, input: Operator, scope: Scope) -> Bound:
-        """The rows of `input`, which `scope` knows, with the elements of their lists, which are its columns."""
+        """The rows of `input`, which `scope` knows, with the elements of their lists; these are its columns."""
 
         def queries(query: exp.Expression, within: Scope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
