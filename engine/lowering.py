@@ -42,8 +42,6 @@ def method(aggregate: Aggregate, input: Schema) -> Method:
         return Method.SUMS
     if aggregate.function in (Function.MIN, Function.MAX):
         return Method.EXTREME
-    if aggregate.function is Function.COMOMENT:
-        return Method.SUMS
     return Method.FLOATS if input.types[aggregate.argument].is_float else Method.SUMS
 
 

@@ -177,8 +177,9 @@ class Function(enum.Enum):
 
     SUM keeps the argument's kind (its exact value must fit the result's type), AVG is
     DOUBLE of exact sum over count; both, MIN and MAX are NULL where no value is left. COMOMENT of
-    exact numbers x and y, over the rows that have both, is n * sum(x * y) - sum(x) * sum(y) as a
-    DOUBLE: with n those rows, n * n times the covariance.
+    x and y, two exact numbers or two floats, over the rows that have both, is the DOUBLE of the exact
+    n * sum(x * y) - sum(x) * sum(y): with n those rows, n * n times the covariance. It is NaN where a
+    float is not finite.
     """
 
     COUNT = "count"
@@ -227,8 +228,11 @@ class Reduce(Unary):
             types = [self.input.schema.types[column] for column in columns]
             if (aggregate.function is Function.COMOMENT) != (len(columns) == 2):
                 raise PlanError(f"{name} has {len(columns)} arguments")
-            if len(columns) == 2 and any(not t.is_numeric or t.is_float or t.may_be_wide for t in types):
-                raise PlanError(f"{name} is of exact numbers in words, not of {types[0]} and {types[1]}")
+            are_words = all(type.is_numeric and not type.may_be_wide for type in types)
+            if len(columns) == 2 and not (are_words and types[0].is_float == types[1].is_float):
+                raise PlanError(
+                    f"{name} is of two floats or two numbers in words, not {types[0]} and {types[1]}"
+                )
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]

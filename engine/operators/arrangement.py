@@ -17,6 +17,7 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.kernels.arrange import SLOT_TOP, arrange, arrange_sums
 from engine.kernels.collapse import collapse
+from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
@@ -283,3 +284,18 @@ class FloatsArrangement(Arrangement):
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_floats(delta, self._key, step.array, self._argument)
+
+
+class FloatPairsArrangement(Arrangement):
+    """The input's rows by key and by the parts of two floats and their product, exact, as diffs."""
+
+    def __init__(
+        self, source: Operator, columns: tuple[int, ...], pair: tuple[int, int], width: int, depth: int
+    ) -> None:
+        """`columns` are the key's; `pair` are the words that are multiplied."""
+        super().__init__(source, (*columns, pair[0]), width, depth, PAIR_DIFFS)
+        self._key = np.array([*columns, width], np.int64)
+        self._pair = pair
+
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        return arrange_pairs(delta, self._key, step.array, *self._pair)

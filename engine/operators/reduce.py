@@ -12,6 +12,7 @@ from copy import copy
 import numpy as np
 
 from engine.kernels.arrange import distinct_keys
+from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
@@ -137,3 +138,15 @@ class FloatSum(GroupOperator):
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self.source
         return reduce_floats(keys, source.after(), source.published, source.depth, step.array, self._average)
+
+
+class FloatComoment(GroupOperator):
+    """COMOMENT of floats, exact until it is rounded once; `is_one`: of a column with itself."""
+
+    def __init__(self, source: Arrangement, is_one: bool) -> None:
+        super().__init__(source, source.width - 1)
+        self._is_one = is_one
+
+    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        source = self.source
+        return reduce_pairs(keys, source.after(), source.published, source.depth, step.array, self._is_one)

@@ -5,7 +5,7 @@ The compiled reduces sweep epochs. Where times have several coordinates, `Genera
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import inf, isfinite, isnan, nan
 
@@ -16,6 +16,8 @@ from engine.numerals import number_of, word_of
 from engine.operators.general import Answer, Reducer, Words
 from engine.plan import Aggregate, Function, Ordering, Reduce, TopK
 from engine.schema import NULL, Kind, Schema, Type
+
+Rational = int | Fraction
 
 
 def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
@@ -161,12 +163,21 @@ def _comoment(
         number = sum(count for _, _, count in pairs)
         if number <= 0:
             return NULL
-        products = sum(a * b * count for a, b, count in pairs)
-        sums = sum(a * count for a, _, count in pairs) * sum(b * count for _, b, count in pairs)
-        scaled = float(number * products - sums) / 10 ** (x_type.scale or 0)
+        if x_type.is_float:
+            values = [(word_float(a), word_float(b), count) for a, b, count in pairs]
+            if not all(isfinite(a) and isfinite(b) for a, b, _ in values):
+                return float_word(nan)
+            return float_word(float(_exact_comoment([(Fraction(a), Fraction(b), n) for a, b, n in values])))
+        scaled = float(_exact_comoment(pairs)) / 10 ** (x_type.scale or 0)
         return float_word(scaled / 10 ** (y_type.scale or 0))
 
     return comoment
+
+
+def _exact_comoment(pairs: Sequence[tuple[Rational, Rational, int]]) -> Rational:
+    number = sum(count for _, _, count in pairs)
+    products = sum(a * b * count for a, b, count in pairs)
+    return number * products - sum(a * n for a, _, n in pairs) * sum(b * n for _, b, n in pairs)
 
 
 def _exact_total(pairs: list[tuple[int, int]]) -> Fraction:

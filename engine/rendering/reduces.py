@@ -8,7 +8,12 @@ from engine.groupquery import GroupQuery
 from engine.interning import Intern
 from engine.lowering import Method, method, split_reduce
 from engine.operators import functions, reducers
-from engine.operators.arrangement import Arrangement, FloatsArrangement, SumsArrangement
+from engine.operators.arrangement import (
+    Arrangement,
+    FloatPairsArrangement,
+    FloatsArrangement,
+    SumsArrangement,
+)
 from engine.operators.failures import FailureLog
 from engine.operators.general import General, Reducer
 from engine.operators.groupquery import GroupQuery as GroupQueryOperator
@@ -16,7 +21,7 @@ from engine.operators.groupquery import asking
 from engine.operators.intern import intern
 from engine.operators.operator import Operator
 from engine.operators.ordered import TopK as TopKOperator
-from engine.operators.reduce import FloatSum, Sums
+from engine.operators.reduce import FloatComoment, FloatSum, Sums
 from engine.operators.reduce import Threshold as ThresholdOperator
 from engine.operators.swept import SweptSums, SweptThreshold
 from engine.plan import Aggregate, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
@@ -82,6 +87,9 @@ class Reduces(Ordered):
     def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
         """A reduce of one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
+        if aggregate.other is not None:
+            pairs = self._pairs(node, (argument, aggregate.other), scope)
+            return scope.put(node, lambda: FloatComoment(pairs, argument == aggregate.other))
         if method(aggregate, node.input.schema) is Method.FLOATS:
             floats = self._floats(node, argument, scope)
             return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
@@ -96,6 +104,15 @@ class Reduces(Ordered):
         return scope.put(
             ("floats", node.input, node.keys, argument),
             lambda: FloatsArrangement(collection.operator, keys, word, collection.width, scope.depth),
+        )
+
+    def _pairs(self, node: Reduce, pair: tuple[int, int], scope: Scope) -> Arrangement:
+        collection = self.collection(node.input, scope)
+        keys = tuple(collection.columns[k] for k in node.keys)
+        x, y = (collection.columns[column] for column in pair)
+        return scope.put(
+            ("pairs", node.input, node.keys, pair),
+            lambda: FloatPairsArrangement(collection.operator, keys, (x, y), collection.width, scope.depth),
         )
 
     def _sums(self, node: Reduce, scope: Scope) -> Operator:

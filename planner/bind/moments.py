@@ -1,7 +1,7 @@
-"""Variances, covariances and regressions of exact numbers: expressions over sums that are kept.
+"""Variances, covariances and regressions: expressions over sums that are kept.
 
 All follow from the number of rows n, sums, and comoments n * sum(x * y) - sum(x) * sum(y), which the
-engine accumulates without loss and rounds once. Floats are General: their squares have too many digits.
+engine accumulates without loss and rounds once. NUMERIC of more than 18 digits is General.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.plan import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE
 from planner.bind.aggregates import Use, is_known, where
 from planner.bind.calls import AggregateCall
-from planner.bind.coercion import settled
+from planner.bind.coercion import coerce, settled
 from planner.ir import Expression
 from planner.scalars import call as applied
 from planner.scalars import conjoin
@@ -51,22 +51,20 @@ class Moment:
 def moment(
     call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
 ) -> Moment | None:
-    """The function of the call, if it is one of these and of exact numbers; `only` is FILTER's condition."""
+    """The function of the call, if it is one of these and accumulated; `only` is FILTER's condition."""
     wanted = 1 if call.name in _OF_ONE else 2 if call.name in _OF_TWO else 0
     if not wanted or len(call.arguments) != wanted or (call.distinct and wanted == 2):
         return None
     values = [settled(bind(node)) for node in call.arguments]
-    if not all(value.type.is_numeric and _is_exact(value) for value in values):
+    if not all(value.type.is_numeric and not value.type.may_be_wide for value in values):
         return None
+    if any(value.type.is_float for value in values):
+        values = [coerce(value, DOUBLE) for value in values]
     conditions = [only] if only is not None else []
     if wanted == 2:
         conditions += map(is_known, values)
     values = [where(conjoin(conditions), value) for value in values]
     return _of_one(call, values[0]) if wanted == 1 else _of_two(call.name, values[1], values[0])
-
-
-def _is_exact(value: Expression) -> bool:
-    return not value.type.is_float and not value.type.may_be_wide
 
 
 def _of_one(call: AggregateCall, x: Expression) -> Moment:

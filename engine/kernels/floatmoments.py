@@ -1,0 +1,231 @@
+"""Exact comoments of floats, kept in differences: n * sum(x * y) - sum(x) * sum(y), rounded once.
+
+As in `engine.kernels.floatsums`, a float is an integer multiple of 2**-1074, and its limbs belong to a
+bucket. A product of two is a multiple of 2**-2148 with limbs and a bucket of its own. A trace of a
+group has the words `[key | part]` and the diffs `[pairs, limb, ...]`: a part is which of x, y and
+x * y the limbs are of, and their bucket. Pairs with a NULL, and those with a NaN or an infinity, have
+parts of their own, in which only pairs are counted.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.arrange import consolidate, pack
+from engine.kernels.floats import to_float, to_word
+from engine.kernels.layers import layer
+from engine.kernels.limbs import LIMB, MASK, add_product, magnitude, rounded
+from engine.kernels.lookup import find_ranges
+from engine.kernels.moments import product_limb
+from engine.kernels.reduce import (
+    grow,
+    later_visits,
+    most_new_rows,
+    order_by_epoch,
+    parity,
+    settle,
+    strictness,
+    value_delta,
+)
+from engine.schema import NULL
+
+X, Y, PRODUCT, NULLS, SPECIALS = range(5)
+_BUCKETS = 256
+"""Buckets of a part, of which a product has less than 132."""
+_LIMBS = 144
+"""Limbs of a sum, with room for carries, and for the comoment's."""
+PAIR_DIFFS = 6
+
+
+@njit
+def _mantissa(word):
+    """The mantissa with its sign, and the exponent above 2**-1074, of a finite float's word."""
+    bits = np.float64(to_float(word)).view(np.int64)
+    exponent = (bits >> 52) & 0x7FF
+    mantissa = bits & 0xFFFFFFFFFFFFF
+    if exponent > 0:
+        mantissa |= 1 << 52
+        exponent -= 1
+    return (-mantissa if bits < 0 else mantissa), exponent
+
+
+@njit
+def _write_limbs(x, y, exponent, diff, row, first):
+    """Write the limbs of x * y * 2**exponent, times `diff`, from column `first` on; returns their bucket."""
+    shift = np.uint64(exponent & (LIMB - 1))
+    carried = np.uint64(0)
+    sign = 1
+    for p in range(4):
+        limb = product_limb(x, y, p)
+        if limb < 0:
+            sign = -1
+        shifted = (np.uint64(abs(limb)) << shift) + carried
+        row[first + p] = sign * diff * np.int64(shifted & np.uint64(MASK))
+        carried = shifted >> np.uint64(LIMB)
+    row[first + 4] = sign * diff * np.int64(carried)
+    return exponent >> 5
+
+
+@njit
+def _is_special(word):
+    value = to_float(word)
+    return value != value or np.isinf(value)
+
+
+@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64)", cache=True, nogil=True)
+def arrange_pairs(delta, order, rounds, first, second):
+    """A batch [m, P + 1 + d + 1 + 6] of a delta's rows by key and part.
+
+    `order` (P + 1) names the key's words and the epoch's row, `first` and `second` the rows of x and y.
+    """
+    key = order.shape[0] - 1
+    lead = key + 1 + rounds.shape[0] + 1
+    n = delta.shape[1]
+    keyed = np.empty(key + 2, np.int64)
+    keyed[:key] = order[:key]
+    keyed[key] = first
+    keyed[key + 1] = order[key]
+    diffs = delta[delta.shape[0] - 1]
+    given = pack(delta, keyed, rounds, lead + PAIR_DIFFS)
+    rows = np.empty((3 * n, lead + PAIR_DIFFS), np.int64)
+    count = 0
+    for i in range(n):
+        x, y, diff = delta[first, i], delta[second, i], diffs[i]
+        is_null = x == NULL or y == NULL
+        if is_null or _is_special(x) or _is_special(y):
+            rows[count] = given[i]
+            rows[count, key] = (NULLS if is_null else SPECIALS) * _BUCKETS
+            rows[count, lead] = diff
+            rows[count, lead + 1 :] = 0
+            count += 1
+            continue
+        x_mantissa, x_exponent = _mantissa(x)
+        y_mantissa, y_exponent = _mantissa(y)
+        for part in range(3):
+            if part == Y and first == second:
+                continue
+            left = y_mantissa if part == Y else x_mantissa
+            right = y_mantissa if part == PRODUCT else 1
+            exponent = y_exponent if part == Y else x_exponent
+            if part == PRODUCT:
+                exponent += y_exponent
+            rows[count] = given[i]
+            bucket = _write_limbs(left, right, exponent, diff, rows[count], lead + 1)
+            rows[count, key] = part * _BUCKETS + bucket
+            rows[count, lead] = diff if part == PRODUCT else 0
+            count += 1
+    return consolidate(rows[:count].copy(), lead)
+
+
+@njit
+def _add(pairs, sums, corner, part, rows, i, first):
+    """Count a row's diffs, from column `first` on, at a corner."""
+    which = part // _BUCKETS
+    pairs[corner, which] += rows[i, first]
+    if which <= PRODUCT:
+        for p in range(PAIR_DIFFS - 1):
+            sums[corner, which, part % _BUCKETS + p] += rows[i, first + 1 + p]
+
+
+@njit
+def _value(pairs, sums, is_one):
+    """The word of the comoment; NULL where no pair has both."""
+    count = pairs[PRODUCT] + pairs[SPECIALS]
+    if count <= 0:
+        return NULL
+    if pairs[SPECIALS] > 0:
+        return to_word(np.nan)
+    parts = sums.copy()
+    if is_one:
+        parts[Y] = parts[X]
+    total = np.zeros(_LIMBS + 4, np.int64)
+    number = np.array([count & MASK, count >> LIMB])
+    sign = magnitude(parts[PRODUCT])
+    add_product(parts[PRODUCT], number, sign, total)
+    sign = magnitude(parts[X]) * magnitude(parts[Y])
+    add_product(parts[X, : _LIMBS // 2], parts[Y, : _LIMBS // 2], -sign, total)
+    return to_word(rounded(total, -2148))
+
+
+@njit
+def _gather(table, old, m, width, depth, rounds, lows, highs, pairs, sums, fresh):
+    """As `reduce.read_group`, with the group's parts apart; a line of `fresh` has its part third."""
+    pairs[:] = 0
+    sums[:] = 0
+    n = 0
+    first = width + depth + 1
+    for index in range(table.shape[0]):
+        if lows[index, m] == highs[index, m]:
+            continue
+        batch = layer(table, index)
+        for j in range(lows[index, m], highs[index, m]):
+            mask = strictness(batch, j, width, depth, rounds)
+            if mask < 0:
+                continue
+            if index >= old:
+                fresh[n, 0] = batch[j, width + depth]
+                fresh[n, 1] = mask
+                fresh[n, 2] = batch[j, width - 1]
+                for k in range(PAIR_DIFFS):
+                    fresh[n, 3 + k] = batch[j, first + k]
+                n += 1
+                continue
+            for s in range(pairs.shape[0]):
+                if s & mask == s:
+                    _add(pairs, sums, s, batch[j, width - 1], batch, j, first)
+    order_by_epoch(fresh, n)
+    return n
+
+
+@njit
+def _settle_corners(pairs, sums, is_one, m, epoch, side, lines, start, written):
+    """Settle the group's row at every corner, its sign turned by `side`; returns the new number of lines."""
+    for s in range(pairs.shape[0]):
+        if pairs[s].sum() > 0:
+            lines[written, 0] = m
+            lines[written, 1] = epoch
+            lines[written, 2] = side * parity(s)
+            lines[written, 3] = _value(pairs[s], sums[s], is_one)
+            written = settle(lines, start, written)
+    return written
+
+
+@njit(
+    "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], boolean)",
+    cache=True,
+    nogil=True,
+)
+def reduce_pairs(keys, table, old, depth, rounds, is_one):
+    """The changes of each group's comoment, for the groups `keys` [m, P] at one step; `is_one`: y is x.
+
+    Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit later.
+    """
+    size, key = keys.shape
+    lows, highs = find_ranges(table, keys)
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
+    if depth > 0:
+        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
+    corners = 1 << depth
+    pairs = np.empty((corners, 5), np.int64)
+    sums = np.empty((corners, 3, _LIMBS), np.int64)
+    fresh = np.empty((most_new_rows(lows, highs, old, size), 3 + PAIR_DIFFS), np.int64)
+    lines = np.empty((2 * size + 16, 4), np.int64)
+    written = 0
+    for m in range(size):
+        n = _gather(table, old, m, key + 1, depth, rounds, lows, highs, pairs, sums, fresh)
+        i = 0
+        while i < n:
+            epoch = fresh[i, 0]
+            start = written
+            while written + 2 * corners > lines.shape[0]:
+                lines = grow(lines)
+            written = _settle_corners(pairs, sums, is_one, m, epoch, -1, lines, start, written)
+            while i < n and fresh[i, 0] == epoch:
+                for s in range(corners):
+                    if s & fresh[i, 1] == s:
+                        _add(pairs, sums, s, fresh[i, 2], fresh, i, 3)
+                i += 1
+            written = _settle_corners(pairs, sums, is_one, m, epoch, 1, lines, start, written)
+    return value_delta(keys, lines, written), later[:count]
