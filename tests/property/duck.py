@@ -49,8 +49,9 @@ Answer = Bag | Failure
 class Referee:
     """DuckDB with a copy of the tables. Close it after use."""
 
-    def __init__(self, tables: tuple[Table, ...]) -> None:
+    def __init__(self, tables: tuple[Table, ...], most_rows: int = MOST_ROWS) -> None:
         self.tables = tables
+        self.most_rows = most_rows
         self.connection = duckdb.connect()
         self.connection.execute("SET threads = 1")
         self.connection.execute("SET TimeZone = 'UTC'")
@@ -89,7 +90,7 @@ class Referee:
 
     def answer(self, sql: str) -> Answer:
         try:
-            return normalise(self._execute(sql).fetchmany(MOST_ROWS + 1))
+            return normalise(self._execute(sql).fetchmany(self.most_rows + 1))
         except DATA_ERRORS as error:
             return Failure(str(error).splitlines()[0])
         except duckdb.Error as error:

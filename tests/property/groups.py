@@ -95,6 +95,7 @@ AGGREGATES: dict[str, tuple[Aggregate, ...]] = {
     "interval": _extremes("interval"),
     "uuid": _extremes("uuid"),
     "list": (
+        _aggregate(1, "max({})", "list"),
         _aggregate(2, "array_agg({0} ORDER BY {0})", "int"),
         _aggregate(
             1,
@@ -147,14 +148,17 @@ class Groups(Windows):
 
     def aggregate(self, sort: str, scope: Scope) -> Term:
         """A function that gives the sort, over what the scope has itself."""
-        choices = AGGREGATES[sort]
+        own = Scope(scope.atoms)
+        choices = [e for e in AGGREGATES[sort] if "ORDER BY" not in e.text or own.of(e.arguments[0])]
         chosen = self.rng.choices(choices, [each.weight for each in choices])[0]
         known = [atom.sort for atom in scope.atoms if atom.sort != "approx"] or ["int"]
-        own = Scope(scope.atoms)
-        parts = tuple(
-            self.expression(self.rng.choice(known) if a == "any" else a, own, self.rng.choice((0, 0, 1)))
-            for a in chosen.arguments
-        )
+        if "ORDER BY" in chosen.text:  # of a column: to order by a literal is an error
+            parts = (self.rng.choice(own.of(chosen.arguments[0])),)
+        else:
+            parts = tuple(
+                self.expression(self.rng.choice(known) if a == "any" else a, own, self.rng.choice((0, 0, 1)))
+                for a in chosen.arguments
+            )
         if self.rng.random() >= 0.2:
             return Term(sort, chosen.text, parts, chosen.duck)
         condition = self.expression("bool", own, 1)

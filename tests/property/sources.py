@@ -189,8 +189,14 @@ class Sources(Groups):
         return Term("from", f"{{}} {kind} JOIN {{}} ON {{}}", (left, right, condition)), atoms
 
     def series(self, left: Term, atoms: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
-        """A series of numbers for each row."""
+        """A series of numbers, or the elements of a list, for each row."""
         alias = self.name("t")
+        lists = [atom for atom in atoms if atom.sort == "list"]
+        if lists and self.rng.random() < 0.7:
+            text = f"{{}} CROSS JOIN LATERAL unnest({{}}) AS {alias}(c0)"
+            duck = f"{{}} CROSS JOIN LATERAL (SELECT unnest({{}}) AS c0) AS {alias}"
+            parts = (left, self.rng.choice(lists))
+            return Term("from", text, parts, duck), (*atoms, Term("int", f"{alias}.c0"))
         numbers = [atom for atom in atoms if atom.sort == "int"] or [self.literal("int")]
         last = Term("int", "LEAST({}, 5)", (self.rng.choice(numbers),))
         text = f"{{}} CROSS JOIN LATERAL generate_series(0, {{}}) AS {alias}(c0)"
