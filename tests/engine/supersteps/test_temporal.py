@@ -23,7 +23,7 @@ QUERIES = (
 )
 
 
-@pytest.mark.parametrize(("seed", "sql"), enumerate(QUERIES))
+@pytest.mark.parametrize(("seed", "sql"), list(enumerate(QUERIES)))
 def test_views_change_as_they_do_in_the_process(seed: int, sql: str, tmp_path: Path) -> None:
     history = random_history(random.Random(seed))
     plan = planned(sql)
