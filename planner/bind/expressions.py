@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from engine.expressions import Call, Case, Cast, Literal, Op
-from engine.schema import BOOLEAN, Kind, Type
+from engine.expressions import Call, Case, Cast, Foreign, Literal, Op
+from engine.schema import BOOLEAN, TEXT, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.calls import aggregate_call, is_aggregate
@@ -28,6 +28,7 @@ from planner.bind.coercion import (
     number_literal,
     text_literal,
 )
+from planner.bind.dialects import as_date, translated
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.functions import bind_function, foreign
 from planner.bind.lists import LISTS, SelectLists
@@ -98,7 +99,7 @@ class ExpressionBinder:
     def bind(self, node: exp.Expression) -> Expression:
         """The typed expression; errors stand at the node that they are about."""
         try:
-            return self._bind(node)
+            return as_date(node, self._bind(translated(node, self.session.dialect)), self.session.dialect)
         except PlannerError as error:
             raise error.at(*position(node)) from None
 
@@ -256,6 +257,8 @@ class ExpressionBinder:
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
         op = _ARITHMETIC[type(node)]
+        if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
+            return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV
         known = {id(node.this): left, id(node.expression): right}
