@@ -53,17 +53,16 @@ _DATE_UNITS = frozenset({"DAY", "WEEK", "MONTH", "QUARTER", "YEAR"})
 _UNIT_NAMES = {"MM": "MONTH", "MON": "MONTH", "YY": "YEAR", "YYYY": "YEAR", "DD": "DAY", "Q": "QUARTER"}
 _NATIVE = "native"
 """The mark of nodes that mean what DuckDB makes of them."""
-_PATTERN = re.compile(r"[%_]|[.^$\\]")
+_PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
 def translated(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node of the same meaning that DuckDB has, or the node itself."""
     if _NATIVE in node.meta:
         return node
-    if isinstance(node, exp.Func):
-        called = _call(node)
-        if called is not node:
-            return called
+    called = _call(node)
+    if called is not node:
+        return called
     match node:
         case exp.Greatest() | exp.Least() if node.args.get("ignore_nulls") is False:
             return _of_all(node)
@@ -106,12 +105,14 @@ def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
     return _sql(f"CASE WHEN {test} THEN NULL ELSE {function}({', '.join(places)}) END", args)
 
 
-def _call(node: exp.Func) -> exp.Expression:
+def _call(node: exp.Expression) -> exp.Expression:
     """A call of a function that DuckDB does not have by this name, or has with other arguments."""
     if isinstance(node, exp.Anonymous):
         name, args = node.name.lower(), node.expressions
-    else:
+    elif isinstance(node, exp.Func):
         name, args = node.sql_name().lower(), list(node.iter_expressions())
+    else:
+        return node
     template = _CALLS.get(name)
     if template is not None and len(args) == len(set(re.findall(r"\{\d+\}", template))):
         return _sql(template, args)
@@ -148,11 +149,11 @@ def _coded(node: exp.Encode | exp.Decode) -> exp.Expression:
 def _regular(pattern: str) -> str:
     """A pattern of SIMILAR TO as a regular expression."""
     signs = {"%": ".*", "_": "."}
-    return _PATTERN.sub(lambda sign: signs.get(sign[0], rf"\{sign[0]}"), pattern)
+    return _PATTERN.sub(lambda sign: signs.get(sign[0]) or rf"\{sign[1] or sign[0]}", pattern)
 
 
 @cache
-def _parsed(template: str) -> exp.Expression:
+def _parsed(template: str) -> exp.Expr:
     tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", r"__given_\1", template), read="duckdb")
     for node in tree.walk():
         node.meta[_NATIVE] = True
