@@ -14,36 +14,19 @@ words or the state of a table.
 
 from __future__ import annotations
 
-from base64 import b64decode
-from collections.abc import Callable, Mapping
-from datetime import UTC, date, datetime, timedelta
-from decimal import Decimal
-from functools import partial
+from collections.abc import Mapping
 
-from engine.codec.refusals import invalid
 from engine.errors import InvalidValue
-from engine.schema import Kind, Type
 from service.changes import Op
 from service.definition import Definition
+from service.encodings import Convert, converter
 from service.errors import Invalid
 from service.objects import CHANGE, Row, row_reader
 
 Change = tuple[Op, Row]
-_Convert = Callable[[object], object]
 
-UNITS: dict[str, int] = {"milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
-"""Nanoseconds of each unit that moments are counted in."""
-_MOMENTS = {
-    "io.debezium.time.Timestamp": "milliseconds",
-    "org.apache.kafka.connect.data.Timestamp": "milliseconds",
-    "io.debezium.time.MicroTimestamp": "microseconds",
-    "io.debezium.time.NanoTimestamp": "nanoseconds",
-}
-_DECIMAL = "org.apache.kafka.connect.data.Decimal"
 _UNAVAILABLE = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
 """What stands, as text or bytes, for a large value that an update left as it was."""
-_FIRST_DAY = date(1970, 1, 1)
-_FIRST_MOMENT = datetime(1970, 1, 1)
 
 
 class Reader:
@@ -82,7 +65,7 @@ class Reader:
                 raise self._invalid(place, "truncates the table", "truncations are not followed")
         raise self._invalid(place, "is no Debezium envelope", 'it has no "op" of c, r, u or d')
 
-    def _opened(self, document: object, place: int) -> tuple[dict | None, Mapping[int, _Convert]]:
+    def _opened(self, document: object, place: int) -> tuple[dict | None, Mapping[int, Convert]]:
         """The payload, and the conversions that it needs; no payload for a tombstone."""
         converters = self._plain
         if isinstance(document, dict) and "payload" in document and "op" not in document:
@@ -96,7 +79,7 @@ class Reader:
             return document, converters
         raise self._invalid(place, "is no Debezium envelope", "an envelope is an object")
 
-    def _update(self, payload: dict, converters: Mapping[int, _Convert], place: int) -> list[Change]:
+    def _update(self, payload: dict, converters: Mapping[int, Convert], place: int) -> list[Change]:
         after = self._row(payload, "after", converters, place)
         if self._key is None:
             return [(Op.DELETE, self._before(payload, converters, place)), (Op.INSERT, after)]
@@ -106,7 +89,7 @@ class Reader:
                 return [(Op.DISCARD, before), (Op.UPSERT, after)]
         return [(Op.UPSERT, after)]
 
-    def _row(self, payload: dict, member: str, converters: Mapping[int, _Convert], place: int) -> Row:
+    def _row(self, payload: dict, member: str, converters: Mapping[int, Convert], place: int) -> Row:
         """The whole row that a member says."""
         row = payload.get(member)
         if not isinstance(row, dict):
@@ -126,7 +109,7 @@ class Reader:
                 )
         return self._converted(values, range(len(self._types)), converters)
 
-    def _before(self, payload: dict, converters: Mapping[int, _Convert], place: int) -> Row:
+    def _before(self, payload: dict, converters: Mapping[int, Convert], place: int) -> Row:
         """The row that is to go: whole, or as much as its key."""
         if self._key is None:
             return self._row(payload, "before", converters, place)
@@ -137,7 +120,7 @@ class Reader:
         return self._converted(values, self._key, converters)
 
     def _converted(
-        self, values: Row, columns: tuple[int, ...] | range, converters: Mapping[int, _Convert]
+        self, values: Row, columns: tuple[int, ...] | range, converters: Mapping[int, Convert]
     ) -> Row:
         """The values of the columns, None for the others."""
         row: list[object] = [None] * len(self._types)
@@ -151,18 +134,13 @@ class Reader:
             row[i] = value
         return row
 
-    def _converters(self, encodings: Mapping[str, tuple[str, int]]) -> dict[int, _Convert]:
+    def _converters(self, encodings: Mapping[str, tuple[str, int]]) -> dict[int, Convert]:
         """By column, what makes of its values such as the codec takes."""
-        found: dict[int, _Convert] = {}
+        found: dict[int, Convert] = {}
         for i, (name, type) in enumerate(zip(self._names, self._types, strict=True)):
-            encoding, scale = encodings.get(name, ("", 0))
-            match type.kind:
-                case Kind.DATE:
-                    found[i] = _day
-                case Kind.TIMESTAMP:
-                    found[i] = partial(_moment, _MOMENTS.get(encoding, self._unit))
-                case Kind.NUMERIC:
-                    found[i] = partial(_decimal, type, scale if encoding == _DECIMAL else None)
+            convert = converter(type, *encodings.get(name, ("", 0)), self._unit)
+            if convert is not None:
+                found[i] = convert
         return found
 
     def _invalid(self, place: int, what: str, hint: str) -> Invalid:
@@ -178,63 +156,3 @@ def _encodings(schema: dict) -> dict[str, tuple[str, int]]:
                 scale = column.get("parameters", {}).get("scale", 0)
                 found[column["field"]] = (column.get("name", ""), int(scale))
     return found
-
-
-def _day(value: object) -> object:
-    """A day by its number since 1970-01-01, or in ISO 8601, maybe with a zone, which a day has not."""
-    if value.__class__ is int:
-        try:
-            return _FIRST_DAY + timedelta(days=value)  # type: ignore[arg-type]
-        except OverflowError:
-            raise invalid(value, Kind.DATE, "out of range") from None
-    return value[:-1] if isinstance(value, str) and value.endswith("Z") else value
-
-
-def _moment(unit: str | None, value: object) -> object:
-    """A moment by its number of units since 1970, or in ISO 8601 with an offset."""
-    if isinstance(value, str):
-        return _utc(value)
-    if value.__class__ is not int:
-        return value
-    if unit is None:
-        raise InvalidValue(
-            f"{value} is no {Kind.TIMESTAMP.value}: its unit is not known",
-            "send the envelope's schema, or name the unit of its timestamps",
-        )
-    microseconds, finer = divmod(value * UNITS[unit], 1000)  # type: ignore[operator]
-    if finer:
-        raise invalid(value, Kind.TIMESTAMP, "finer than microseconds")
-    try:
-        return _FIRST_MOMENT + timedelta(microseconds=microseconds)
-    except OverflowError:
-        raise invalid(value, Kind.TIMESTAMP, "out of range") from None
-
-
-def _utc(text: str) -> object:
-    """The moment in UTC; the text itself if it has no offset to be moved by."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return text
-    if not moment.utcoffset() or moment.tzinfo is None:
-        return text
-    fraction = text.partition(".")[2].partition("+")[0].partition("-")[0]
-    if fraction[6:].strip("0"):
-        raise invalid(text, Kind.TIMESTAMP, "finer than microseconds")
-    try:
-        return moment.astimezone(UTC).replace(tzinfo=None)
-    except OverflowError:
-        raise invalid(text, Kind.TIMESTAMP, "out of range") from None
-
-
-def _decimal(type: Type, scale: int | None, value: object) -> object:
-    """A number as it stands, or as the bytes of its digits and a scale."""
-    if isinstance(value, dict) and value.keys() == {"scale", "value"}:
-        scale, value = value["scale"], value["value"]
-    if scale is None or not isinstance(value, str) or scale.__class__ is not int:
-        return value
-    try:
-        digits = int.from_bytes(b64decode(value, validate=True), signed=True)
-        return Decimal(f"{digits}e{-scale}")
-    except (ValueError, ArithmeticError):
-        raise invalid(value, type, f"not the bytes of digits of scale {scale}") from None

@@ -22,8 +22,9 @@ import pyarrow.parquet
 from engine.codec import encode_arrow
 from engine.dictionary import Dictionary
 from service.changes import Op, TableChanges
-from service.debezium import UNITS, Reader
+from service.debezium import Reader
 from service.definition import Definition
+from service.encodings import UNITS
 from service.errors import BadRequest, Invalid, TooLarge, UnsupportedFormat
 from service.names import OPERATION
 from service.objects import changes_of, column_of, row_reader

@@ -11,9 +11,28 @@ from decimal import Decimal
 import orjson
 import pytest
 
+from engine.codec import decode_rows, encode_rows
+from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.plan import Source
-from engine.schema import BIGINT, DATE, TEXT, TIMESTAMP, Column, Schema, numeric
+from engine.schema import (
+    BIGINT,
+    BYTEA,
+    DATE,
+    INTERVAL,
+    JSON,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
+    Column,
+    Schema,
+    Type,
+    array_of,
+    enumeration,
+    numeric,
+)
 from planner.catalog import Relation
 from service.debezium import Reader
 from service.definition import Definition
@@ -267,3 +286,32 @@ def step(rows: dict[int, str], chance: random.Random) -> list[dict]:
         return [event("u", old, {"id": other, "name": name})]
     rows[id] = name
     return [event("u", old, new)]
+
+
+@pytest.mark.parametrize(
+    ("type", "encoding", "value", "shown"),
+    [
+        (TIME, "io.debezium.time.MicroTime", 37_800_000_001, "10:30:00.000001"),
+        (TIME, "io.debezium.time.Time", 37_800_000, "10:30:00"),
+        (TIME, "io.debezium.time.ZonedTime", "10:30:00Z", "10:30:00"),
+        (TIMESTAMPTZ, "io.debezium.time.ZonedTimestamp", "2024-01-01T00:00:00+02:00", "2023-12-31T22:00:00Z"),
+        (TIMESTAMPTZ, "io.debezium.time.MicroTimestamp", 1, "1970-01-01T00:00:00.000001Z"),
+        (INTERVAL, "io.debezium.time.MicroDuration", -1_500_000, "PT-1.5S"),
+        (INTERVAL, "io.debezium.time.Interval", "P1Y2M", "P1Y2M"),
+        (JSON, "io.debezium.data.Json", '{"a": [1]}', {"a": [1]}),
+        (UUID, "io.debezium.data.Uuid", "f47ac10b-58cc-4372-a567-0e02b2c3d479", None),
+        (BYTEA, "", "YWI=", None),
+        (enumeration("sad", "ok"), "io.debezium.data.Enum", "ok", None),
+        (array_of(BIGINT), "", [1, None], None),
+    ],
+)
+def test_types_of_postgresql(type: Type, encoding: str, value: object, shown: object) -> None:
+    definition = table(Column("id", BIGINT, False), Column("x", type))
+    fields = [{"field": "id"}, {"field": "x", "name": encoding}]
+    schema = {"fields": [{"field": "after", "fields": fields}]}
+    (change,) = Reader(definition).read(
+        {"schema": schema, "payload": event("c", None, {"id": 1, "x": value})}, 0
+    )
+    dictionary = Dictionary()
+    words = encode_rows([change[1]], definition.schema, dictionary)
+    assert decode_rows(words, definition.schema, dictionary) == [(1, value if shown is None else shown)]
