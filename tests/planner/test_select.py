@@ -33,7 +33,7 @@ EXPRESSIONS = [
     "SELECT day > '2000-01-01', at = TIMESTAMP '2020-01-31 12:30:00', day = at FROM days",
     "SELECT day + INTERVAL '1 day', at - INTERVAL '2 hours', at + id * INTERVAL '1 day' FROM days",
     "SELECT extract(epoch FROM at - day), at - day > INTERVAL '12 hours', day + id + 1 + 1 + 1 + 1 FROM days",
-    "SELECT b LIKE 'Z!%' ESCAPE '!', b SIMILAR TO '[xyZ].*', b ~ '^[a-z]', b || NULL, regexp_replace(b, "
+    "SELECT b LIKE 'Z!%' ESCAPE '!', b SIMILAR TO '[xyZ]', b ~ '^[a-z]', b || NULL, regexp_replace(b, "
     "'e', 'E') FROM t",
     "SELECT trim(both 'x' from b), position('e' in b), left(b, 1), lpad(b, 5, '*'), power(a, 2), "
     "sign(c) FROM t",
