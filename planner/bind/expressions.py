@@ -33,6 +33,7 @@ from planner.bind.documents import along_path, contains, has_key
 from planner.bind.functions import bind_function, foreign
 from planner.bind.lists import LISTS, SelectLists
 from planner.bind.moments import moment
+from planner.bind.rows import compare_rows
 from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
@@ -246,13 +247,8 @@ class ExpressionBinder:
             return self._function(node)
 
     def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
-        if len(left.expressions) != len(right.expressions):
-            fail(InvalidQuery("rows of different lengths cannot be compared"), node)
-        if not isinstance(node, exp.EQ | exp.NEQ):
-            fail(Unsupported(f"an order of rows is not supported: {node.sql(self.session.dialect)}"), node)
-        pairs = zip(left.expressions, right.expressions, strict=True)
-        equal = conjoin(compare(Op.EQ, self.bind(a), self.bind(b)) for a, b in pairs)
-        return equal if isinstance(node, exp.EQ) else negate(equal)
+        sides = ([self.bind(part) for part in side.expressions] for side in (left, right))
+        return compare_rows(COMPARISONS[type(node)], *sides)
 
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
@@ -415,7 +411,7 @@ class ExpressionBinder:
         inner = unwrapped(quantifier.this)
         op = COMPARISONS[type(node)]
         if isinstance(inner, exp.Query):
-            return quantified(op, self.bind(node.this), quantifier, self._query)
+            return quantified(op, self._row(node.this), quantifier, self._query)
         every = isinstance(quantifier, exp.All)
         if isinstance(inner, exp.Array) and op is Op.EQ and not every:
             return self._any_of(node.this, inner.expressions)

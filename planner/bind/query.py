@@ -13,10 +13,12 @@ from planner.bind.ctes import bind_with
 from planner.bind.expressions import ExpressionBinder
 from planner.bind.limits import limits_of, placed
 from planner.bind.order import order_terms
+from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.select import bind_select
 from planner.bind.session import Bound, Environment, Session
+from planner.bind.tables import FromBinder
 from planner.bind.unions import union_all
 from planner.constants import folded
 from planner.errors import InvalidQuery, PlannerError
@@ -51,6 +53,12 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
             if isinstance(node.this, exp.Table):
                 unsupported("a join in place of a query", node)
             return _placed(session, node, _bind(session, node.this, environment), environment)
+        case exp.Pivot():
+            tables = FromBinder(session, environment, bind_query).bind(
+                exp.select("*").from_(node.this.copy())
+            )
+            names = [column.name for column in tables.scope.star]
+            return _bind(session, pivoted(node.this, node, names), environment)
         case exp.SetOperation():
             return _placed(session, node, _set_operation(session, node, environment), environment)
         case exp.Values():

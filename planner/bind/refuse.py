@@ -29,8 +29,8 @@ _SELECT = _PLACES | frozenset(
 )
 _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Select: _SELECT,
-    exp.Subquery: _PLACES | frozenset({"this", "alias", "with_", "joins"}),
-    exp.Table: frozenset({"this", "alias", "db", "joins"}),
+    exp.Subquery: _PLACES | frozenset({"this", "alias", "with_", "joins", "pivots"}),
+    exp.Table: frozenset({"this", "alias", "db", "joins", "pivots"}),
     exp.Lateral: frozenset({"this", "alias", "view", "outer"}),
     exp.Join: frozenset({"this", "on", "side", "kind", "using", "method", "match_condition"}),
     exp.Group: frozenset({"expressions", "all", "rollup", "cube", "grouping_sets"}),
@@ -44,7 +44,6 @@ _SET_OPERATION = _PLACES | frozenset(
 _NAMES = {
     "locks": "FOR UPDATE",
     "into": "SELECT INTO",
-    "pivots": "PIVOT",
     "sample": "TABLESAMPLE",
     "version": "VERSION AS OF",
     "when": "TIMESTAMP AS OF",

@@ -10,6 +10,7 @@ from sqlglot import exp
 from engine.expressions import Literal, Op
 from engine.schema import INTEGER
 from planner.bind.coercion import compare
+from planner.bind.rows import compare_rows
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery
 from planner.ir import Exists, Expression, Operator, Project, ScalarSubquery, Some, Top
@@ -52,13 +53,14 @@ def member(row: Sequence[Expression], query: Bound) -> Expression:
 
 
 def quantified(
-    op: Op, value: Expression, node: exp.Any | exp.All, bind: Callable[[exp.Expression], Bound]
+    op: Op, row: Sequence[Expression], node: exp.Any | exp.All, bind: Callable[[exp.Expression], Bound]
 ) -> Expression:
-    """`value op ANY (query)`, or ALL: not some row for which the comparison is not true."""
+    """`row op ANY (query)`, or ALL: not some row for which the comparison is not true."""
     query = bind(node.this)
-    if len(query.columns) != 1:
-        raise InvalidQuery(f"ANY and ALL take a query of one column, not {len(query.columns)}")
-    comparison = compare(op, value, query.columns[0].ref)
+    if len(query.columns) != len(row):
+        error = f"ANY and ALL compare {len(row)} values with a query of {len(query.columns)} columns"
+        raise InvalidQuery(error)
+    comparison = compare_rows(op, row, [column.ref for column in query.columns])
     if isinstance(node, exp.Any):
         return Some(comparison, query.operator)
     return negate(Some(negate(comparison), query.operator))

@@ -9,6 +9,7 @@ from sqlglot import exp
 from planner.bind.expressions import ExpressionBinder
 from planner.bind.joins import From, JoinBinder
 from planner.bind.lists import Rows, bound_list, rows_of, with_places
+from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.session import BindQuery, Bound, Environment, Session
@@ -80,7 +81,7 @@ class FromBinder:
         return self._named(node, bound, "")
 
     def _elements(self, rows: Rows, input: Operator, scope: Scope) -> Bound:
-        """The rows of `input`, which `scope` knows, with the elements of their lists; these are its columns."""
+        """The rows of `input`, which `scope` knows, with the elements of their lists: its columns."""
 
         def queries(query: exp.Expression, within: Scope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
@@ -94,6 +95,8 @@ class FromBinder:
         if rows is not None:
             return self._named_rows(rows, self._elements(rows, UNIT, Scope(outer=self.environment.outer)))
         check_clauses(node)
+        if node.args.get("pivots"):
+            return self._pivoted(node)
         match node:
             case exp.Table():
                 if not isinstance(node.this, exp.Identifier):
@@ -109,6 +112,16 @@ class FromBinder:
                 named = self._named(node, bound, "")
                 return self._join_all(named, node.args.get("joins") or [])
         unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
+
+    def _pivoted(self, node: exp.Expression) -> From:
+        """A table with the PIVOTs and UNPIVOTs behind it, one over the other."""
+        *before, pivot = node.args["pivots"]
+        source = node.copy()
+        source.set("pivots", before)
+        source.set("joins", None)
+        names = [column.name for column in self._table(source).scope.star]
+        bound = self.bind_query(self.session, pivoted(source, pivot, names), self.environment)
+        return self._join_all(self._named(pivot, bound, node.alias_or_name), node.args.get("joins") or [])
 
     def _join_all(self, first: From, joins: list[exp.Join]) -> From:
         for join in joins:
