@@ -173,7 +173,9 @@ class _Scanner:
 
 
 class _Canonical(PostgresGenerator):
-    """PostgreSQL's text, with the explicit recursion and the hints that PostgreSQL lacks."""
+    """PostgreSQL's text, with the explicit recursion, the hints and the PIVOT that PostgreSQL lacks."""
+
+    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k is not exp.Pivot}  # noqa: RUF012
 
     def select_sql(self, expression: exp.Select) -> str:
         priority = priority_of(expression)

@@ -53,6 +53,7 @@ _NAMES = {
     "exclude": "EXCLUDE",
 }
 _HINTS = {
+    "sample": "which rows it takes is not deterministic",
     "version": "a view follows the newest state: read the past when you query",
     "when": "a view follows the newest state: read the past when you query",
 }
