@@ -16,6 +16,7 @@ _CLASSES: dict[type[exp.Expression], str] = {
     exp.AnyValue: "any_value",
     exp.ApproxDistinct: "approx_count_distinct",
     exp.ApproxQuantile: "approx_quantile",
+    exp.ApproxQuantiles: "approx_quantiles",
     exp.ArgMax: "arg_max",
     exp.ArgMin: "arg_min",
     exp.ArrayAgg: "array_agg",
@@ -94,6 +95,8 @@ _OWN = frozenset({"geomean", "weighted_avg"})
 """Functions that DuckDB has no aggregate for, but a macro of several."""
 _INTERPOLATED = frozenset({"spark", "spark2", "databricks", "hive"})
 """Dialects whose PERCENTILE interpolates."""
+_CLOSE = frozenset({"snowflake", "redshift", "oracle", "spark", "databricks"})
+"""Dialects whose LISTAGG puts nothing between the texts, unless it is told what."""
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -149,6 +152,8 @@ def aggregate_call(node: exp.Expression, dialect: str) -> AggregateCall:
     call = AggregateCall(node, name, (), False, within, only, skips_nulls)
     for argument in _arguments(inner):
         call = _with_argument(call, argument)
+    if name == "string_agg" and len(call.arguments) == 1 and dialect in _CLOSE:
+        call = replace(call, arguments=(*call.arguments, exp.Literal.string("")))
     return _as_known(call)
 
 
@@ -156,7 +161,7 @@ def _name(node: exp.Expression, dialect: str) -> str:
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
         return _ALIASES.get(name, name)
-    if isinstance(node, exp.Quantile):
+    if type(node) is exp.Quantile:
         return "quantile_cont" if dialect in _INTERPOLATED else "quantile_disc"
     if type(node) not in _CLASSES:
         name = node.sql("postgres").split("(")[0].lower()
@@ -203,6 +208,8 @@ def _as_known(call: AggregateCall) -> AggregateCall:
     match call.name:
         case "approx_quantile":
             return replace(call, name="quantile_disc", arguments=call.arguments[:2])
+        case "approx_quantiles":
+            return replace(call, name="quantile_disc", arguments=_quantiles(call))
         case "approx_count_distinct":
             return replace(call, name="count", arguments=call.arguments[:1], distinct=True)
         case "array_unique_agg":
@@ -217,3 +224,13 @@ def _as_known(call: AggregateCall) -> AggregateCall:
             fail(InvalidQuery("count(DISTINCT *) is not supported"), call.node)
         case _:
             return call
+
+
+def _quantiles(call: AggregateCall) -> tuple[exp.Expression, ...]:
+    """The value, and the fractions that part it into so many equal shares, the least and the greatest too."""
+    value, *parameters = call.arguments
+    shares = parameters[0].name if parameters and isinstance(parameters[0], exp.Literal) else ""
+    if not shares.isdigit() or int(shares) < 1:
+        fail(InvalidQuery(f"{call.name} takes a value and a number of shares"), call.node)
+    fractions = [exp.Literal.number(i / int(shares)) for i in range(int(shares) + 1)]
+    return value, exp.Array(expressions=fractions)

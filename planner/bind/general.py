@@ -118,9 +118,9 @@ def _kinds(name: str) -> frozenset[str]:
 
 
 def _is_constant(node: exp.Expression) -> bool:
-    return not any(node.find_all(exp.Column, exp.Query, exp.Func, exp.Placeholder)) or isinstance(
-        node, exp.Array
-    )
+    """Whether the node is a literal, or an array of such."""
+    inside = node.find_all(exp.Column, exp.Query, exp.Func, exp.Placeholder)
+    return all(isinstance(part, exp.Array) for part in inside)
 
 
 def _parameter(node: exp.Expression) -> str:

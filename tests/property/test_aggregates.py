@@ -9,12 +9,17 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
 
 import pytest
 
+from engine.runtime import Engine
 from engine.schema import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Column, Schema, numeric
+from tests.engine.supersteps.mixed import Mixed, executor_for
+from tests.engine.supersteps.test_random_views import Here
 from tests.property.cases import Case, answers
-from tests.property.check import check
+from tests.property.check import Make, check
 from tests.property.histories import random_history
 from tests.property.report import report
 from tests.property.schemas import Table
@@ -135,6 +140,10 @@ FUNCTIONS = tuple(
         ("count_if(i > 1)~", "count(*) FILTER (WHERE i > 1)"),
         ("count(?s || 'x')~",),
         ("count(DISTINCT (i, s))",),
+        ("array_agg(i ORDER BY day DESC, s)~", "list(i ORDER BY day DESC NULLS FIRST, s, i)~"),
+        ("array_agg(?s)~", "list(?s ORDER BY s)~"),
+        ("percentile_cont(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY x)~", "quantile_cont(x, [0.25, 0.5])~"),
+        ("CAST(json_agg(i)~ AS TEXT)", "CAST(to_json(list(i ORDER BY i)~) AS VARCHAR)"),
         ("count(DISTINCT (b, x))~",),
         ("avg(day)~",),
     )
@@ -175,12 +184,24 @@ def _filter(rng: random.Random, function: Aggregate) -> str:
     return "" if taken else rng.choice(FILTERS)
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_every_function_follows_its_rows(seed: int) -> None:
+def check_views(seed: int, epochs: int, make: Make = Engine, most: int | None = None) -> None:
+    """Views of all functions, or `most` of these views."""
     rng = random.Random(f"aggregates {seed}")
-    case = Case(seed, TABLES, tuple(random_views(rng)), random_history(rng, TABLES, 6))
+    views = tuple(islice(random_views(rng), most))
+    case = Case(seed, TABLES, views, random_history(rng, TABLES, epochs))
     found = answers(case)
     assert found.keys() == {view.name for view in case.views}, "DuckDB takes every view"
-    mismatch = check(case, found)
+    mismatch = check(case, found, make)
     if mismatch is not None:
         pytest.fail(report(case, mismatch, case, mismatch), pytrace=False)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_every_function_follows_its_rows(seed: int) -> None:
+    check_views(seed, 6)
+
+
+def test_functions_in_supersteps(tmp_path: Path) -> None:
+    executor, rng = executor_for(1, tmp_path, Here(1))
+    check_views(100, 3, lambda: Mixed(executor, rng, 0.7), 5)
+    assert executor.done
