@@ -12,16 +12,23 @@ from engine.runtime import Engine
 from engine.schema import (
     BIGINT,
     BOOLEAN,
+    BYTEA,
     DATE,
     DOUBLE,
     INTEGER,
+    INTERVAL,
     REAL,
     SMALLINT,
     TEXT,
+    TIME,
     TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
     Column,
     Schema,
     Type,
+    array_of,
+    enumeration,
     numeric,
 )
 from tests.property.cases import Case, answers
@@ -31,7 +38,10 @@ from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
 
-SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)}
+SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
+    str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
+}
+MOOD = enumeration("sad", "ok", "happy")
 SQL = str | tuple[str, str]
 """A query in some dialect; or that, and DuckDB's for the same answer."""
 
@@ -69,7 +79,7 @@ def query(sql: SQL, dialect: str = "postgres") -> Term:
 
 
 def table(text: str) -> Table:
-    """A table from `name(column TYPE [NOT NULL], ..., [PRIMARY KEY (column, ...)])`."""
+    """A table from `name(column TYPE [NOT NULL], ..., [PRIMARY KEY (column, ...)])`; MOOD is a type too."""
     name, _, inside = text.partition("(")
     key = re.search(r", PRIMARY KEY \((.*?)\)", inside)
     columns = []
@@ -83,4 +93,4 @@ def table(text: str) -> Table:
 
 def _type(text: str) -> Type:
     digits = re.fullmatch(r"NUMERIC\((\d+), (\d+)\)", text)
-    return numeric(int(digits[1]), int(digits[2])) if digits else SIMPLE[text]
+    return numeric(int(digits[1]), int(digits[2])) if digits else MOOD if text == "MOOD" else SIMPLE[text]

@@ -144,7 +144,7 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
         Kind.UUID: IDENTIFIERS,
         Kind.ARRAY: LISTS,
     }
-    return rng.choice(domains[kind.kind])
+    return rng.choice(kind.labels or domains[kind.kind])
 
 
 def _random_decimal(rng: random.Random, kind: Type) -> Decimal:
