@@ -54,6 +54,7 @@ _NAMES = {
 }
 _HINTS = {
     "sample": "which rows it takes is not deterministic",
+    "search": "UNION ends a recursion over cycles; keep a path of your own in an array where you need one",
     "version": "a view follows the newest state: read the past when you query",
     "when": "a view follows the newest state: read the past when you query",
 }
@@ -68,6 +69,8 @@ def check_clauses(node: exp.Expression) -> None:
         if not value or key in allowed:
             continue
         name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
+        if isinstance(value, exp.RecursiveWithSearch) and value.args["kind"] == "CYCLE":
+            name = "CYCLE"
         place = value[0] if isinstance(value, list) else value
         fail(
             Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),

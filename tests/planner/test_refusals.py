@@ -30,6 +30,14 @@ UNSUPPORTED = [
     ("SELECT a, ^string_agg(b, ',' ORDER BY c LIMIT 2) FROM t GROUP BY a", "string_agg with LIMIT inside"),
     ("SELECT ^reservoir_quantile(a, 0.5) FROM t", "aggregate function reservoir_quantile"),
     ("SELECT (SELECT ^sum(t.a)) FROM t", "an aggregate over an outer query's columns"),
+    (
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n + 1 FROM r) ^CYCLE n SET c USING p SELECT * FROM r",
+        "CYCLE",
+    ),
+    (
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n FROM r) ^SEARCH DEPTH FIRST BY n SET o TABLE r",
+        "SEARCH",
+    ),
     ("SELECT * FROM t ^TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
     ("SELECT * FROM t ^FOR UPDATE", "FOR UPDATE"),
     ("SELECT $^1 FROM t", "a parameter"),
