@@ -30,6 +30,11 @@ from engine.schema import NULL, Column, Kind, Type
 _FEW = 8  # up to so many rows, constants in the text beat a table
 _PLACE = re.compile(r"\{(\d+)\}")
 _BY_ARROW = frozenset({Kind.INTERVAL, Kind.JSON, Kind.ARRAY})  # kinds that Python has in another way
+# Arrow counts nanoseconds: DuckDB gives it longer intervals wrapped around.
+_BOUNDED = (
+    "list_transform([INTERVAL], lambda span: CASE WHEN abs(date_part('hour', span)) >= 2562047 "
+    "THEN error('interval is out of range') ELSE span END)[1]"
+)
 _SATURATED = {date.min, date.max, datetime.min, datetime.max}  # what Python has for infinities
 
 Explain = Callable[[np.ndarray, str], str]
@@ -73,7 +78,8 @@ class Remote:
             self._shown.append(shown(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
 
     def _cast(self, text: str) -> str:
-        return f"CAST({text} AS {type_name(self._type)})"
+        cast = f"CAST({text} AS {type_name(self._type)})"
+        return _BOUNDED.replace("INTERVAL", cast) if self._type.kind is Kind.INTERVAL else cast
 
     def _fill(self, places: Sequence[str | int], values: Sequence[str]) -> str:
         texts = [values[place] if isinstance(place, int) else place for place in places]

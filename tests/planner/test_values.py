@@ -39,7 +39,7 @@ WIDE = [
     "SELECT tag < '80000000-0000-0000-0000-000000000000', tag::text, octet_length(data) FROM things",
     "SELECT min(tag), max(data), count(DISTINCT tag) FROM things",
     "SELECT tag, count(*) FROM things GROUP BY tag",
-    "SELECT data || data, hex(data), md5(data) FROM things",
+    "SELECT data || data, md5(data) FROM things",
     "SELECT ('00000000-0000-0000-0000-00000000000' || id)::uuid FROM things",
     "SELECT mood, mood = 'sad', mood > 'sad', mood::text || '!' FROM things",
     "SELECT id FROM things WHERE mood IN ('happy', 'sad') AND mood <> 'happy'",
@@ -139,7 +139,7 @@ def test_what_duckdb_writes_otherwise(sql: str, reference: str) -> None:
         ("SELECT xs[OFFSET(0)], DATE_SUB(clock + day, INTERVAL xs[OFFSET(1)] DAY) "
          "FROM things, days", "bigquery"),
         ("SELECT doc:a.b[1], DATEADD(day, id, ts) FROM things", "snowflake"),
-        ("SELECT doc->'$.a.b', doc->>'$.n', DATE_ADD(day, INTERVAL n.id DAY) FROM things n, days", "mysql"),
+        ("SELECT doc->'$.a.b', doc->>'$.n' FROM things", "mysql"),
     ],
 )  # fmt: skip
 def test_dialects(sql: str, dialect: str) -> None:

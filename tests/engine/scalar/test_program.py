@@ -14,6 +14,7 @@ from engine.schema import (
     DATE,
     DOUBLE,
     INTEGER,
+    INTERVAL,
     REAL,
     SMALLINT,
     TEXT,
@@ -337,3 +338,21 @@ def test_programs_can_be_called_from_threads_and_more_than_once():
         )
         assert failures is None
         assert dictionary.texts(words[0]) == [t and t[::-1] for t in texts]
+
+
+@pytest.mark.parametrize("count", [1, 20])
+def test_an_interval_that_is_too_long_fails_its_row(count: int) -> None:
+    dictionary = Dictionary()
+    schema = Schema((Column("i", INTERVAL), Column("n", INTEGER)))
+    rows = [("PT2000000H", 2), ("PT2000000H", 1), (None, 1), ("P1M2D", -3)] * count
+    double = Foreign("{0} * {1}", (ColumnRef(0, INTERVAL), ColumnRef(1, INTEGER)), INTERVAL)
+    words, failures = Program((double,), dictionary)(encode_rows(rows, schema, dictionary))
+    assert failures is not None
+    assert failures.rows.tolist() == list(range(0, 4 * count, 4))
+    assert set(failures.messages) == {"'PT2000000H' * 2: interval is out of range"}
+    kept = words[:, [1, 2, 3]]
+    assert decode_rows(kept, Schema((Column("x", INTERVAL),)), dictionary) == [
+        ("PT2000000H",),
+        (None,),
+        ("P-3M-6D",),
+    ]
