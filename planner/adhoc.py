@@ -24,6 +24,12 @@ from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.positions import fail, position
 
+_CALLS = {
+    exp.CurrentDate: "today",
+    exp.CurrentTimestamp: "get_current_timestamp",
+    exp.Localtimestamp: "current_localtimestamp",
+}
+"""DuckDB's functions for names of the time, which it would take for columns of these names."""
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
 
 
@@ -87,6 +93,9 @@ def adhoc_query(
         identifier.set("this", fold(identifier))
     for select in query.find_all(exp.Select):
         select.set("expressions", [_named(column) for column in select.expressions])
+    for node in list(query.find_all(*_CALLS)):
+        if not node.this:
+            node.replace(exp.Anonymous(this=_CALLS[type(node)]))
     columns = _columns(query)
     references: dict[tuple, Reference] = {}
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))

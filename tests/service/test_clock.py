@@ -161,3 +161,12 @@ def test_a_crash_loses_nothing(settings: Settings, hands: Hands, tmp_path) -> No
         assert [live(client, as_of=at) for at in range(first, first + 2)] == [[1], [1, 2]]
         passed(client, hands, 61 * MINUTE)
         assert live(client) == [2]
+
+
+def test_statements_may_write_the_time(timed: Client) -> None:
+    """What DuckDB would take for columns of these names, where a select list has them."""
+    sql(timed, "CREATE TABLE log (id BIGINT, at TIMESTAMP, d DATE)")
+    sql(timed, "INSERT INTO log SELECT 1, now(), current_date; UPDATE log SET at = now() + INTERVAL '1 hour'")
+    sql(timed, "INSERT INTO log SELECT 2, localtimestamp, current_date")
+    rows = sql(timed, "SELECT count(at), count(d), max(at) > now() AS ahead FROM log")[0]["rows"]
+    assert rows == [[2, 2, True]]
