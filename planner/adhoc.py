@@ -12,7 +12,6 @@ DuckDB binds it.
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +22,7 @@ from sqlglot import exp
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.positions import fail, position
+from planner.suggestions import did_you_mean
 
 _CALLS = {
     exp.CurrentDate: "today",
@@ -194,8 +194,7 @@ def _refer(
 
 def unknown_table(name: str, names: Collection[str]) -> UnknownTable:
     """The error for a name that is none of `names`, with the nearest of them."""
-    near = difflib.get_close_matches(name, sorted(names), 1)
-    return UnknownTable(f'no table or view "{name}"', f"did you mean {near[0]}?" if near else "")
+    return UnknownTable(f'no table or view "{name}"', did_you_mean(name, names))
 
 
 def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:

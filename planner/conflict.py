@@ -25,6 +25,7 @@ from planner.errors import UnknownColumn, Unsupported
 from planner.identifiers import column_name, fold
 from planner.positions import fail
 from planner.statements import Insert
+from planner.suggestions import did_you_mean
 
 _EXCLUDED = "excluded#"
 
@@ -83,7 +84,8 @@ def _update(
         name = column.name.removeprefix(_EXCLUDED)
         if name != column.name and name not in schema.names:
             reason = f'table "{insert.table}" has no column "{name}"'
-            fail(UnknownColumn(reason, f"it has {', '.join(schema.names)}"), conflict)
+            known = f"it has {', '.join(schema.names)}"
+            fail(UnknownColumn(reason, did_you_mean(name, schema.names, known)), column)
     columns, values = assignments(tree.expressions, insert.table, schema)
     query = touched(tree, [], with_excluded(schema), relations, values)
     return Assignments(columns, query, defaulted(columns, values))

@@ -24,6 +24,7 @@ from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupport
 from planner.identifiers import column_name
 from planner.positions import fail
 from planner.statements import Delete, Insert, Update
+from planner.suggestions import did_you_mean
 from planner.types import duckdb_type
 
 
@@ -187,7 +188,10 @@ def position_of(name: str, table: str, schema: Schema, node: exp.Expression) -> 
     """The position of a column of a table; UnknownColumn, placed."""
     if name not in schema.names:
         fail(
-            UnknownColumn(f'table "{table}" has no column "{name}"', f"it has {', '.join(schema.names)}"),
+            UnknownColumn(
+                f'table "{table}" has no column "{name}"',
+                did_you_mean(name, schema.names, f"it has {', '.join(schema.names)}"),
+            ),
             node,
         )
     return schema.index(name)

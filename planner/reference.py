@@ -33,6 +33,7 @@ from planner.errors import (
     UnknownFunction,
     UnknownTable,
 )
+from planner.suggestions import did_you_mean
 from planner.types import UNTYPED, duckdb_type, from_duckdb
 
 _LOCK = threading.Lock()
@@ -216,7 +217,7 @@ def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
     details = _details(error)
     message = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
     message, _, rest = message.replace(". ", "\n", 1).partition("\n")
-    hint = " ".join(rest.split("Candidate functions")[0].split())
+    hint = _hint(message, " ".join(rest.split("Candidate functions")[0].split()))
     kind = str(details.get("exception_type", ""))
     cls = _SUBTYPES.get(str(details.get("error_subtype", "")), InvalidQuery)
     if kind == "Catalog":
@@ -228,6 +229,15 @@ def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
     position = details.get("position")
     offset = int(str(position)) - prefix if position is not None else None
     return Refusal(cls(message[:1].lower() + message[1:].rstrip("!."), hint), offset)
+
+
+def _hint(message: str, said: str) -> str:
+    """What DuckDB says behind the fact, with names as we suggest them."""
+    unknown = re.search(r'"([^"]+)"', message)
+    if unknown and said.startswith("Candidate bindings:"):
+        names = re.findall(r'"([^"]+)"', said)
+        return did_you_mean(unknown[1].split(".")[-1], names, f"in reach are {', '.join(names)}")
+    return re.sub(r'^Did you mean "([^"]+)"', r"did you mean \1", said)
 
 
 def _details(error: duckdb.Error) -> dict[str, object]:

@@ -39,6 +39,7 @@ from engine.schema import (
 )
 from planner.errors import TypeMismatch, Unsupported, UnsupportedType
 from planner.positions import fail
+from planner.suggestions import did_you_mean
 
 MAX_PRECISION = 38
 DEFAULT_NUMERIC = numeric(18, 3)
@@ -129,10 +130,12 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None:
         written = node.sql(dialect)
+        names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
         fail(
             Unsupported(
                 f"type {written} is not supported",
-                "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, "
+                did_you_mean(written, (name for name in names if name.isalnum()))
+                or "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, "
                 "TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM "
                 "and arrays of them",
             ),

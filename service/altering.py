@@ -18,6 +18,7 @@ from planner.alterations import Action
 from planner.catalog import Relation
 from planner.errors import PlannerError
 from planner.rules import ForeignKey
+from planner.suggestions import did_you_mean
 from service.catalog import Definer, Layout
 from service.changes import Op, TableChanges
 from service.constraints import Bonds, Single, bonds_of
@@ -206,7 +207,7 @@ class Alterations:
         if column is not None and column not in definition.schema.names:
             raise Invalid(
                 f"{name} has no column {column}",
-                f"it has {', '.join(definition.schema.names)}",
+                did_you_mean(column, definition.schema.names, f"it has {', '.join(definition.schema.names)}"),
                 code="unknown_column",
             )
         new = replace(definition, details=definition.details.commented(column or "", text))

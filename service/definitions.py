@@ -25,6 +25,7 @@ from engine.schema import Schema
 from engine.spill import SavedState
 from planner import PlannerError, plan_query
 from planner.catalog import Relation
+from planner.suggestions import did_you_mean
 from service.catalog import Catalog, Record
 from service.clock import Clock
 from service.constraints import Bonds, bonds_of, indexes_of
@@ -60,7 +61,10 @@ class Definitions:
         found = self.all.get(name)
         if found is None or (view is not None and found.is_view != view):
             what = {None: "table or view", True: "view", False: "table"}[view]
-            hint = "" if found is None else f"{name} is a {'view' if found.is_view else 'table'}"
+            alike = (other for other, it in self.all.items() if view is None or it.is_view == view)
+            hint = did_you_mean(name, alike)
+            if found is not None:
+                hint = f"{name} is a {'view' if found.is_view else 'table'}"
             raise NotFound(f"there is no {what} called {name}", hint)
         return found
 

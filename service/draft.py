@@ -25,6 +25,7 @@ from planner.catalog import Relation
 from planner.errors import UnknownColumn
 from planner.parse import parse_query
 from planner.rules import ForeignKey, Rules, Unique
+from planner.suggestions import did_you_mean
 from service.definition import Definition
 from service.errors import Conflict, Invalid, NotFound
 from service.layouts import Shift
@@ -185,10 +186,10 @@ class Draft:
         if found is None:
             if action.if_exists:
                 return
-            names = ", ".join(c.name for c in self.rules.constraints)
+            names = [c.name for c in self.rules.constraints]
             raise NotFound(
                 f"table {self.name} has no constraint {action.name}",
-                f"it has {names}" if names else "",
+                did_you_mean(action.name, names, f"it has {', '.join(names)}" if names else ""),
                 code="unknown_constraint",
             )
         self._check_free(found)
@@ -230,7 +231,8 @@ class Draft:
     def _place(self, name: str) -> int:
         if name not in self._names:
             raise UnknownColumn(
-                f'table "{self.name}" has no column "{name}"', f"it has {', '.join(self._names)}"
+                f'table "{self.name}" has no column "{name}"',
+                did_you_mean(name, self._names, f"it has {', '.join(self._names)}"),
             )
         return self._names.index(name)
 

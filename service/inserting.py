@@ -20,6 +20,7 @@ from planner.errors import InvalidQuery, UnknownColumn
 from planner.literals import plain_rows
 from planner.positions import fail
 from planner.statements import Insert
+from planner.suggestions import did_you_mean
 from service.adhoc import Sight
 from service.definition import Definition
 from service.updating import check_writable, encoded, naming, nullable
@@ -121,7 +122,8 @@ def _by_name(names: Sequence[str], definition: Definition, node: exp.Expression)
     for name in names:
         if name not in definition.schema.names:
             known = ", ".join(definition.schema.names)
-            fail(UnknownColumn(f'table "{definition.name}" has no column "{name}"', f"it has {known}"), node)
+            hint = did_you_mean(name, definition.schema.names, f"it has {known}")
+            fail(UnknownColumn(f'table "{definition.name}" has no column "{name}"', hint), node)
         places.append(definition.schema.index(name))
     return tuple(places)
 

@@ -13,6 +13,7 @@ import numpy as np
 from engine.codec import encode_rows
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from planner.suggestions import did_you_mean
 from service.changes import TableChanges
 from service.definition import Definition
 from service.errors import Invalid
@@ -63,7 +64,7 @@ def column_of(name: str, definition: Definition, where: str) -> int:
     except (ValueError, Invalid):
         raise Invalid(
             f"{where} has a column {name}, which table {definition.name} has not",
-            f"its columns are {', '.join(names)}",
+            did_you_mean(name, names, f"its columns are {', '.join(names)}"),
             code="unknown_column",
         ) from None
 

@@ -20,6 +20,7 @@ from planner.arrows import restore
 from planner.errors import InvalidSyntax, UnknownColumn
 from planner.identifiers import fold
 from planner.reference import function_kinds
+from planner.suggestions import did_you_mean
 from service.errors import Invalid
 
 _REFUSED: tuple[tuple[type, str], ...] = (
@@ -123,6 +124,7 @@ def _resolve(node: exp.Column, schema: Schema) -> int:
         raise UnknownColumn(f"{node.sql(_READ)} is no column of the relation")
     name = fold(node.this)
     if name not in schema.names:
-        raise UnknownColumn(f"there is no column {name}", f"its columns are {', '.join(schema.names)}")
+        known = f"its columns are {', '.join(schema.names)}"
+        raise UnknownColumn(f"there is no column {name}", did_you_mean(name, schema.names, known))
     node.set("this", exp.to_identifier(name, quoted=True))
     return schema.index(name)

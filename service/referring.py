@@ -9,6 +9,7 @@ from engine.schema import Type
 from planner.catalog import Relation
 from planner.errors import InvalidQuery, TypeMismatch, UnknownColumn, UnknownTable
 from planner.rules import Action, ForeignKey, Rules, Unique
+from planner.suggestions import did_you_mean
 from service.definition import Definition
 
 
@@ -26,7 +27,8 @@ def _resolved(
         found = definitions.get(foreign.table)
         if found is None or found.is_view:
             raise UnknownTable(
-                f"constraint {foreign.name} refers to {foreign.table}, which is no table", "create it first"
+                f"constraint {foreign.name} refers to {foreign.table}, which is no table",
+                did_you_mean(foreign.table, definitions, "create it first"),
             )
         target, its = found.relation, found.details.rules
     names = target.schema.names
@@ -41,7 +43,7 @@ def _resolved(
         if name not in names:
             raise UnknownColumn(
                 f'constraint {foreign.name}: table "{target.name}" has no column "{name}"',
-                f"it has {', '.join(names)}",
+                did_you_mean(name, names, f"it has {', '.join(names)}"),
             )
     _check_target(foreign, columns, target, its)
     _check_types(foreign, columns, relation, target)

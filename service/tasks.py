@@ -52,6 +52,7 @@ from planner.statements import (
     Truncate,
     Update,
 )
+from planner.suggestions import did_you_mean
 from service.adhoc import Sight
 from service.changes import TableChanges
 from service.definition import Definition
@@ -220,7 +221,9 @@ def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
             raise
     view = sight.definitions.get(statement.view or "")
     if view is None or not view.is_view:
-        raise NotFound(f"there is no view called {statement.view}")
+        names = (name for name, definition in sight.definitions.items() if definition.is_view)
+        hint = did_you_mean(statement.view or "", names)
+        raise NotFound(f"there is no view called {statement.view}", hint)
     if view.planned is None:
         raise Conflict(f"view {view.name} has no plan: {view.failure}", code="view_quarantined")
     return view.planned
@@ -290,7 +293,8 @@ def _show_create(statement: ShowCreate, sight: Sight) -> Result:
 def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
     found = sight.definitions.get(name)
     if found is None or (view is not None and found.is_view != view):
-        raise NotFound(f"there is no {'view' if view else 'table'} called {name}")
+        hint = did_you_mean(name, sight.definitions)
+        raise NotFound(f"there is no {'view' if view else 'table'} called {name}", hint)
     return found
 
 

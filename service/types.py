@@ -14,6 +14,7 @@ import sqlalchemy as sa
 
 from engine.errors import NameInUse
 from engine.schema import Type, enumeration
+from planner.suggestions import did_you_mean
 from service.catalog import Catalog
 from service.database import metadata
 from service.errors import NotFound
@@ -53,7 +54,7 @@ class NamedTypes:
         if name not in self.all:
             if missing_ok:
                 return
-            raise NotFound(f"there is no type called {name}")
+            raise NotFound(f"there is no type called {name}", did_you_mean(name, self.all))
         with self._catalog.changing() as changing:
             changing.connection.execute(sa.delete(types).where(types.c.name == name))
         self.all = MappingProxyType({n: type for n, type in self.all.items() if n != name})

@@ -38,12 +38,21 @@ from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.windows import Windows
-from planner.errors import InvalidQuery, PlannerError, TypeMismatch, Unsupported, UnsupportedType
+from planner.errors import (
+    InvalidQuery,
+    PlannerError,
+    TypeMismatch,
+    UnknownColumn,
+    Unsupported,
+    UnsupportedType,
+)
 from planner.ir import Expression, references
 from planner.positions import fail, position
 from planner.scalars import call, conjoin, disjoin, negate
 from planner.types import UNTYPED, data_type
 
+SELECT_LIST = "the select list"
+"""The clause in which a name may be used that it has given itself."""
 COMPARISONS: dict[type[exp.Expression], Op] = {
     exp.EQ: Op.EQ,
     exp.NEQ: Op.NE,
@@ -224,7 +233,16 @@ class ExpressionBinder:
             alias = scope.aliases.get(node.name.lower()) if scope is self.scope and not node.table else None
             if alias is not None and node.name.lower() not in self._expanding:
                 return self._alias(node.name.lower(), alias)
-        fail(self.scope.missing(node), node)
+        fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
+
+    def _early(self, node: exp.Column) -> UnknownColumn | None:
+        """The error for a name of the select list where that is not made yet."""
+        select = node.find_ancestor(exp.Select)
+        aliases = {e.alias.lower() for e in select.expressions if e.alias} if select is not None else set()
+        if node.table or self.clause == SELECT_LIST or node.name.lower() not in aliases:
+            return None
+        hint = f'"{node.name}" is a name of the select list, which comes after {self.clause}'
+        return UnknownColumn(f'unknown column "{node.name}"', hint)
 
     def _alias(self, name: str, node: exp.Expression) -> Expression:
         """A name of the select list, where no column has it."""

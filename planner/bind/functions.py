@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
 
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.tokens import TokenType
 
 from engine.expressions import Foreign, Literal
 from planner.bind.coercion import argument, settled
-from planner.errors import PlannerError, Unsupported, UnsupportedType
+from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.positions import fail
 from planner.reference import function_kinds, type_of
+from planner.suggestions import did_you_mean
 from planner.types import UNTYPED
 
 VALUES = (
@@ -83,12 +86,28 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         type = type_of(template, tuple(argument(a) for a in arguments))
     except UnsupportedType as error:
         fail(UnsupportedType(f"{error.message}: {node.sql(dialect)}", error.hint), node)
+    except UnknownFunction:
+        name = _written_name(node).lower()
+        hint = did_you_mean(name, _known_functions(dialect) - {name})
+        fail(UnknownFunction(f'unknown function "{name}"', hint), node)
     except PlannerError as error:
         fail(error, node)
     if type is UNTYPED:
         return Literal(None, UNTYPED)
     values = tuple(settled(a) for a in arguments)
     return Foreign(template, values, type)  # type: ignore[arg-type]
+
+
+def _written_name(node: exp.Expression) -> str:
+    return node.name if isinstance(node, exp.Anonymous) or not isinstance(node, exp.Func) else node.sql_name()
+
+
+@cache
+def _known_functions(dialect: str) -> frozenset[str]:
+    """The names of functions in DuckDB and in the dialect."""
+    parsed = Dialect.get_or_raise(dialect).parser_class.FUNCTIONS
+    named = (name for name in function_kinds() if name.replace("_", "").isalnum() and name[0] != "_")
+    return frozenset((*named, *map(str.lower, parsed)))
 
 
 def refuse_volatile(node: exp.Expression, dialect: str) -> None:

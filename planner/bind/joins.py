@@ -22,6 +22,7 @@ from planner.errors import InvalidQuery, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, Filter, Join, JoinKind, Operator, Project
 from planner.positions import fail
 from planner.scalars import call, conjoin, may_be_null, negate
+from planner.suggestions import did_you_mean
 
 Pair = tuple[str, Attribute, Attribute]
 """A name that USING merges, and its column on either side."""
@@ -161,5 +162,7 @@ def _kind(node: exp.Join) -> JoinKind:
 def _using(scope: Scope, name: str, node: exp.Join) -> Attribute:
     column = scope.local(exp.column(name))
     if column is None:
-        fail(UnknownColumn(f'column "{name}" in USING is not on both sides'), node)
+        near = did_you_mean(name, (column.name for column in scope.star))
+        place = next((part for part in node.args.get("using") or [] if part.name == name), node)
+        fail(UnknownColumn(f'column "{name}" in USING is not on both sides', near), place)
     return column

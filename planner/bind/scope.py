@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from planner.catalog import Catalog
 from planner.errors import AmbiguousColumn, UnknownColumn, UnknownTable
 from planner.identifiers import fold
 from planner.ir import Attribute
 from planner.positions import fail
+from planner.suggestions import did_you_mean, of_columns
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,10 @@ class Scope:
                 if table.alias.lower() == node.table.lower()
             ),
             None,
-        ) or _no_table(node)
+        ) or self._fail(node)
+
+    def _fail(self, node: exp.Column) -> Table:
+        fail(self._no_table(node), node)
 
     def chain(self) -> list[Scope]:
         """This scope and those around it, the nearest first."""
@@ -81,18 +86,34 @@ class Scope:
             fail(AmbiguousColumn(f'column "{name}" is ambiguous', hint), node)
         return found[0] if found else None
 
-    def missing(self, node: exp.Column) -> UnknownColumn | UnknownTable:
-        """The error for a name that no scope knows."""
+    def missing(self, node: exp.Column, catalog: Catalog) -> UnknownColumn | UnknownTable:
+        """The error for a name that no scope knows; it may be known to a relation of the catalog."""
         tables = [table for scope in self.chain() for table in scope.tables]
         if node.table:
-            return UnknownTable(f'no table "{node.table}" is in reach here')
-        return _unknown(node.name, tables, f'unknown column "{node.name}"')
+            return self._no_table(node, catalog)
+        name = node.name.lower()
+        owners = [r.name for r in catalog.values() if name in map(str.lower, r.schema.names)]
+        error = _unknown(node.name, tables, f'unknown column "{node.name}"')
+        if owners and not _near(node.name, tables):
+            error.hint = f'column "{node.name}" is in {" and ".join(sorted(owners)[:2])}, not in FROM'
+        return error
 
-
-def _no_table(node: exp.Column) -> Table:
-    fail(UnknownTable(f'no table "{node.table}" is in reach here'), node)
+    def _no_table(self, node: exp.Column, catalog: Catalog | None = None) -> UnknownTable:
+        names = [table.alias for scope in self.chain() for table in scope.tables if table.alias]
+        hint = f"in reach are {', '.join(names)}" if names else ""
+        if catalog is not None and node.table.lower() in catalog:
+            hint = f'"{node.table}" is not in FROM'
+        return UnknownTable(
+            f'no table "{node.table}" is in reach here', did_you_mean(node.table, names, hint)
+        )
 
 
 def _unknown(name: str, tables: list[Table], message: str) -> UnknownColumn:
     names = sorted({column.name for table in tables for column in table.columns})
-    return UnknownColumn(message, f"columns in reach: {', '.join(names[:12])}" if names else "")
+    known = f"columns in reach: {', '.join(names[:12])}" if names else ""
+    return UnknownColumn(message, _near(name, tables) or known)
+
+
+def _near(name: str, tables: list[Table]) -> str:
+    """A hint with the columns whose names are nearest, or none."""
+    return of_columns(name, ((table.alias, (column.name for column in table.columns)) for table in tables))

@@ -14,7 +14,7 @@ from sqlglot import exp
 from planner.bind.aggregates import Collector
 from planner.bind.calls import has_aggregate
 from planner.bind.coercion import settled
-from planner.bind.expressions import ExpressionBinder
+from planner.bind.expressions import SELECT_LIST, ExpressionBinder
 from planner.bind.frames import named_windows
 from planner.bind.grouping import Grouping
 from planner.bind.groupsets import grouping_sets
@@ -157,7 +157,7 @@ class _SelectBinder:
         windows: Windows,
         lists: SelectLists,
     ) -> list[Expression]:
-        binder = self._binder(scope, "the select list", collector, windows, lists)
+        binder = self._binder(scope, SELECT_LIST, collector, windows, lists)
         return [
             self.listed.get(i) or output.value or binder.bind(_unaliased(output.node))
             for i, output in enumerate(outputs)

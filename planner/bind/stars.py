@@ -14,6 +14,7 @@ from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression
 from planner.positions import fail
+from planner.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def _starred(node: exp.Expression, star: exp.Star, scope: Scope) -> Iterator[Out
     renamed = {alias.this.name.lower(): alias for alias in star.args.get("rename") or ()}
     for name, alias in {**replaced, **renamed}.items():
         if all(column.name.lower() != name for column in columns):
-            fail(UnknownColumn(f'* has no column "{name}"'), alias)
+            fail(UnknownColumn(f'* has no column "{name}"', did_you_mean(name, _names(columns))), alias)
     for column in _left(star, columns):
         name = column.name.lower()
         if name in replaced:
@@ -73,8 +74,12 @@ def _left(star: exp.Star, columns: tuple[Attribute, ...]) -> tuple[Attribute, ..
     without = {part.name.lower(): part for part in star.args.get("except_") or ()}
     for name, part in without.items():
         if all(column.name.lower() != name for column in columns):
-            fail(UnknownColumn(f'* has no column "{part.name}"'), part)
+            fail(UnknownColumn(f'* has no column "{part.name}"', did_you_mean(name, _names(columns))), part)
     return tuple(column for column in columns if column.name.lower() not in without)
+
+
+def _names(columns: tuple[Attribute, ...]) -> list[str]:
+    return [column.name for column in columns]
 
 
 def _like(columns: tuple[Attribute, ...], pattern: exp.Expression, any_case: bool) -> tuple[Attribute, ...]:

@@ -25,6 +25,7 @@ from planner.ir import (
 )
 from planner.positions import fail
 from planner.scalars import TRUE
+from planner.suggestions import did_you_mean
 
 
 class FromBinder:
@@ -156,7 +157,9 @@ class FromBinder:
         relation = self.session.catalog.get(folded) or self.session.catalog.get(name)
         if relation is None or (schema and schema.name.lower() not in ("public", "main")):
             known = ", ".join(sorted(self.session.catalog)[:12])
-            fail(UnknownTable(f'unknown table "{node.name}"', f"there are {known}" if known else ""), node)
+            hint = f"there are {known}" if known else ""
+            names = [*self.session.catalog, *self.environment.ctes]
+            fail(UnknownTable(f'unknown table "{node.name}"', did_you_mean(node.name, names, hint)), node)
         self.session.reads.add(relation.name)
         columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
         positions = tuple(range(len(columns)))

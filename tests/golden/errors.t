@@ -23,7 +23,7 @@ SELECT id, amuont FROM orders
 --
 422 unknown_column: unknown column "amuont"
 at statement 0, line 2, column 12
-hint: columns in reach: amount, customer, id
+hint: did you mean orders.amount?
 
 # Text that is no SQL, and SQL that cannot be kept up to date.
 

@@ -1,0 +1,60 @@
+"""The name that was probably meant where one is not known.
+
+Names are as near as the number of letters to be changed, left out, put in or exchanged with their
+neighbours; case and underscores do not count. One name in three letters may be wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MOST = 2
+"""So many names are suggested at most."""
+
+
+def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
+    """Of `names` those nearest to `name`, the best first; of equally near ones the first in the alphabet."""
+    allowed = max(1, len(name) // 3)
+    found = []
+    for other in sorted(set(names)):
+        if abs(len(other) - len(name)) <= allowed + other.count("_") + name.count("_"):
+            steps = distance(_plain(name), _plain(other))
+            if steps <= allowed and steps < len(_plain(other)):
+                found.append((steps, other))
+    least = min(found, default=(0, ""))[0]
+    return tuple(other for steps, other in sorted(found) if steps <= least)[:MOST]
+
+
+def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
+    """A hint with the nearest names, or `otherwise` where none is near."""
+    near = nearest(name, names)
+    return f"did you mean {' or '.join(near)}?" if near else otherwise
+
+
+def of_columns(name: str, tables: Iterable[tuple[str, Iterable[str]]], otherwise: str = "") -> str:
+    """The same for a column, with the table before it that each name belongs to, if that has a name."""
+    owners: dict[str, str] = {}
+    for table, columns in tables:
+        for column in columns:
+            owners.setdefault(column, table)
+    near = nearest(name, owners)
+    said = [f"{owners[column]}.{column}" if owners[column] else column for column in near]
+    return f"did you mean {' or '.join(said)}?" if said else otherwise
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "")
+
+
+def distance(left: str, right: str) -> int:
+    """How many single letters make one of the other: changed, left out, put in, or neighbours exchanged."""
+    before: list[int] = []
+    row = list(range(len(right) + 1))
+    for i, a in enumerate(left, start=1):
+        above, before, row = before, row, [i]
+        for j, b in enumerate(right, start=1):
+            steps = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (a != b))
+            if i > 1 and j > 1 and a == right[j - 2] and left[i - 2] == b:
+                steps = min(steps, above[j - 2] + 1)
+            row.append(steps)
+    return row[-1]

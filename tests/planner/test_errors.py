@@ -1,0 +1,101 @@
+"""Erroneous queries in several dialects: the code, the place, the message and the hint of each."""
+
+from __future__ import annotations
+
+import pytest
+
+from planner.errors import PlannerError
+from tests.planner.samples import planned
+
+IN_REACH = "columns in reach: a, b, c"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "code", "place", "message", "hint"),
+    [
+        # names of columns
+        ("postgres", "SELECT aa FROM t", "unknown_column", (1, 8), 'unknown column "aa"', IN_REACH),
+        ("postgres", "SELECT x.nots FROM days x", "unknown_column", (1, 8), 'table "x" has no column "nots"',
+         "did you mean x.note?"),
+        ("postgres", "SELECT id FROM days\nWHERE nte = 'x'", "unknown_column", (2, 7), 'unknown column "nte"',
+         "did you mean days.note?"),
+        ("postgres", "SELECT t.nope FROM t", "unknown_column", (1, 8),
+         'table "t" has no column "nope"', IN_REACH),
+        ("postgres", "SELECT note FROM t", "unknown_column", (1, 8), 'unknown column "note"',
+         'column "note" is in days, not in FROM'),
+        ("postgres", "SELECT a FROM t, u", "ambiguous_column", (1, 8), 'column "a" is ambiguous',
+         "say which: t.a, u.a"),
+        ("postgres", "SELECT t.a AS x FROM t JOIN u ON x = u.a", "unknown_column", (1, 34),
+         'unknown column "x"',
+         '"x" is a name of the select list, which comes after ON'),
+        ("postgres", "SELECT * FROM days EXCEPT SELECT *\nFROM days x WHERE x.dya > '2020-01-01'",
+         "unknown_column",
+         (2, 19), 'table "x" has no column "dya"', "did you mean x.day?"),
+        ("postgres", "SELECT id FROM days JOIN u USING (nte)", "unknown_column", (1, 35),
+         'column "nte" in USING is not on both sides', "did you mean note?"),
+        ("postgres", "SELECT id FROM days ORDER BY nte", "unknown_column", (1, 30), 'unknown column "nte"',
+         "did you mean days.note?"),
+        ("postgres", "WITH x AS (SELECT note FROM days) SELECT nte FROM x", "unknown_column", (1, 42),
+         'unknown column "nte"', "did you mean x.note?"),
+        ("postgres", "SELECT rank() OVER (ORDER BY nte) FROM days", "unknown_column", (1, 30),
+         'unknown column "nte"', "did you mean days.note?"),
+        ("mysql", "SELECT `a`,\n  `bb` FROM `t`", "unknown_column", (2, 3), 'unknown column "bb"', IN_REACH),
+        ("bigquery", "SELECT a FROM t WHERE\n  SAFE_CAST(bb AS INT64) = 1", "unknown_column", (2, 13),
+         'unknown column "bb"', IN_REACH),
+        ("snowflake", "SELECT a, IFF(nte > 'x', 1, 2) FROM days, t", "unknown_column", (1, 15),
+         'unknown column "nte"', "did you mean days.note?"),
+        ("tsql", "SELECT TOP 3 [a], [dd] FROM [t]", "unknown_column", (1, 19),
+         'unknown column "dd"', IN_REACH),
+        ("duckdb", "FROM days SELECT nte", "unknown_column", (1, 18), 'unknown column "nte"',
+         "did you mean days.note?"),
+        # names of tables
+        ("postgres", "SELECT a FROM dayz", "unknown_table", (1, 15), 'unknown table "dayz"',
+         "did you mean days?"),
+        ("postgres", "SELECT k.q FROM t", "unknown_table", (1, 8), 'no table "k" is in reach here',
+         '"k" is not in FROM'),
+        ("postgres", "SELECT dys.id FROM days", "unknown_table", (1, 8), 'no table "dys" is in reach here',
+         "did you mean days?"),
+        ("postgres", "SELECT d.* FROM days", "unknown_table", (1, 8), 'no table "d" is in reach here',
+         "in reach are days"),
+        ("postgres", "WITH cte AS (SELECT 1 AS o)\nSELECT *\nFROM ctee", "unknown_table", (3, 6),
+         'unknown table "ctee"', "did you mean cte?"),
+        ("spark", "SELECT a FROM t JOIN dayss ON true", "unknown_table", (1, 22), 'unknown table "dayss"',
+         "did you mean days?"),
+        # functions and types
+        ("postgres", "SELECT a,\n  lenght(b)\nFROM t", "unknown_function", (2, 3),
+         'unknown function "lenght"',
+         "did you mean length?"),
+        ("spark", "SELECT a,\n\tconcat_wss('-', b) FROM t", "unknown_function", (2, 2),
+         'unknown function "concat_wss"', "did you mean concat_ws?"),
+        ("bigquery", "SELECT FORMAT_DAT(day) FROM days", "unknown_function", (1, 8),
+         'unknown function "format_dat"', "did you mean format_date?"),
+        ("postgres", "SELECT zzzzzz(b) FROM t", "unknown_function", (1, 8), 'unknown function "zzzzzz"', ""),
+        ("postgres", "SELECT CAST(a AS INTEGR) FROM t", "unsupported_sql", (1, 18),
+         "type INTEGR is not supported", "did you mean INTEGER?"),
+        # the rest
+        ("postgres", "SELECT b, count(*) FROM t GROUP BY a", "invalid_query", (1, 8),
+         'column "b" must be in GROUP BY or inside an aggregate function',
+         "add it to GROUP BY, or use min(b)"),
+        ("postgres", "SELECT sum(a) FROM t WHERE sum(a) > 1", "invalid_query", (1, 28),
+         "WHERE cannot contain an aggregate: SUM(a)", ""),
+        ("postgres", "SELECT a FROM t WHERE b", "type_mismatch", (1, 23), "WHERE is TEXT, not BOOLEAN", ""),
+        ("postgres", "SELECT a FROM t WHERE a = (SELECT a, d FROM u)", "invalid_query", (1, 35),
+         "a query used as a value returns one column, not 2", ""),
+        ("postgres", "SELECT a FROM t\nUNION\nSELECT b, c FROM t", "invalid_query", (3, 1),
+         "UNION takes queries of as many columns, not 1 and 2", ""),
+        ("postgres", "SELECT a FROM t GROUP BY 3", "invalid_query", (1, 26),
+         "GROUP BY 3 is no position in the select list", ""),
+        ("postgres", "SELECT a,\n  random() FROM t", "unsupported_sql", (2, 3),
+         "RANDOM() is not deterministic, so a view over it cannot be maintained",
+         "write the value as a constant, or keep it in a table"),
+        ("postgres", "SELECT a FROM t TABLESAMPLE (10)", "unsupported_sql", (1, 17),
+         "TABLESAMPLE is not supported in a view", "which rows it takes is not deterministic"),
+        ("postgres", "SELECT FROM t WHERE", "syntax_error", (1, 15),
+         "an expression is missing, near 'WHERE'", ""),
+    ],
+)  # fmt: skip
+def test_error(dialect: str, sql: str, code: str, place: tuple[int, int], message: str, hint: str) -> None:
+    with pytest.raises(PlannerError) as raised:
+        planned(sql, dialect)
+    error = raised.value
+    assert (error.code, (error.line, error.column), error.message, error.hint) == (code, place, message, hint)
