@@ -9,7 +9,7 @@ import numpy as np
 from engine.kernels import windows as kernels
 from engine.kernels.coding import Codes
 from engine.kernels.prefixes import PARTS
-from engine.kernels.regions import FROM_START, PEERS, REACH, SHAPE
+from engine.kernels.regions import PEERS, REACH, SHAPE
 from engine.operators.window import Functions
 from engine.schema import Schema
 from engine.windows import EXTREMES, PLACES, SUMS, Window, Windowed, WindowFunction
@@ -29,11 +29,16 @@ _KINDS = {
 
 
 def is_compiled(f: Windowed, input: Schema) -> bool:
-    """Whether there is a kernel for a function: not for sums of floats, nor for extremes of texts."""
+    """Whether there is a kernel for a function: not for sums of floats or wide numbers, nor for extremes of
+    texts or wide numbers."""
     if f.argument is None:
         return True
     type = input.types[f.argument]
-    return not ((f.function in EXTREMES and type.is_interned) or (f.function in SUMS and type.is_float))
+    if f.function in EXTREMES:
+        return not (type.is_interned or type.may_be_wide)
+    return f.function not in (WindowFunction.SUM, WindowFunction.AVG) or not (
+        type.is_float or type.may_be_wide
+    )
 
 
 def window_functions(
@@ -51,12 +56,16 @@ def window_functions(
     schema = node.input.schema
     summed = tuple(dict.fromkeys(words[f.argument] for f in node.functions if _has_slots(f)))  # type: ignore[index]
     slots = [1 + PARTS * summed.index(words[f.argument]) if _has_slots(f) else 0 for f in node.functions]  # type: ignore[index]
+    wide = [
+        i for i, f in enumerate(node.functions) if f.function is WindowFunction.SUM and f.type.may_be_wide
+    ]
     lines = np.zeros((len(node.functions), kernels.FIELDS), np.int64)
     for line, f, slot, default in zip(lines, node.functions, slots, defaults, strict=True):
         scale = 0 if f.argument is None else schema.types[f.argument].scale or 0
         word = 0 if f.argument is None else words[f.argument]
         bounded, start = f.start is not None, f.start or 0
-        line[:] = (_KINDS[f.function], word, slot, start, f.end, bounded, f.peers, default, 10**scale)
+        line[:] = (_KINDS[f.function], word, slot, start, f.end, bounded, f.peers, default, 10**scale, -1)
+    lines[wide, kernels.HIGH] = range(len(lines), len(lines) + len(wide))
     running = [f for f in node.functions if f.function in EXTREMES and not f.is_bounded]
     extremes = [(words[f.argument], 1 if f.function is WindowFunction.MIN else -1) for f in running]  # type: ignore[index]
     return Functions(
@@ -106,5 +115,4 @@ def _shape(node: Window, keys: Sequence[int], order: Mapping[int, Codes]) -> np.
     by = {ordering[0] for ordering in node.order[: node.peers]} - set(keys)
     needs_peers = any(f.function is WindowFunction.RANK or f.peers for f in node.functions)
     shape[PEERS] = len(keys) + sum(len(order[column]) for column in by) if needs_peers else -1
-    shape[FROM_START] = any(f.function in EXTREMES and not f.is_bounded for f in node.functions)
     return shape

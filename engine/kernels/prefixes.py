@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import ENTRY, KIND, SHIFT, SIGN
+from engine.kernels.top import decoded
 from engine.schema import NULL
 
 PARTS = 3
@@ -17,20 +17,11 @@ PARTS = 3
 
 
 @njit(inline="always")
-def word_at(batch, row, w, codes, entry_words):
-    """Word w of a row as it was before coding."""
-    coded = batch[row, w]
-    if codes[w, KIND] == ENTRY:
-        return NULL if coded < 0 else entry_words[coded]
-    return codes[w, SIGN] * (coded - codes[w, SHIFT])
-
-
-@njit(inline="always")
 def add_parts(batch, row, summed, codes, entry_words, count, sums):
     """Add so many copies of a row to `sums`, a line of slots."""
     sums[0] += count
     for k in range(summed.shape[0]):
-        word = word_at(batch, row, summed[k], codes, entry_words)
+        word = decoded(batch, row, codes, summed[k], entry_words)
         if word != NULL:
             sums[1 + PARTS * k] += count
             sums[2 + PARTS * k] += count * (word >> 32)

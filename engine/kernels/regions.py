@@ -11,15 +11,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.bests import better
 from engine.kernels.coding import compare_coded
 from engine.kernels.layers import layer
-from engine.kernels.prefixes import add_parts, word_at
+from engine.kernels.prefixes import add_parts
 from engine.kernels.reduce import grow
 from engine.kernels.runs import (
     AFTER,
     BATCH,
     BEFORE,
     CHANGES,
+    NEXT,
     ROW,
     RUN,
     find_places,
@@ -28,12 +30,12 @@ from engine.kernels.runs import (
     put_forward,
     read_run,
 )
-from engine.schema import NULL
+from engine.kernels.top import decoded
 
-# What a region needs, in `shape`: how many rows before and behind a change, the words in which peers agree
-# or -1, and whether it begins with the group. One that begins with the group, or with peers so far before
-# a change, could meet the last one: then there is one for all changes.
-REACH, PEERS, FROM_START, SHAPE = 0, 1, 2, 3
+# What a region needs, in `shape`: how many rows before and behind a change, and the words in which peers
+# agree, or -1. One that begins with peers of rows before a change could meet the last one: then there is one
+# for all changes.
+REACH, PEERS, SHAPE = 0, 1, 2
 
 
 @njit
@@ -117,11 +119,12 @@ def sums_before(prefixes, old, m, lows, places, offsets, earlier, sums):
 def find_start(
     table, old, m, lows, highs, first, row, key, shape, epoch, codes, ends, arena, cursors, run, places
 ):
-    """Fill `places` with where the region around a change, row `row` of batch `first`, begins."""
+    """Fill `places` with where the region around a change, row `row` of batch `first`, begins.
+
+    Returns how many rows were read for it.
+    """
     width = codes.shape[0]
-    if shape[FROM_START]:
-        places[:] = lows[:, m]
-        return
+    rows = 0
     find_places(table, m, lows, highs, layer(table, first), row, width, codes, ends, arena, places)
     if shape[REACH] > 0:
         count = put_backward(table, m, lows, places, cursors)
@@ -132,11 +135,13 @@ def find_start(
                 break
             read_run(table, old, cursors, count, best, -1, key, width, epoch, run)
             passed += min(run[BEFORE], run[AFTER])
+            rows += 1
             first, row = run[BATCH], run[ROW]
         find_places(table, m, lows, highs, layer(table, first), row, width, codes, ends, arena, places)
     if shape[PEERS] >= 0:
         batch = layer(table, first)
         find_places(table, m, lows, highs, batch, row, shape[PEERS], codes, ends, arena, places)
+    return rows
 
 
 @njit
@@ -161,6 +166,7 @@ def read_region(
     shape,
     counted,
     extremes,
+    bests,
     epoch,
     summed,
     codes,
@@ -173,16 +179,20 @@ def read_region(
 ):
     """Read the region that begins at `places` into `runs`.
 
-    It ends behind one of the `remaining` changes where the sums of the slots `counted`, and the extremes, are
-    the same before and after the epoch. `extremes` has a line a column, word and direction. Returns the runs,
-    their number, how many lines of changes were read, and how many published ones of rows that are not there.
+    It ends behind one of the `remaining` changes where the sums of the slots `counted`, and the `extremes`,
+    are the same before and after the epoch; `bests` are the extremes of all that comes before. Returns the
+    runs, their number, how many lines of changes were read, how many rows, and how many published lines of
+    rows that are not there.
     """
     width = codes.shape[0]
     count = put_forward(table, m, highs, places, cursors)
-    least = remaining if shape[FROM_START] or (shape[REACH] > 0 and shape[PEERS] >= 0) else 1
+    least = remaining if shape[REACH] > 0 and shape[PEERS] >= 0 else 1
     surplus = np.zeros(1 + 3 * summed.shape[0], np.int64)
-    best_words = np.full((extremes.shape[0], 2), NULL, np.int64)
+    best_words = np.empty((extremes.shape[0], 2), np.int64)
+    best_words[:, 0] = bests
+    best_words[:, 1] = bests
     n = 0
+    rows = 0
     changes = 0
     since = 0
     wasted = 0
@@ -191,7 +201,7 @@ def read_region(
         if best < 0:
             break
         if changes >= least and since >= shape[REACH] and _is_settled(counted, surplus, best_words):
-            first, row = cursors[best, BATCH], cursors[best, 1]
+            first, row = cursors[best, BATCH], cursors[best, NEXT]
             if (
                 shape[PEERS] < 0
                 or n == 0
@@ -199,6 +209,7 @@ def read_region(
             ):
                 break
         published = read_run(table, old, cursors, count, best, 1, key, width, epoch, run)
+        rows += 1
         changes += run[CHANGES]
         before, after = run[BEFORE], run[AFTER]
         if before == 0 and after == 0:
@@ -218,7 +229,7 @@ def read_region(
             since = 0
         else:
             since += before
-    return runs, n, changes, wasted
+    return runs, n, changes, rows, wasted
 
 
 @njit
@@ -236,18 +247,8 @@ def _is_settled(counted, surplus, best_words):
 def _take_extremes(table, run, extremes, codes, entry_words, best_words):
     batch = layer(table, run[BATCH])
     for e in range(extremes.shape[0]):
-        word = word_at(batch, run[ROW], extremes[e, 0], codes, entry_words)
+        word = decoded(batch, run[ROW], codes, extremes[e, 0], entry_words)
         if run[BEFORE] > 0:
             best_words[e, 0] = better(best_words[e, 0], word, extremes[e, 1])
         if run[AFTER] > 0:
             best_words[e, 1] = better(best_words[e, 1], word, extremes[e, 1])
-
-
-@njit(inline="always")
-def better(best, word, direction):
-    """The less of two words that are not NULL, or the greater where the direction is -1."""
-    if word == NULL:
-        return best
-    if best == NULL or (word < best if direction > 0 else word > best):
-        return word
-    return best

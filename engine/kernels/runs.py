@@ -16,7 +16,7 @@ from engine.kernels.layers import layer
 BATCH, ROW, BEFORE, AFTER, CHANGES, RUN = 0, 1, 2, 3, 4, 5
 
 # A cursor: a batch, its next row, and the row at which the group has ended in this direction.
-_NEXT, _END, CURSOR = 1, 2, 3
+NEXT, _END, CURSOR = 1, 2, 3
 
 
 @njit
@@ -48,8 +48,21 @@ def put_forward(table, m, highs, places, cursors):
     for index in range(table.shape[0]):
         if places[index] < highs[index, m]:
             cursors[count, BATCH] = index
-            cursors[count, _NEXT] = places[index]
+            cursors[count, NEXT] = places[index]
             cursors[count, _END] = highs[index, m]
+            count += 1
+    return count
+
+
+@njit
+def put_stretch(table, m, lows, places, cursors):
+    """Cursors on what comes before `places`, to be read forward; returns how many there are."""
+    count = 0
+    for index in range(table.shape[0]):
+        if lows[index, m] < places[index]:
+            cursors[count, BATCH] = index
+            cursors[count, NEXT] = lows[index, m]
+            cursors[count, _END] = places[index]
             count += 1
     return count
 
@@ -61,7 +74,7 @@ def put_backward(table, m, lows, places, cursors):
     for index in range(table.shape[0]):
         if places[index] > lows[index, m]:
             cursors[count, BATCH] = index
-            cursors[count, _NEXT] = places[index] - 1
+            cursors[count, NEXT] = places[index] - 1
             cursors[count, _END] = lows[index, m] - 1
             count += 1
     return count
@@ -72,12 +85,12 @@ def next_cursor(table, cursors, count, direction, key, width, codes, ends, arena
     """The cursor on the row that comes next in the direction, 1 or -1; -1 if there is none."""
     best = -1
     for c in range(count):
-        if cursors[c, _NEXT] == cursors[c, _END]:
+        if cursors[c, NEXT] == cursors[c, _END]:
             continue
         if best >= 0:
             left = layer(table, cursors[c, BATCH])
             right = layer(table, cursors[best, BATCH])
-            i, j = cursors[c, _NEXT], cursors[best, _NEXT]
+            i, j = cursors[c, NEXT], cursors[best, NEXT]
             order = 0
             if key < width:
                 order = int(left[i, key] > right[j, key]) - int(left[i, key] < right[j, key])
@@ -96,7 +109,7 @@ def read_run(table, old, cursors, count, best, direction, key, width, epoch, run
     Returns how many published lines were read.
     """
     first = layer(table, cursors[best, BATCH])
-    row = cursors[best, _NEXT]
+    row = cursors[best, NEXT]
     run[BATCH] = cursors[best, BATCH]
     run[ROW] = row
     run[BEFORE] = 0
@@ -106,7 +119,7 @@ def read_run(table, old, cursors, count, best, direction, key, width, epoch, run
     for c in range(count):
         index = cursors[c, BATCH]
         batch = layer(table, index)
-        at = cursors[c, _NEXT]
+        at = cursors[c, NEXT]
         while at != cursors[c, _END] and _is_row(batch, at, first, row, key, width):
             time, diff = batch[at, width], batch[at, width + 1]
             if index < old or time < epoch:
@@ -117,7 +130,7 @@ def read_run(table, old, cursors, count, best, direction, key, width, epoch, run
                 run[AFTER] += diff
                 run[CHANGES] += 1
             at += direction
-        cursors[c, _NEXT] = at
+        cursors[c, NEXT] = at
     run[BEFORE] = max(run[BEFORE], 0)
     run[AFTER] = max(run[AFTER], 0)
     return published

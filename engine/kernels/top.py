@@ -189,7 +189,7 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
 
 
 @njit(inline="always")
-def _decoded(batch, row, codes, w, entry_words):
+def decoded(batch, row, codes, w, entry_words):
     """The word that was coded so as word w, and before it if it needs two."""
     coded = batch[row, w]
     kind = codes[w, KIND]
@@ -210,7 +210,7 @@ def _delta(table, lines, written, codes, entry_words):
     for w in range(codes.shape[0]):
         if codes[w, KIND] != PREFIX and codes[w, KIND] != CUT:
             for k in range(written):
-                out[width, k] = _decoded(layer(table, lines[k, 0]), lines[k, 1], codes, w, entry_words)
+                out[width, k] = decoded(layer(table, lines[k, 0]), lines[k, 1], codes, w, entry_words)
             width += 1
     out[width] = lines[:written, 2]
     out[width + 1] = lines[:written, 3]

@@ -10,16 +10,16 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import KIND, PREFIX
+from engine.kernels.bests import bests_before, better
+from engine.kernels.coding import CUT, KIND, PREFIX
 from engine.kernels.floats import to_word
 from engine.kernels.layers import layer
 from engine.kernels.lookup import find_ranges
-from engine.kernels.prefixes import PARTS, word_at
+from engine.kernels.prefixes import PARTS
 from engine.kernels.reduce import INT64_HIGH, grow
 from engine.kernels.regions import (
     PEERS,
     are_peers,
-    better,
     changes_at,
     earlier_sums,
     epochs_of,
@@ -28,21 +28,12 @@ from engine.kernels.regions import (
     sums_before,
 )
 from engine.kernels.runs import AFTER, BATCH, BEFORE, CURSOR, ROW, RUN
+from engine.kernels.top import decoded
 from engine.schema import NULL
 
-# A function, a line each: what it is, its argument's word and slot, its frame, and what else it needs.
-FUNCTION, WORD, SLOT, START, END, IS_BOUNDED, IS_PEERS, DEFAULT, DIVISOR, FIELDS = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    9,
-)
+# A function, a line each: what it is, its argument's word and slot, its frame, and what else it needs. HIGH
+# is where the high half goes of a sum that may be wider than a word, or -1.
+FUNCTION, WORD, SLOT, START, END, IS_BOUNDED, IS_PEERS, DEFAULT, DIVISOR, HIGH, FIELDS = range(11)
 ROW_NUMBER, RANK, VALUE, FIRST, LAST, COUNT, SUM, AVG, MIN, MAX = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
 # Lines of changes: where the row is, the epoch, the diff, the function that overflows or -1, and the values.
@@ -87,7 +78,7 @@ def _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums):
         parts[r, 0] = 1
         batch = layer(table, runs[r, BATCH])
         for k in range(summed.shape[0]):
-            word = word_at(batch, runs[r, ROW], summed[k], codes, entry_words)
+            word = decoded(batch, runs[r, ROW], codes, summed[k], entry_words)
             known = word != NULL
             parts[r, 1 + PARTS * k] = int(known)
             parts[r, 2 + PARTS * k] = word >> 32 if known else 0
@@ -98,20 +89,23 @@ def _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums):
 
 
 @njit
-def _run_extremes(table, runs, n, functions, codes, entry_words, extremes):
-    """The least or greatest word up to each run, for every function that begins with the group."""
+def _run_extremes(table, runs, n, functions, codes, entry_words, bests, extremes):
+    """The least or greatest word up to each run, for every function that begins with the group; `bests` have
+    those of all that comes before."""
+    e = 0
     for f in range(functions.shape[0]):
         if functions[f, FUNCTION] < MIN or functions[f, IS_BOUNDED]:
             continue
         direction = 1 if functions[f, FUNCTION] == MIN else -1
         for side in range(2):
-            best = NULL
+            best = bests[e]
             for r in range(n):
                 if runs[r, BEFORE + side] > 0:
                     batch = layer(table, runs[r, BATCH])
-                    word = word_at(batch, runs[r, ROW], functions[f, WORD], codes, entry_words)
+                    word = decoded(batch, runs[r, ROW], codes, functions[f, WORD], entry_words)
                     best = better(best, word, direction)
                 extremes[f, side, r] = best
+        e += 1
 
 
 @njit(inline="always")
@@ -126,19 +120,22 @@ def _sum_before(side, copy, slot, n, copies, owners, parts, sums):
 
 
 @njit
-def _finished(kind, counted, high, low, divisor):
-    """The word of a COUNT, SUM or AVG from its sums, and whether it is too large."""
+def _finished(kind, counted, high, low, divisor, wide):
+    """The word of a COUNT, SUM or AVG from its sums, the high half of a `wide` one, whose word is the low
+    one, and whether it is too large."""
     if kind == COUNT:
-        return counted, False
+        return counted, 0, False
     if counted <= 0:
-        return NULL, False
+        return NULL, 0, False
     high += low >> 32
     low &= 0xFFFFFFFF
     if kind == AVG:
         total = (np.float64(high) * 4294967296.0 + np.float64(low)) / np.float64(divisor)
-        return to_word(total / np.float64(counted)), False
+        return to_word(total / np.float64(counted)), 0, False
+    if wide:
+        return low, high, False
     fits = -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0)
-    return (high << 32) | low if fits else 0, not fits
+    return (high << 32) | low if fits else 0, 0, not fits
 
 
 @njit
@@ -187,7 +184,11 @@ def _evaluate(
                 if kind != COUNT:
                     high -= _sum_before(side, start, slot + 1, n, copies, owners, parts, sums)
                     low -= _sum_before(side, start, slot + 2, n, copies, owners, parts, sums)
-            out[1 + f], failed = _finished(kind, counted, high, low, functions[f, DIVISOR])
+            place = functions[f, HIGH]
+            word, rest, failed = _finished(kind, counted, high, low, functions[f, DIVISOR], place >= 0)
+            out[1 + f] = word
+            if place >= 0:
+                out[1 + place] = rest
             if failed:
                 out[:] = 0
                 out[0] = f
@@ -211,7 +212,7 @@ def _evaluate(
             for other in range(start, end):
                 run = owners[side, other]
                 batch = layer(table, runs[run, BATCH])
-                word = word_at(batch, runs[run, ROW], functions[f, WORD], codes, entry_words)
+                word = decoded(batch, runs[run, ROW], codes, functions[f, WORD], entry_words)
                 best = better(best, word, 1 if kind == MIN else -1)
             out[1 + f] = best
             continue
@@ -219,7 +220,7 @@ def _evaluate(
             chosen = start if kind == FIRST else end - 1
         run = owners[side, chosen]
         batch = layer(table, runs[run, BATCH])
-        out[1 + f] = word_at(batch, runs[run, ROW], functions[f, WORD], codes, entry_words)
+        out[1 + f] = decoded(batch, runs[run, ROW], codes, functions[f, WORD], entry_words)
 
 
 @njit
@@ -233,8 +234,10 @@ def _write(lines, written, runs, r, epoch, diff, values):
 
 
 @njit
-def _compare_sides(table, runs, n, epoch, shape, functions, summed, codes, entry_words, base, lines, written):
-    """Add the lines by which a region's rows change at an epoch; `base` is what comes before the region."""
+def _compare_sides(
+    table, runs, n, epoch, shape, functions, summed, codes, entry_words, base, bests, lines, written
+):
+    """Add the lines by which a region's rows change at an epoch; `base` and `bests` are of all before it."""
     copies = np.empty((2, n + 1), np.int64)
     first = np.zeros(n, np.int64)
     last = np.zeros(n, np.int64)
@@ -243,8 +246,8 @@ def _compare_sides(table, runs, n, epoch, shape, functions, summed, codes, entry
     sums = np.empty((2, n + 1, base.shape[0]), np.int64)
     _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums)
     extremes = np.empty((functions.shape[0], 2, n), np.int64)
-    _run_extremes(table, runs, n, functions, codes, entry_words, extremes)
-    values = np.empty((2, 1 + functions.shape[0]), np.int64)
+    _run_extremes(table, runs, n, functions, codes, entry_words, bests, extremes)
+    values = np.zeros((2, lines.shape[1] - _FAILED), np.int64)
     for r in range(n):
         most = max(runs[r, BEFORE], runs[r, AFTER])
         while written + 2 * most > lines.shape[0]:
@@ -292,15 +295,15 @@ def _are_equal(values):
 
 
 @njit
-def _deltas(table, lines, written, functions, codes, entry_words):
+def _deltas(table, lines, written, codes, entry_words):
     """Lines as a delta of words as they were before coding, and those that overflow as [3, f]."""
     failed = 0
     for k in range(written):
         failed += lines[k, _FAILED] >= 0
     width = 0
     for w in range(codes.shape[0]):
-        width += codes[w, KIND] != PREFIX
-    count = functions.shape[0]
+        width += int(codes[w, KIND] != PREFIX and codes[w, KIND] != CUT)
+    count = lines.shape[1] - _VALUES
     out = np.empty((width + count + 2, written - failed), np.int64)
     failures = np.empty((3, failed), np.int64)
     line = 0
@@ -315,8 +318,8 @@ def _deltas(table, lines, written, functions, codes, entry_words):
         batch = layer(table, lines[k, 0])
         place = 0
         for w in range(codes.shape[0]):
-            if codes[w, KIND] != PREFIX:
-                out[place, line] = word_at(batch, lines[k, 1], w, codes, entry_words)
+            if codes[w, KIND] != PREFIX and codes[w, KIND] != CUT:
+                out[place, line] = decoded(batch, lines[k, 1], codes, w, entry_words)
                 place += 1
         for f in range(count):
             out[place + f, line] = lines[k, _VALUES + f]
@@ -327,25 +330,40 @@ def _deltas(table, lines, written, functions, codes, entry_words):
 
 
 @njit(
-    "Tuple((int64[:,::1], int64[:,::1], int64))"
-    "(int64[:,::1], int64[:,::1], int64, int64[:,::1], int64[:,::1], int64[::1], int64[::1], int64[::1],"
-    "int64[:,::1], int64[:,::1], int64[::1], int64[::1], uint8[::1])",
+    "Tuple((int64[:,::1], int64[:,::1], int64, int64))"
+    "(int64[:,::1], int64[:,::1], int64, int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1],"
+    "int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1], uint8[::1])",
     cache=True,
     nogil=True,
 )
 def reduce_windows(
-    keys, table, old, prefixes, functions, shape, summed, counted, extremes, codes, entry_words, ends, arena
+    keys,
+    table,
+    old,
+    prefixes,
+    best_rows,
+    functions,
+    shape,
+    summed,
+    counted,
+    extremes,
+    codes,
+    entry_words,
+    ends,
+    arena,
 ):
     """The changes of each group's rows with their functions' values, for the groups `keys` [m, P]; no rounds.
 
-    The trace's rows are coded by `codes` (see `coding`); `prefixes` is a table of the prefix sums of its
-    `old` published batches over the words `summed`. `shape`, `counted` and `extremes` are for `regions`; the
-    last three are the dictionary's. Returns a delta [W + F + 2, n]; failures [3, f] of function, epoch and
-    diff (a sum that leaves int64); and how many rows were read for nothing.
+    The trace's rows are coded by `codes` (see `coding`). `prefixes` and `best_rows` are tables of what the
+    `old` published batches know of their places, over the words `summed` and the `extremes`; `shape` and
+    `counted` are for `regions`; the last three are the dictionary's. Returns a delta [W + F + H + 2, n], with
+    high halves behind all functions; failures [3, f] of function, epoch and diff (a sum that leaves int64);
+    how many rows were read; and how many published lines for nothing.
     """
     size, key = keys.shape
     width = codes.shape[0]
     slots = 1 + PARTS * summed.shape[0]
+    values = max(functions[:, HIGH].max() + 1, functions.shape[0])
     lows, highs = find_ranges(table, keys)
     cursors = np.empty((table.shape[0], CURSOR), np.int64)
     places = np.empty(table.shape[0], np.int64)
@@ -353,8 +371,10 @@ def reduce_windows(
     run = np.empty(RUN, np.int64)
     runs = np.empty((64, RUN), np.int64)
     base = np.empty(slots, np.int64)
-    lines = np.empty((2 * size + 16, _VALUES + functions.shape[0]), np.int64)
+    bests = np.empty(extremes.shape[0], np.int64)
+    lines = np.empty((2 * size + 16, _VALUES + values), np.int64)
     written = 0
+    read = 0
     wasted = 0
     for m in range(size):
         fresh = 0
@@ -367,50 +387,25 @@ def reduce_windows(
             done = 0
             while done < changes.shape[0]:
                 first, row = changes[done, 0], changes[done, 1]
-                find_start(
-                    table,
-                    old,
-                    m,
-                    lows,
-                    highs,
-                    first,
-                    row,
-                    key,
-                    shape,
-                    epoch,
-                    codes,
-                    ends,
-                    arena,
-                    cursors,
-                    run,
-                    places,
+                read += find_start(
+                    *(table, old, m, lows, highs, first, row, key, shape, epoch),
+                    *(codes, ends, arena, cursors, run, places),
                 )
                 sums_before(prefixes, old, m, lows, places, offsets, earlier, base)
-                runs, n, read, passed = read_region(
-                    table,
-                    old,
-                    m,
-                    highs,
-                    places,
-                    changes.shape[0] - done,
-                    key,
-                    shape,
-                    counted,
-                    extremes,
-                    epoch,
-                    summed,
-                    codes,
-                    entry_words,
-                    ends,
-                    arena,
-                    cursors,
-                    run,
-                    runs,
+                read += bests_before(
+                    *(table, old, best_rows, m, lows, highs, places, key, epoch, extremes),
+                    *(codes, entry_words, ends, arena, cursors, run, bests),
                 )
-                done += read
+                runs, n, met, rows, passed = read_region(
+                    *(table, old, m, highs, places, changes.shape[0] - done, key, shape, counted, extremes),
+                    *(bests, epoch, summed, codes, entry_words, ends, arena, cursors, run, runs),
+                )
+                done += met
+                read += rows
                 wasted += passed
                 lines, written = _compare_sides(
-                    table, runs, n, epoch, shape, functions, summed, codes, entry_words, base, lines, written
+                    *(table, runs, n, epoch, shape, functions, summed, codes, entry_words),
+                    *(base, bests, lines, written),
                 )
-    delta, failures = _deltas(table, lines, written, functions, codes, entry_words)
-    return delta, failures, wasted
+    delta, failures = _deltas(table, lines, written, codes, entry_words)
+    return delta, failures, read, wasted

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.layers import COLUMNS, register
+from engine.kernels.bests import best_rows
+from engine.kernels.layers import table_of
 from engine.kernels.prefixes import prefix_sums
-from engine.kernels.windows import reduce_windows
+from engine.kernels.windows import HIGH, reduce_windows
+from engine.numerals import is_wide, word_of
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Step
 from engine.operators.ordered import OrderedArrangement
 from engine.operators.reduce import GroupOperator
+from engine.schema import NULL
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,32 +31,56 @@ class Functions:
     labels: tuple[str, ...]
 
 
-class Window(GroupOperator):
-    """The input's rows with their functions' values. No rounds: in a loop, `General` takes its place.
+class Places:
+    """What is known of every place of each published batch, made when a batch is first read: so it costs what
+    merges do. What is no batch any more is forgotten."""
 
-    The prefix sums of a published batch are made when it is first read, so they cost what merges do.
-    """
+    def __init__(self, make: Callable[[np.ndarray], np.ndarray]) -> None:
+        self._make = make
+        self._known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+
+    def table(self, batches: tuple[np.ndarray, ...]) -> np.ndarray:
+        """A table of one matrix a batch, which lives until the next one is asked for."""
+        known = self._known
+        self._known = {id(b): known.get(id(b)) or (b, self._make(b)) for b in batches}
+        return table_of([self._known[id(batch)][1] for batch in batches])
+
+
+class Window(GroupOperator):
+    """The input's rows with their functions' values. No rounds: in a loop, `General` takes its place."""
 
     def __init__(
         self, source: OrderedArrangement, key: int, functions: Functions, failures: FailureLog
     ) -> None:
         super().__init__(source, key)
         self._functions = functions
-        self._prefixes: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+        self._sums = Places(lambda batch: prefix_sums(batch, functions.summed, source.codes, self._words))
+        self._bests = Places(
+            lambda batch: best_rows(batch, key, functions.extremes, source.codes, self._words)
+        )
         self.failures = failures
+        self.read = 0
+        """Rows that the last step has read."""
 
     @property
     def _ordered(self) -> OrderedArrangement:
         return self.inputs[0]  # type: ignore[return-value]
 
+    @property
+    def _words(self) -> np.ndarray:
+        """The dictionary's words by their entries."""
+        return self._ordered.dictionary.store[1]
+
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source, functions = self._ordered, self._functions
         _, *texts = source.dictionary.store
-        delta, failed, passed = reduce_windows(
+        batches = source.trace.batches()
+        delta, failed, self.read, passed = reduce_windows(
             keys,
             source.after(),
             source.published,
-            self._prefix_table(),
+            self._sums.table(batches),
+            self._bests.table(batches),
             functions.lines,
             functions.shape,
             functions.summed,
@@ -61,23 +89,27 @@ class Window(GroupOperator):
             source.codes,
             *texts,
         )
+        delta = self._with_numbers(delta)
         source.passed += passed
         if failed.shape[1]:
             messages = [f"overflow in {functions.labels[f]}" for f in failed[0].tolist()]
             self.failures.add(messages, failed[1:], step)
         return delta, np.empty((0, self.key), np.int64)
 
-    def _prefix_table(self) -> np.ndarray:
-        """The prefix sums of the published batches, as a table; what is no batch any more is forgotten."""
-        source, functions = self._ordered, self._functions
-        entry_words = source.dictionary.store[1]
-        known = self._prefixes
-        self._prefixes = {}
-        table = np.empty((source.published, COLUMNS), np.int64)
-        for index, batch in enumerate(source.trace.batches()):
-            kept = known.get(id(batch))
-            if kept is None:
-                kept = batch, prefix_sums(batch, functions.summed, source.codes, entry_words)
-            self._prefixes[id(batch)] = kept
-            register(table, index, kept[1])
-        return table
+    def _with_numbers(self, delta: np.ndarray) -> np.ndarray:
+        """A delta in which sums that came in halves are words, as `engine.numerals` has them."""
+        places = self._functions.lines[:, HIGH]
+        halves = int((places >= 0).sum())
+        if not halves:
+            return delta
+        first = len(delta) - 2 - halves - len(places)
+        for f in np.flatnonzero(places >= 0).tolist():
+            low, high = delta[first + f], delta[first + places[f]]
+            known = low != NULL
+            word = (high << 32) | low
+            large = known & ((np.abs(high) >= 2**29) | is_wide(word))
+            word[~known] = NULL
+            for line in np.flatnonzero(large).tolist():
+                word[line] = word_of((int(high[line]) << 32) + int(low[line]), self.failures.dictionary)
+            delta[first + f] = word
+        return np.ascontiguousarray(np.delete(delta, slice(len(delta) - 2 - halves, len(delta) - 2), axis=0))

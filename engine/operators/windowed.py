@@ -15,6 +15,7 @@ from math import inf, isnan, nan
 from engine.codec.values import float_word, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.numerals import number_of, word_of
 from engine.operators.general import Answer, Reducer, Words
 from engine.operators.reducers import placing, ranked
 from engine.schema import NULL, Type
@@ -94,7 +95,7 @@ def _column(f: Windowed, default: int, types: Sequence[Type], dictionary: Dictio
     type = types[f.argument or 0]
     if f.function in EXTREMES:
         return lambda group: _extremes(f, group, ranked(type, dictionary))
-    return lambda group: _totals(f, group, type)
+    return lambda group: _totals(f, group, type, dictionary)
 
 
 def _shifted(words: list[int], distance: int, default: int) -> list[int]:
@@ -133,10 +134,10 @@ def _extremes(f: Windowed, group: _Group, rank: Callable[[int], object]) -> list
     return [running[end - 1] if end else NULL for _, end in frames]
 
 
-def _totals(f: Windowed, group: _Group, type: Type) -> list[int]:
+def _totals(f: Windowed, group: _Group, type: Type, dictionary: Dictionary) -> list[int]:
     """SUM or AVG of each frame, from sums of all that comes before its ends."""
     words = [row[f.argument] for row in group.rows]  # type: ignore[index]
-    total = _Total(words, type)
+    total = _Total(_numbers(words, type, dictionary))
     scale = 10 ** (type.scale or 0)
     found = []
     for i, (low, high) in enumerate(_counts(f, group)):
@@ -148,18 +149,27 @@ def _totals(f: Windowed, group: _Group, type: Type) -> list[int]:
             found.append(float_word(float(value / ((high - low) * scale))))
         elif type.is_float:
             found.append(float_word(float(value)))
-        elif not NULL < value < 2**63:
+        elif abs(value) >= (10**38 if f.type.may_be_wide else 2**63):
             raise InvalidValue(f"overflow in {f.function.value}, whose result is {f.type}")
         else:
-            found.append(int(value))
+            found.append(word_of(int(value), dictionary) if f.type.may_be_wide else int(value))
     return found
 
 
-class _Total:
-    """Sums of words from each place to any other; NaN and infinities are counted apart."""
+def _numbers(words: list[int], type: Type, dictionary: Dictionary) -> list[int | float]:
+    """What words are added up as, NULL as nothing."""
+    number: Callable[[int], int | float] = int
+    if type.is_float:
+        number = word_float
+    elif type.may_be_wide:
+        return [0 if word == NULL else number_of(word, dictionary) for word in words]
+    return [0 if word == NULL else number(word) for word in words]
 
-    def __init__(self, words: list[int], type: Type) -> None:
-        values = [0 if word == NULL else word_float(word) if type.is_float else word for word in words]
+
+class _Total:
+    """Sums of values from each place to any other; NaN and infinities are counted apart."""
+
+    def __init__(self, values: list[int | float]) -> None:
         self._special = (
             [0, *accumulate(int(isnan(v)) for v in values)],
             *([0, *accumulate(int(v == end) for v in values)] for end in (inf, -inf)),

@@ -1,18 +1,40 @@
-"""Window functions against DuckDB, with orders that leave nothing to chance."""
+"""Window functions against DuckDB, with orders that leave nothing to chance.
+
+FRESHET_WINDOWS is the number of cases, each of four views.
+"""
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 import pytest
 
+from engine.runtime import Engine
+from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import answers
-from tests.property.check import check
+from tests.property.check import Make, check
 from tests.property.windows import windows_case
 
+CASES = int(os.environ.get("FRESHET_WINDOWS", "60"))
+FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
-@pytest.mark.parametrize("seed", range(100))
+
+@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CASES))
 def test_random_windows(seed: int) -> None:
+    _equal(seed, Engine)
+
+
+@pytest.mark.parametrize("seed", range(1000, 1006))
+def test_in_supersteps(seed: int, tmp_path: Path) -> None:
+    executor, rng = executor_for(seed, tmp_path, Here(seed))
+    _equal(seed, lambda: Mixed(executor, rng, 0.7))
+    assert executor.done
+
+
+def _equal(seed: int, make: Make) -> None:
     case = windows_case(seed)
     expected = answers(case)
     assert expected.keys() == {view.name for view in case.views}, "DuckDB takes every view"
-    mismatch = check(case, expected)
+    mismatch = check(case, expected, make)
     assert mismatch is None, mismatch
