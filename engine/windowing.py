@@ -93,13 +93,13 @@ def _has_slots(f: Windowed) -> bool:
 
 
 def _counted(functions: Sequence[Windowed], slots: Sequence[int]) -> set[int]:
-    """The slots of which all rows from a group's beginning are added up."""
+    """The slots of which all rows from a group's beginning are added up; of two halves the high one."""
     counted: set[int] = set()
     for f, slot in zip(functions, slots, strict=True):
         if f.function in PLACES or (f.function in SUMS and not f.is_bounded):
             counted.add(slot)
             if f.function in (WindowFunction.SUM, WindowFunction.AVG):
-                counted.update((slot + 1, slot + 2))
+                counted.add(slot + 1)
     return counted
 
 

@@ -17,6 +17,12 @@ PARTS = 3
 
 
 @njit(inline="always")
+def is_high(slot):
+    """Whether a slot has the high halves of a column's words; the next one has the low ones."""
+    return slot % PARTS == 2
+
+
+@njit(inline="always")
 def add_parts(batch, row, summed, codes, entry_words, count, sums):
     """Add so many copies of a row to `sums`, a line of slots."""
     sums[0] += count

@@ -14,7 +14,7 @@ from numba import njit
 from engine.kernels.bests import better
 from engine.kernels.coding import compare_coded
 from engine.kernels.layers import layer
-from engine.kernels.prefixes import add_parts
+from engine.kernels.prefixes import add_parts, is_high
 from engine.kernels.reduce import grow
 from engine.kernels.runs import (
     AFTER,
@@ -235,7 +235,11 @@ def read_region(
 @njit
 def _is_settled(counted, surplus, best_words):
     for k in range(counted.shape[0]):
-        if surplus[counted[k]] != 0:
+        total = surplus[counted[k]]
+        if is_high(counted[k]):
+            low = surplus[counted[k] + 1]
+            total = (total + (low >> 32)) | (low & 0xFFFFFFFF)
+        if total != 0:
             return False
     for e in range(best_words.shape[0]):
         if best_words[e, 0] != best_words[e, 1]:
