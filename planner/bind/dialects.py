@@ -6,12 +6,15 @@ a timestamp in DuckDB as soon as an interval is added to it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import cache
 
 import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.postgres import Postgres
+from sqlglot.time import format_time
 
 from engine.expressions import Cast, Foreign
 from engine.schema import DATE, TIMESTAMP
@@ -46,6 +49,12 @@ _CALLS = {
 }
 """Functions by name, with places for their arguments."""
 _CALLS["jsonb_typeof"] = _CALLS["json_typeof"]
+_JSON_MAKERS = {
+    "json_build_array": "json_array",
+    "json_build_object": "json_object",
+    "jsonb_build_array": "json_array",
+    "jsonb_build_object": "json_object",
+}
 
 _SUNDAY_IS_ONE = frozenset({"bigquery", "databricks", "hive", "mysql", "spark", "spark2", "tsql"})
 _KEEPS_DATES = _SUNDAY_IS_ONE | {"redshift", "snowflake"}
@@ -85,6 +94,11 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
             return _sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
+        case exp.ToChar(args={"format": exp.Literal(is_string=True) as form}):
+            pattern = format_time(form.this, Postgres.TIME_MAPPING, Postgres.TIME_TRIE)
+            return _sql("strftime({0}, {1})", [node.this, exp.Literal.string(pattern or "")])
+        case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
+            return _formatted(node, pattern.this)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
             return _sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
@@ -116,6 +130,9 @@ def _call(node: exp.Expression) -> exp.Expression:
     template = _CALLS.get(name)
     if template is not None and len(args) == len(set(re.findall(r"\{\d+\}", template))):
         return _sql(template, args)
+    if name in _JSON_MAKERS:
+        places = ", ".join(f"{{{place}}}" for place in range(len(args)))
+        return _sql(f"{_JSON_MAKERS[name]}({places})", args)
     if name in ("choose", "elt") and len(args) > 1:
         return _sql("list_extract({0}, {1})", [exp.Array(expressions=[a.copy() for a in args[1:]]), args[0]])
     if name == "field" and len(args) > 1:
@@ -133,6 +150,18 @@ def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
     for part in parts[1:]:
         total = exp.Add(this=total, expression=part)
     return total
+
+
+def _formatted(node: exp.Format, pattern: str) -> exp.Expression:
+    """PostgreSQL's `format` of a pattern with `%s` and `%%` alone; the node itself for any other."""
+    pieces = re.split("%s", pattern.replace("%%", "\0"))
+    if any("%" in piece for piece in pieces) or len(pieces) != len(node.expressions) + 1:
+        return node
+    parts: list[exp.Expression] = []
+    for piece, value in itertools.zip_longest(pieces, node.expressions):
+        parts.append(exp.Literal.string(piece.replace("\0", "%")))
+        parts += [] if value is None else [value]
+    return _sql(f"concat({', '.join(f'{{{place}}}' for place in range(len(parts)))})", parts)
 
 
 def _coded(node: exp.Encode | exp.Decode) -> exp.Expression:

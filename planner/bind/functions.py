@@ -15,6 +15,7 @@ from functools import cache
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.dialects.duckdb import DuckDB
+from sqlglot.errors import ErrorLevel, UnsupportedError
 from sqlglot.tokens import TokenType
 
 from engine.expressions import Foreign, Literal
@@ -75,7 +76,7 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     type that no column can have (a struct) may stand inside it, as part of its text."""
     refuse_volatile(node, dialect)
     arguments: list[Expression] = []
-    template = _template(_with_places(node.copy(), node, bind, arguments))
+    template = _template(_with_places(node.copy(), node, bind, arguments), node)
     _check_names(template, node, dialect)
     return foreign(template, arguments, node, dialect)
 
@@ -173,8 +174,12 @@ def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]
     arguments.append(bound)
 
 
-def _template(tree: exp.Expression) -> str:
-    text = tree.sql("duckdb", comments=False)
+def _template(tree: exp.Expression, node: exp.Expression) -> str:
+    """The tree in DuckDB's SQL; Unsupported at `node` if that cannot say all of it."""
+    try:
+        text = tree.sql("duckdb", comments=False, unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError as error:
+        fail(Unsupported(str(error)), node)
     return re.sub(rf'"?{_MARK}(\d+)"?', lambda place: f"{{{place[1]}}}", text)
 
 
