@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
 
 from planner.alterations import (
     Action,
@@ -30,7 +33,7 @@ _HINT = (
 
 
 def alter(piece: Piece) -> Statement:
-    tree = piece.parse()
+    tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
     if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
         raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)
     name, if_exists = relation_name(tree.this), bool(tree.args.get("exists"))
@@ -40,6 +43,20 @@ def alter(piece: Piece) -> Statement:
     if len(actions) > 1 and any(isinstance(action, RenameTable) for action in actions):
         raise piece.unsupported("RENAME TO beside other actions is not supported", "write two statements")
     return AlterTable(piece, name, if_exists, actions)
+
+
+def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The tokens with CONSTRAINT and an empty name before each CHECK that is added without one."""
+    named: list[Token] = []
+    for token in tokens:
+        if token.text.upper() == "CHECK" and named and named[-1].text.upper() == "ADD":
+            place = (token.line, token.col, token.start, token.end)
+            named += [
+                Token(TokenType.CONSTRAINT, "CONSTRAINT", *place),
+                Token(TokenType.IDENTIFIER, "", *place),
+            ]
+        named.append(token)
+    return tuple(named)
 
 
 def _view(piece: Piece, tree: exp.Alter, name: str, if_exists: bool) -> RenameView:

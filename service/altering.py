@@ -21,13 +21,13 @@ from planner.rules import ForeignKey
 from planner.suggestions import did_you_mean
 from service.catalog import Definer, Layout
 from service.changes import Op, TableChanges
-from service.constraints import Bonds, Single, bonds_of
+from service.constraints import Bonds, Reference, bonds_of
 from service.definition import Definition
 from service.definitions import Definitions
 from service.draft import Draft, columns_lost
 from service.errors import Conflict, Invalid
 from service.names import check_columns, check_name
-from service.resolve import Net
+from service.resolve import Net, Rows, sum_rows
 
 
 class Alterations:
@@ -63,14 +63,14 @@ class Alterations:
         changed = {d.name: d for d in (new, *others, *readers)}
         before, after = of.indexes(old), of.indexes(new)
         made = [index for index in after if index not in before]
-        self._check_rows(old, new)
-        with of.undone_by(lambda: self._drop_indexes(made)):
+        self._check_rows(old, new, of.engine.snapshot.rows(old.name))
+        with of.undone_by(lambda: of.drop_indexes(made)):
             for index in made:
                 of.compute(index, after[index])
             with of.catalog.changing() as changing:
                 for definition in changed.values():
                     changing.change(definition.record())
-        self._drop_indexes([index for index in before if index not in after])
+        of.drop_indexes(before.keys() - after.keys())
         of.replace_all({**of.all, **changed})
 
     def _rebuild(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
@@ -79,6 +79,8 @@ class Alterations:
         shift = draft.shift(new)
         shifted = new.filling.recomputed(shift.apply(delta)) if new.filling is not None else delta
         self._check_history(new, shifted)
+        newest = sum_rows(np.ascontiguousarray(shifted[:-2]), shifted[-1])
+        self._check_rows(old, new, newest)
         layout = Layout(old.logged, old.id, old.name, old.schema, old.relation.key, shift.dump())
 
         def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
@@ -109,27 +111,23 @@ class Alterations:
                 changed.append(replace(definition, details=details))
         return changed
 
-    def _check_rows(self, old: Definition, new: Definition) -> None:
+    def _check_rows(self, old: Definition, new: Definition, rows: Rows) -> None:
         """Conflict or Invalid where the rows that there are now break what is demanded from now on."""
         engine = self._of.engine
-        words, _ = engine.snapshot.rows(old.name)
-        self._check_words(new, words)
-        known = {d.name: (d.relation, d.details.rules) for d in self._of.all.values() if not d.is_view}
-        before = {bond.name for bond in bonds_of(known).of([old.name])}
-        known[new.name] = new.relation, new.details.rules
-        bonds = Bonds(tuple(b for b in bonds_of(known).of([new.name]) if b.name not in before))
-        tables = {new.name} | {b.parent.table for b in bonds.all if not isinstance(b, Single)}
+        changes = TableChanges.of(Op.INSERT, new.schema, rows[0])
+        for error, _ in new.faults(changes):
+            raise Invalid(f"a row {error.message}", "change such rows first", code=error.code)
+        known = {constraint.name for constraint in old.details.rules.constraints}
+        own = bonds_of(new.relation, new.details.rules, self._of.relations)
+        bonds = Bonds(tuple(bond for bond in own if bond.name not in known))
+        tables = {new.name} | {bond.parent.table for bond in bonds.all if isinstance(bond, Reference)}
         nets = {}
         for table in tables:
-            rows, counts = engine.snapshot.rows(table)
-            nets[table] = Net(rows, np.zeros(len(counts), np.int64), counts)
+            words, counts = rows if table == new.name else engine.snapshot.rows(table)
+            nets[table] = Net(words, np.zeros(len(counts), np.int64), counts)
         broken = bonds.broken(nets, None, engine.dictionary)
         if broken is not None:
             raise broken.error
-
-    def _check_words(self, new: Definition, words: np.ndarray) -> None:
-        for error, _ in new.faults(TableChanges.of(Op.INSERT, new.schema, words)):
-            raise Invalid(f"a row {error.message}", "change such rows first", code=error.code)
 
     def _check_history(self, new: Definition, delta: np.ndarray) -> None:
         """The rows of all epochs that can be read: they get new columns too."""
@@ -141,13 +139,6 @@ class Alterations:
                     "give it a DEFAULT",
                     code="null_not_allowed",
                 )
-        newest = np.ascontiguousarray(words[:, delta[-1] > 0])
-        self._check_words(new, newest)
-
-    def _drop_indexes(self, names: Sequence[str]) -> None:
-        for index in names:
-            if index in self._of.engine.snapshot.relations:
-                self._of.engine.drop_view(index)
 
     def _renamed(self, view: Definition, new: Definition, draft: Draft) -> Definition:
         """A view that reads a table, with the names that the table and its columns have now."""

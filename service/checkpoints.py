@@ -86,6 +86,7 @@ class Checkpoints:
 
     def _plan(self) -> _Plan:
         state = self._state
+        forget_indexes(state)
         if state.settings.history_seconds:
             forget(state, _now() - state.settings.history_seconds * 1_000_000)
         engine, epochs = state.engine, state.epochs
@@ -140,6 +141,15 @@ def forget(state: State, at: int) -> None:
         if definition.failure is None:
             state.engine.forget(definition.name, horizon, at_once=False)
     state.clock.forget(horizon)
+
+
+def forget_indexes(state: State) -> None:
+    """Lets the indexes of constraints forget all but the newest state, which is all that is asked of them."""
+    newest = state.engine.snapshot.upper - 1
+    for definition in state.definitions.all.values():
+        if not definition.is_view:
+            for index in state.definitions.indexes(definition):
+                state.engine.forget(index, newest, at_once=False)
 
 
 def _now() -> int:

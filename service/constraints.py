@@ -72,7 +72,7 @@ class Broken:
 
 @dataclass(frozen=True)
 class Bonds:
-    """All of a catalog's, in the order of the names of their tables."""
+    """Those of a catalog, in the order of the names of their tables."""
 
     all: tuple[Bond, ...] = ()
 
@@ -103,19 +103,16 @@ class Bonds:
         return found
 
 
-def bonds_of(rules: Mapping[str, tuple[Relation, Rules]]) -> Bonds:
-    """The bonds of tables, by name."""
-    found: list[Bond] = []
-    for _, (relation, of) in sorted(rules.items()):
-        for unique in of.of(Unique):
-            found.append(Single(unique.name, side(relation, unique.columns)))
-        for foreign in of.of(ForeignKey):
-            target, _ = rules[foreign.table]
-            pairs = _in_order(foreign, target)
-            child = side(relation, [a for a, _ in pairs], ordered=True)
-            parent = side(target, [b for _, b in pairs], ordered=True)
-            found.append(Reference(foreign.name, child, parent, foreign.on_delete))
-    return Bonds(tuple(found))
+def bonds_of(relation: Relation, rules: Rules, relations: Mapping[str, Relation]) -> list[Bond]:
+    """The bonds that a table declares; `relations` has the tables that it refers to."""
+    found: list[Bond] = [Single(u.name, side(relation, u.columns)) for u in rules.of(Unique)]
+    for foreign in rules.of(ForeignKey):
+        target = relation if foreign.table == relation.name else relations[foreign.table]
+        pairs = _in_order(foreign, target)
+        child = side(relation, [a for a, _ in pairs], ordered=True)
+        parent = side(target, [b for _, b in pairs], ordered=True)
+        found.append(Reference(foreign.name, child, parent, foreign.on_delete))
+    return found
 
 
 def indexes_of(relation: Relation, rules: Rules, targets: Mapping[str, Relation]) -> dict[str, Node]:

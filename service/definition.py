@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -50,6 +50,19 @@ class Definition:
     def loose(self) -> Schema:
         """The schema with every column nullable: what a change may leave out, until it is checked."""
         return Schema(tuple(replace(column, nullable=True) for column in self.relation.schema.columns))
+
+    @cached_property
+    def fillable(self) -> Schema:
+        """The schema with those columns nullable that have a value if none is given."""
+        rules = self.details.rules
+        filled = rules.defaults.keys() | rules.generated.keys() | rules.identities.keys()
+        columns = self.relation.schema.columns
+        return Schema(tuple(replace(c, nullable=c.nullable or c.name in filled) for c in columns))
+
+    def without(self, places: Collection[int]) -> Schema:
+        """The schema with columns nullable that are left out, at the places."""
+        columns = zip(self.relation.schema.columns, self.fillable.columns, strict=True)
+        return Schema(tuple(given if i not in places else left for i, (given, left) in enumerate(columns)))
 
     @cached_property
     def strict(self) -> Schema:

@@ -12,10 +12,11 @@ with the reason in `failure`; dropping it works as ever.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
+from itertools import chain
 from types import MappingProxyType
 
 from engine.errors import EngineError, NameInUse, StoreError
@@ -127,6 +128,9 @@ class Definitions:
                 changing.remove(definition.id)
             for definition in changed:
                 changing.change(definition.record())
+        for definition in changed:
+            needed = self.indexes(definition)
+            self.drop_indexes(set(self.indexes(self.all[definition.name])) - needed.keys())
         self.withdraw(self.in_order(going.values()))
         kept = {n: d for n, d in self.all.items() if n not in going}
         self.replace_all({**kept, **{d.name: d for d in changed}})
@@ -213,9 +217,7 @@ class Definitions:
                 if definition.name in there:
                     self.engine.drop_view(definition.name)
                 continue
-            for index in self.indexes(definition):
-                if index in there:
-                    self.engine.drop_view(index)
+            self.drop_indexes(self.indexes(definition))
             if definition.name in there:
                 self.engine.drop_source(definition.name)
         self._clock.stop_unless_read()
@@ -224,6 +226,12 @@ class Definitions:
         """The indexes of a table, by the name that the engine has for them."""
         among = {**self.relations, definition.name: definition.relation}
         return indexes_of(definition.relation, definition.details.rules, among)
+
+    def drop_indexes(self, names: Iterable[str]) -> None:
+        """Takes indexes from the engine, as far as it has them."""
+        for index in names:
+            if index in self.engine.snapshot.relations:
+                self.engine.drop_view(index)
 
     def compute(self, name: str, plan: Node) -> None:
         """Lets the engine have a view or an index, computed where one of so many rows is."""
@@ -368,8 +376,9 @@ class Definitions:
     def replace_all(self, definitions: Mapping[str, Definition]) -> None:
         self.relations = MappingProxyType({n: d.relation for n, d in definitions.items()})
         self.all = MappingProxyType(dict(definitions))
-        rules = {n: (d.relation, d.details.rules) for n, d in definitions.items() if not d.is_view}
-        self.bonds = bonds_of(rules)
+        tables = [d for _, d in sorted(definitions.items()) if d.details.rules.constraints]
+        bonds = (bonds_of(d.relation, d.details.rules, self.relations) for d in tables)
+        self.bonds = Bonds(tuple(chain.from_iterable(bonds)))
 
 
 def _in_order(records: Sequence[Record]) -> list[Record]:

@@ -216,7 +216,11 @@ class Runtime:
         self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
     ) -> Applied:
         """The changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
-        return await self._writer.apply(self._request(changes, idempotency))
+        if any(self.definition(table).details.rules.judges for table in changes):
+            request = await asyncio.to_thread(self._request, changes, idempotency)
+        else:
+            request = self._request(changes, idempotency)
+        return await self._writer.apply(request)
 
     def commit(self, changes: Mapping[str, TableChanges], receipt: Receipt) -> Applied:
         """`apply` for a thread of its own, which it blocks, with a receipt in the epoch's transaction."""

@@ -74,10 +74,13 @@ class Reader:
         self._format = format
         self._definition = definition
         self._dictionary = dictionary
+        self._left_out: list[int] = []
+        """Places of columns that the files last read have not."""
 
     def scan(self, session: SparkSession, paths: Sequence[Path]) -> Scan | None:
         """The rows of the files for Spark alone; None if they may be anything but inserts."""
-        if self._format.envelope or self._definition.details.rules.judges:
+        rules = self._definition.details.rules
+        if self._format.envelope or rules.judges or rules.defaults:
             return None
         source = self._source(session, paths)
         if OPERATION in source.columns:
@@ -115,6 +118,7 @@ class Reader:
         found = {column: type for column, type in source.columns.items() if column != OPERATION}
         renamed = {"value": schema.names[0]} if self._format.name == "text" else {}
         matched = match(found, self._definition.name, schema, renamed, False)
+        self._left_out = [place for place in range(len(schema)) if place not in matched]
         return judged(source.frame, found, matched, schema, source.corrupt, also)
 
     def _of_columns(self, table: pa.Table, bad: _Bad) -> TableChanges:
@@ -131,6 +135,7 @@ class Reader:
                 good[place] = False
         kept = table.select(definition.schema.names).filter(pa.array(good))
         words = encode_arrow(kept, definition.loose, self._dictionary)
+        words[self._left_out] = definition.defaults()[self._left_out, np.newaxis]
         changes = TableChanges(definition.schema, ops[good], words)
         places = np.flatnonzero(good)
         whole = np.ones(len(changes), np.bool_)

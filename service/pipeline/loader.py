@@ -50,13 +50,26 @@ class Loader:
     runtime: Runtime
     sessions: Sessions
 
-    def load(self, run: Run, definition: Definition, source: DataFrame, scan: Scan) -> Job:
+    def load(
+        self,
+        run: Run,
+        definition: Definition,
+        source: DataFrame,
+        scan: Scan,
+        left_out: tuple[int, ...] = (),
+    ) -> Job:
         """The rows of a scan, which come from `source` row by row, into the table; the job as it is done.
+
+        Columns that are `left_out`, by their places, take their defaults. Rows of a table that judges them
+        beyond NOT NULL are judged here.
 
         Invalid if a row is bad and none may be, Conflict if a key is there already; Cancelled
         as long as the epoch has not begun.
         """
-        if self._is_sparks(run, definition, source):
+        rules = definition.details.rules
+        names = {definition.schema.names[place] for place in left_out}
+        is_plain = not rules.judges and names.isdisjoint(rules.defaults)
+        if is_plain and self._is_sparks(run, definition, source):
             try:
                 with self._watched(run, definition, "an epoch", 0.2, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
@@ -64,7 +77,7 @@ class Loader:
                 return self._done(run, scanned, applied)
             except Declined:
                 run.check()
-        return self._load_here(run, definition, scan)
+        return self._load_here(run, definition, scan, left_out)
 
     def _watched(self, run: Run, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
@@ -78,12 +91,13 @@ class Loader:
         with self._watched(run, definition, "size", 0.1, 0.2):
             return source.limit(min(settings.spark_rows, _MOST_COUNTED)).count() >= settings.spark_rows
 
-    def _load_here(self, run: Run, definition: Definition, scan: Scan) -> Job:
+    def _load_here(self, run: Run, definition: Definition, scan: Scan, left_out: tuple[int, ...]) -> Job:
         with scratch(scratch_path(self.runtime.settings, run.job.id)) as directory:
             with self._watched(run, definition, "rows", 0.2, 0.8):
                 scan.frame.write.parquet(url(directory / "rows"))
             words, scanned = self._words(directory / "rows", definition, scan.skip_bad)
-        changes = TableChanges.of(Op.INSERT, definition.schema, words)
+        words[list(left_out)] = definition.defaults()[list(left_out), np.newaxis]
+        changes, scanned = _sound(definition, words, scanned, scan.skip_bad)
         applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
         return self._done(run, scanned, applied)
 
@@ -105,7 +119,7 @@ class Loader:
                 skipped += bad
                 examples += errors.drop_null()[: _SHOWN - len(examples)].to_pylist()
                 rows = rows.filter(errors.is_null())
-            parts.append(encode_arrow(rows.drop_columns([ERROR]), schema, self.runtime.dictionary))
+            parts.append(encode_arrow(rows.drop_columns([ERROR]), definition.loose, self.runtime.dictionary))
         if skipped and not skip_bad:
             raise _bad_rows(skipped, examples)
         words = np.concatenate(parts, axis=1) if parts else np.empty((len(schema), 0), np.int64)
@@ -145,3 +159,18 @@ def _bad_rows(count: int, messages: list[str]) -> Invalid:
         '"bad_rows": "skip" leaves them out and counts them',
         code="bad_rows",
     )
+
+
+def _sound(
+    definition: Definition, words: np.ndarray, scanned: Scanned, skip_bad: bool
+) -> tuple[TableChanges, Scanned]:
+    """The inserts of rows, without those that the table's rules refuse if bad ones are skipped."""
+    changes = TableChanges.of(Op.INSERT, definition.schema, words)
+    if not skip_bad or definition.filling is None:
+        return changes, scanned
+    changes = definition.filling.completed(changes)
+    bad = np.zeros(len(changes), np.bool_)
+    for _, faulty in definition.faults(changes):
+        bad |= faulty
+    sound = TableChanges.of(Op.INSERT, changes.schema, np.ascontiguousarray(changes.words[:, ~bad]))
+    return sound, Scanned(len(sound), scanned.skipped + int(bad.sum()), scanned.examples)

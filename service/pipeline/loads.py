@@ -82,9 +82,11 @@ class Loads:
     def _load(self, task: _Task, run: Run) -> Job:
         """Invalid if the columns are not the table's, and what the loader raises."""
         request, definition = task.request, task.definition
-        table, schema = definition.name, definition.schema
+        table, schema = definition.name, definition.fillable
         with watched(self._sessions, run, f"load into {table}: columns", 0.0, 0.1) as session:
             source = read(session, request.format, task.place, task.options, schema.names)
             matched = match(source.columns, table, schema, request.columns, request.ignore_unknown)
-            frame = judged(source.frame, source.columns, matched, schema, source.corrupt)
-        return self._loader.load(run, definition, source.frame, Scan(frame, request.skip_bad))
+            left_out = tuple(place for place in range(len(schema)) if place not in matched)
+            expected = definition.without(left_out)
+            frame = judged(source.frame, source.columns, matched, expected, source.corrupt)
+        return self._loader.load(run, definition, source.frame, Scan(frame, request.skip_bad), left_out)

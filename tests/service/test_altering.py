@@ -1,0 +1,326 @@
+"""ALTER, CREATE OR REPLACE VIEW, COMMENT: what stands afterwards, after a restart, and after kill -9."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable
+
+import httpx
+import pytest
+
+from service.settings import Settings
+from tests.service.client import Client, Process, code
+
+SCHEMA = """
+CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
+CREATE TABLE bag (x INTEGER, y INTEGER NOT NULL);
+CREATE VIEW stars AS SELECT * FROM t;
+CREATE VIEW counted AS SELECT count(*) AS n FROM stars;
+INSERT INTO t VALUES (1, 'x'), (2, NULL);
+INSERT INTO bag VALUES (1, 1), (1, 1), (2, 2);
+INSERT INTO t VALUES (3, 'z')
+"""
+
+
+class Shop(Client):
+    def results(self, sql: str) -> list[dict]:
+        answer = self.post("/v1/sql", {"sql": sql})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["results"]
+
+    def select(self, sql: str) -> list[list]:
+        return self.results(sql)[-1]["rows"]
+
+    def problem(self, sql: str) -> tuple[int, str, str]:
+        answer = self.post("/v1/sql", {"sql": sql})
+        return *code(answer), answer.json()["detail"]
+
+
+@pytest.fixture
+def shop(settings: Settings):
+    with Shop(settings) as shop:
+        shop.results(SCHEMA)
+        yield shop
+
+
+def test_a_column_is_added_at_every_epoch_and_to_no_view(shop: Shop):
+    shop.results(
+        "ALTER TABLE t ADD COLUMN c TEXT NOT NULL DEFAULT 'new',"
+        "ADD COLUMN d INT GENERATED ALWAYS AS (a + 1) STORED"
+    )
+    assert shop.select("SELECT * FROM t ORDER BY a") == [
+        [1, "x", "new", 2],
+        [2, None, "new", 3],
+        [3, "z", "new", 4],
+    ]
+    assert shop.select("SELECT a, c, d FROM t VERSION AS OF 1 ORDER BY a") == [[1, "new", 2], [2, "new", 3]]
+    assert shop.select("SELECT * FROM stars ORDER BY a") == [[1, "x"], [2, None], [3, "z"]]
+    assert shop.select("SELECT n FROM counted VERSION AS OF 1") == [[2]]
+    shop.insert("t", {"a": 4, "c": "own"})
+    assert shop.select("SELECT c, d FROM t WHERE a = 4") == [["own", 5]]
+    assert shop.rows("counted") == [(4,)]
+
+
+def test_equal_rows_of_a_bag_stay_as_many(shop: Shop):
+    shop.results("ALTER TABLE bag ADD COLUMN z INTEGER DEFAULT 7; ALTER TABLE bag DROP COLUMN y")
+    assert shop.select("SELECT * FROM bag ORDER BY x") == [[1, 7], [1, 7], [2, 7]]
+    assert shop.results("DELETE FROM bag WHERE x = 1")[0]["count"] == 2
+
+
+def test_names_change_under_a_view(shop: Shop):
+    shop.results("ALTER TABLE t RENAME COLUMN b TO note; ALTER TABLE t RENAME TO things")
+    shop.results("INSERT INTO things VALUES (4, 'w')")
+    assert shop.select("SELECT b FROM stars WHERE a = 4") == [["w"]]
+    assert [c["name"] for c in shop.get("/v1/tables/things").json()["columns"]] == ["a", "note"]
+    assert code(shop.get("/v1/tables/t")) == (404, "unknown_name")
+    shop.results("CREATE TABLE t (z INTEGER); DROP TABLE t; ALTER VIEW stars RENAME TO all_things")
+    assert shop.select("SELECT n FROM counted") == [[4]]
+
+
+def test_constraints_are_judged_for_the_rows_that_are_there(shop: Shop):
+    assert shop.problem("ALTER TABLE bag ADD CONSTRAINT one UNIQUE (x)")[:2] == (409, "unique_violated")
+    assert shop.problem("ALTER TABLE bag ADD CONSTRAINT big CHECK (x > 1)")[:2] == (422, "check_violated")
+    shop.results("ALTER TABLE bag ADD CONSTRAINT in_t FOREIGN KEY (x) REFERENCES t (a)")
+    assert shop.problem("INSERT INTO bag VALUES (9, 1)")[:2] == (409, "foreign_key_violated")
+    assert shop.problem("DELETE FROM t WHERE a = 2")[:2] == (409, "foreign_key_violated")
+    assert shop.problem("ALTER TABLE bag DROP CONSTRAINT in_tt")[:2] == (404, "unknown_constraint")
+    shop.results("ALTER TABLE bag DROP CONSTRAINT in_t; INSERT INTO bag VALUES (9, 1)")
+    assert shop.problem("ALTER TABLE bag ADD FOREIGN KEY (x) REFERENCES t")[:2] == (
+        409,
+        "foreign_key_violated",
+    )
+    assert shop.problem("ALTER TABLE t ALTER b SET NOT NULL")[:2] == (422, "null_not_allowed")
+    shop.results("UPDATE t SET b = '' WHERE b IS NULL; ALTER TABLE t ALTER b SET NOT NULL")
+    assert shop.problem("INSERT INTO t (a) VALUES (7)")[:2] == (422, "null_not_allowed")
+    assert shop.get("/v1/tables/t").json()["columns"][1]["nullable"] is False
+    shop.results("ALTER TABLE t ALTER b DROP NOT NULL; INSERT INTO t (a) VALUES (7)")
+    shop.results("ALTER TABLE bag ALTER y DROP NOT NULL; INSERT INTO bag (x) VALUES (7)")
+    shop.results("ALTER TABLE bag ALTER y SET DEFAULT 3 + 4; INSERT INTO bag (x) VALUES (8)")
+    assert shop.select("SELECT y FROM bag WHERE x > 6 ORDER BY x") == [[None], [7], [1]]
+
+
+@pytest.mark.parametrize(
+    ("sql", "status", "detail"),
+    [
+        ("ALTER TABLE t DROP COLUMN b", 409, "view stars reads column b of table t"),
+        ("ALTER TABLE t DROP COLUMN a", 409, "column a is of the primary key of table t"),
+        ("ALTER TABLE t DROP COLUMN z", 422, 'table "t" has no column "z"'),
+        ("ALTER TABLE t ADD COLUMN b TEXT", 409, "table t has a column b already"),
+        ("ALTER TABLE t ADD COLUMN c TEXT NOT NULL", 422, "column c of table t would be NULL"),
+        ("ALTER TABLE t RENAME TO bag", 409, "there is a table called bag already"),
+        ("ALTER TABLE t RENAME COLUMN a TO b", 409, "table t has a column b already"),
+        ("ALTER TABLE nope ADD COLUMN c TEXT", 404, "there is no table called nope"),
+        ("ALTER TABLE stars ADD COLUMN c TEXT", 404, "there is no table called stars"),
+        ("ALTER TABLE t ADD CHECK (z > 1)", 422, 'table "t" has no column "z"'),
+        ("CREATE OR REPLACE VIEW stars AS SELECT a FROM t", 409, "column b TEXT of view stars would be gone"),
+        ("CREATE OR REPLACE VIEW stars AS SELECT a, a AS b FROM t", 409, "be b INTEGER, and view counted"),
+        ("CREATE OR REPLACE VIEW stars AS SELECT n AS a, '' AS b FROM counted", 409, "would read itself"),
+        ("CREATE OR REPLACE VIEW stars AS SELECT a, b FROM stars", 422, 'unknown table "stars"'),
+        ("DROP VIEW stars", 409, "view stars is read by counted"),
+        ("ALTER VIEW stars RENAME TO t", 409, "there is a table called t already"),
+        ("COMMENT ON COLUMN t.z IS 'x'", 422, "t has no column z"),
+        ("BEGIN; ALTER TABLE t ADD COLUMN c TEXT; COMMIT", 422, "ALTER TABLE between BEGIN and COMMIT"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_altered_stays(shop: Shop, sql: str, status: int, detail: str):
+    before = shop.results("TABLE t; TABLE stars; TABLE counted; SHOW CREATE TABLE t")
+    found, _, told = shop.problem(sql)
+    assert found == status and detail in told
+    assert shop.results("TABLE t; TABLE stars; TABLE counted; SHOW CREATE TABLE t") == before
+    shop.insert("t", {"a": 9})
+    assert shop.rows("counted") == [(4,)]
+
+
+def test_a_view_is_replaced_under_its_dependants(shop: Shop):
+    shop.results("CREATE OR REPLACE VIEW stars AS SELECT a, b, a * 2 AS c FROM t WHERE a > 1")
+    assert shop.rows("counted") == [(2,)]
+    shop.insert("t", {"a": 5})
+    assert shop.rows("counted") == [(3,)]
+    assert shop.select("SELECT c FROM stars WHERE a = 5") == [[10]]
+    assert shop.select("SELECT n FROM counted VERSION AS OF 1") == [[1]]
+
+
+def test_what_is_dropped_with_cascade(shop: Shop):
+    shop.results("CREATE TABLE r (a INTEGER REFERENCES t); DROP TABLE t CASCADE")
+    assert shop.select("SHOW VIEWS") == [] and len(shop.select("SHOW TABLES")) == 2
+    shop.results("INSERT INTO r VALUES (77); DROP TABLE IF EXISTS nope, r, bag")
+    assert shop.select("SHOW TABLES") == []
+
+
+def test_a_table_is_made_of_a_query_or_like_another(shop: Shop):
+    shop.results("ALTER TABLE t ADD CONSTRAINT pos CHECK (a > 0); CREATE TABLE like_t (LIKE t INCLUDING ALL)")
+    assert shop.problem("INSERT INTO like_t VALUES (0, '')")[:2] == (422, "check_violated")
+    shop.results("CREATE TABLE made (n, m) AS SELECT a, b || '!' FROM t WHERE b IS NOT NULL")
+    assert shop.select("SELECT * FROM made ORDER BY n") == [[1, "x!"], [3, "z!"]]
+    shop.results("CREATE TABLE IF NOT EXISTS made AS SELECT 1 AS other")
+    shop.results("CREATE TABLE empty AS SELECT a FROM t WITH NO DATA; TABLE empty")
+    assert shop.select("TABLE empty") == []
+
+
+def test_comments_and_creation_are_shown(shop: Shop):
+    shop.results(
+        "COMMENT ON TABLE t IS 'it''s t'; COMMENT ON COLUMN t.b IS 'b'; COMMENT ON VIEW stars IS 'all'"
+    )
+    table, view = shop.get("/v1/tables/t").json(), shop.get("/v1/views/stars").json()
+    assert (table["comment"], table["columns"][1]["comment"], view["comment"]) == ("it's t", "b", "all")
+    ((_, text),) = shop.select("SHOW CREATE TABLE t")
+    assert text == (
+        "CREATE TABLE t (\n  a INTEGER NOT NULL,\n  b TEXT,\n  PRIMARY KEY (a)\n);\n"
+        "COMMENT ON TABLE t IS 'it''s t';\nCOMMENT ON COLUMN t.b IS 'b'"
+    )
+    assert shop.select("SHOW CREATE VIEW stars")[0][1].startswith("CREATE VIEW stars AS\nSELECT * FROM t;\n")
+    assert shop.select("DESCRIBE t") == [
+        ["a", "INTEGER", "NO", "PRI", None, None],
+        ["b", "TEXT", "YES", None, None, "b"],
+    ]
+    shop.results("COMMENT ON TABLE t IS NULL; COMMENT ON COLUMN t.b IS ''")
+    assert "comment" not in shop.get("/v1/tables/t").json()
+
+
+# After a restart
+
+ALTERATIONS = (
+    "ALTER TABLE t ADD COLUMN c TEXT DEFAULT 'ß' NOT NULL",
+    "INSERT INTO t VALUES (4, 'w', 'own')",
+    "ALTER TABLE t ADD COLUMN g INTEGER GENERATED ALWAYS AS (a * 10) STORED",
+    "ALTER TABLE t RENAME TO things",
+    "INSERT INTO things (a, b) VALUES (5, 'v')",
+    "ALTER TABLE things RENAME COLUMN b TO note",
+    "ALTER TABLE things ADD CONSTRAINT one UNIQUE (note)",
+    "CREATE OR REPLACE VIEW stars AS SELECT a, note AS b, c FROM things",
+    "DELETE FROM things WHERE a = 1",
+    "ALTER TABLE bag RENAME TO t",
+    "ALTER TABLE t DROP COLUMN y",
+    "INSERT INTO t VALUES (6)",
+)  # fmt: skip
+QUESTIONS = (
+    "SELECT * FROM things ORDER BY a",
+    "SELECT * FROM things VERSION AS OF 1 ORDER BY a",
+    "SELECT * FROM t ORDER BY x",
+    "SELECT * FROM stars ORDER BY a",
+    "SELECT * FROM counted",
+    "SELECT * FROM counted VERSION AS OF 1",
+    "SHOW CREATE TABLE things",
+    "SHOW TABLES",
+    "SHOW VIEWS",
+)
+ANSWERS = [
+    [[2, None, "ß", 20], [3, "z", "ß", 30], [4, "w", "own", 40], [5, "v", "ß", 50]],
+    [[1, "x", "ß", 10], [2, None, "ß", 20]],
+    [[1], [1], [2], [6]],
+    [[2, None, "ß"], [3, "z", "ß"], [4, "w", "own"], [5, "v", "ß"]],
+    [[4]],
+    [[2]],
+]
+
+
+@pytest.mark.parametrize("restarts", [(), (0,), (2, 5, 9), tuple(range(len(ALTERATIONS)))])
+@pytest.mark.parametrize("kept", ["log", "files"])
+def test_alterations_come_back(start: Callable[..., Process], restarts: tuple[int, ...], kept: str):
+    """Killed after some of the steps, with what came before in the log alone or in checkpoints."""
+    environment = {"FRESHET_CHECKPOINT_COMMITS": "1" if kept == "files" else "100000"}
+    if kept == "log" and len(restarts) > 3:
+        pytest.skip("the log alone is told by fewer restarts")
+    service = start(**environment)
+    service.wait_ready()
+    _run(service, SCHEMA)
+    for step, statement in enumerate(ALTERATIONS):
+        _run(service, statement)
+        if step in restarts:
+            service.kill()
+            service = start(**environment)
+            service.wait_ready()
+    before = _answers(service)
+    assert before[: len(ANSWERS)] == ANSWERS
+    service.kill()
+    service = start(**environment)
+    service.wait_ready()
+    assert _answers(service) == before
+    answer = httpx.post(f"{service.url}/v1/sql", json={"sql": "INSERT INTO things (a, note) VALUES (9, 'z')"})
+    assert answer.json()["code"] == "unique_violated"
+
+
+def _run(service: Process, sql: str) -> list[dict]:
+    answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"]
+
+
+def _answers(service: Process) -> list[list]:
+    return [_run(service, question)[0]["rows"] for question in QUESTIONS]
+
+
+def test_kills_in_the_middle_of_alterations(start: Callable[..., Process]):
+    """A column is added and dropped while rows come; after each kill the table and its view are one."""
+    chance = random.Random(5)
+    for kill in range(4):
+        service = start(FRESHET_CHECKPOINT_COMMITS="5")
+        service.wait_ready()
+        if kill == 0:
+            _run(service, "CREATE TABLE t (id INTEGER PRIMARY KEY, u INTEGER UNIQUE)")
+            _run(service, "CREATE TABLE r (id INTEGER REFERENCES t ON DELETE CASCADE)")
+            _run(service, "CREATE VIEW v AS SELECT count(*) AS n, sum(u) AS s FROM t")
+        _check(service)
+        if kill == 3:
+            return
+        threads = [
+            threading.Thread(target=_write_until_killed, args=(service.url, kill)),
+            threading.Thread(target=_alter_until_killed, args=(service.url,)),
+        ]
+        for thread in threads:
+            thread.start()
+        time.sleep(chance.uniform(0.3, 1.5))
+        service.kill()
+        for thread in threads:
+            thread.join(60)
+
+
+def _check(service: Process) -> None:
+    results = _run(
+        service,
+        "SELECT count(*), sum(u), count(DISTINCT u), count(u) FROM t; SELECT n, s FROM v;"
+        "SELECT count(*) FROM r WHERE id NOT IN (SELECT id FROM t)",
+    )
+    ((count, total, distinct, all_u),) = results[0]["rows"]
+    assert results[1]["rows"] == [[count, total]]
+    assert distinct == all_u
+    assert results[2]["rows"] == [[0]]
+    columns = [c["name"] for c in _run(service, "SELECT * FROM t")[0]["columns"]]
+    assert columns in (["id", "u"], ["id", "u", "c"])
+    if "c" in columns:
+        assert _run(service, "SELECT count(*) FROM t WHERE c <> 'd'")[0]["rows"] == [[0]]
+
+
+def _write_until_killed(url: str, kill: int) -> None:
+    chance = random.Random(kill)
+    with httpx.Client(base_url=url, timeout=30) as http:
+        try:
+            while True:
+                id = chance.randrange(30)
+                sql = chance.choice(
+                    [
+                        f"INSERT INTO t (id, u) VALUES ({id}, {chance.randrange(30)}) ON CONFLICT DO NOTHING",
+                        f"INSERT INTO r VALUES ({id})",
+                        f"DELETE FROM t WHERE id = {id}",
+                        f"UPDATE t SET u = {chance.randrange(30)} WHERE id = {id}",
+                    ]
+                )
+                assert http.post("/v1/sql", json={"sql": sql}).status_code in (200, 409)
+        except httpx.TransportError:
+            pass
+
+
+def _alter_until_killed(url: str) -> None:
+    with httpx.Client(base_url=url, timeout=30) as http:
+        try:
+            while True:
+                for sql in (
+                    "ALTER TABLE t ADD COLUMN IF NOT EXISTS c TEXT DEFAULT 'd' NOT NULL",
+                    "ALTER TABLE t DROP COLUMN IF EXISTS c",
+                ):
+                    answer = http.post("/v1/sql", json={"sql": sql})
+                    assert answer.status_code == 200, answer.text
+        except httpx.TransportError:
+            pass
