@@ -27,6 +27,10 @@ from tests.property.views import View, relation_of
 PAIRS = int(os.environ.get("FRESHET_POSTGRES_CASES", "100"))
 FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 EACH = 10
+UNSHOWN = {
+    "instant",
+    "interval",
+}  # not as columns: what psycopg makes of them is not what DuckDB's driver does
 APART = (
     "round(",  # of a float between two integers: PostgreSQL takes the even one
     "corr(",  # of what does not vary: NaN, where PostgreSQL has NULL
@@ -68,7 +72,7 @@ def _view(rng: random.Random, name: str, tables: tuple[Table, ...]) -> View:
 
 def _is_common(referee: Referee, view: View) -> bool:
     """Whether PostgreSQL takes the view, and reads all of it as DuckDB does."""
-    if any(text in view.sql() for text in APART):
+    if any(text in view.sql() for text in APART) or not UNSHOWN.isdisjoint(view.sorts):
         return False
     try:
         referee.answer(view.sql())
