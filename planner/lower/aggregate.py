@@ -15,8 +15,11 @@ from engine.plan import Aggregate as EngineAggregate
 from engine.plan import Constant, Function, Join, Map, Node, Ordering, Reduce, TopK
 from engine.schema import Column, Schema
 from planner.ir import Aggregate, AggregateItem, First, General, nothing_of
-from planner.lower.lowered import Lowered, difference, distinct, projected, sum_of, taken
+from planner.lower.lowered import Lowered, difference, distinct, mapped, projected, sum_of, taken
 from planner.lower.values import UNIT_ROW
+
+_OF_ONE_ROW = (Function.MIN, Function.MAX)
+"""Functions that of one value are that value."""
 
 
 def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
@@ -26,6 +29,8 @@ def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
         groups.setdefault(_apart(item), []).append(item)
     if not groups:
         return distinct(projected(input, keys)) if keys else UNIT_ROW
+    if keys and _are_rows(input, keys) and all(item.function in _OF_ONE_ROW for item in aggregate.items):
+        return _alone(input, keys, aggregate.items)
     parts = [_part(input, keys, items) for items in groups.values()]
     result = parts[0]
     width = tuple(range(len(keys)))
@@ -35,6 +40,18 @@ def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
         kept = (*range(len(result.ids)), *range(len(result.ids) + len(keys), len(both.ids)))
         result = taken(both, kept)
     return result
+
+
+def _are_rows(input: Lowered, keys: tuple[int, ...]) -> bool:
+    """Whether no group has a second row."""
+    return input.key is not None and input.key <= frozenset(input.positions(keys))
+
+
+def _alone(input: Lowered, keys: tuple[int, ...], items: tuple[AggregateItem, ...]) -> Lowered:
+    """The groups, each of one row, whose values are those of the row."""
+    pairs = [*((key, key) for key in keys), *((item.attribute.id, item.arguments[0]) for item in items)]
+    types = input.node.schema.types
+    return mapped(input, [(new, ColumnRef(old, types[input.position(old)])) for new, old in pairs])
 
 
 def _apart(item: AggregateItem) -> Hashable:

@@ -95,6 +95,14 @@ def test_means_the_same(dialect: str, sql: str, reference: str) -> None:
     assert same_bag(answer(planned(sql, dialect)), referee().rows(reference, "duckdb"))
 
 
+def test_a_first_row_as_a_value_is_one_top_by_the_key() -> None:
+    text = planned("SELECT id, (SELECT b FROM t WHERE a = k.id ORDER BY c LIMIT 1) FROM k").explain(
+        "dataflow"
+    )
+    assert text.count(" top ") == 1
+    assert "reduce" not in text
+
+
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
