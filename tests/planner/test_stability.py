@@ -1,0 +1,120 @@
+"""EXPLAIN is the same bytes in every process, and equal parts of different views are one operator."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from engine.plan import Node
+from engine.runtime import Engine
+from planner import plan_query
+from planner.explain import FORMATS, STAGES
+from tests.planner.samples import planned
+from tests.planner.test_join_order import catalog
+
+QUERIES = [
+    "SELECT t.b, count(*), max(u.d) FROM t JOIN u ON t.a = u.a JOIN k ON k.id = u.d GROUP BY t.b"
+    " HAVING count(*) > 1",
+    "SELECT * FROM t LEFT JOIN u ON t.a = u.a AND u.d > 1 FULL JOIN k ON k.q = u.a",
+    "SELECT a FROM t WHERE a IN (SELECT a FROM u WHERE u.d > t.c)"
+    " AND NOT EXISTS (SELECT 1 FROM k WHERE k.id = t.a)",
+    "SELECT e.src FROM edges e, edges f, edges g WHERE e.dst = f.src AND f.dst = g.src AND g.dst = e.src"
+    " AND e.w = 1",
+    "WITH RECURSIVE r(n) AS (SELECT src FROM edges UNION SELECT e.dst FROM r JOIN edges e ON e.src = r.n)"
+    " SELECT n, (SELECT max(d) FROM u WHERE u.a = n) AS m FROM r",
+    "SELECT a FROM t EXCEPT SELECT a FROM u UNION ALL SELECT id FROM k INTERSECT ALL SELECT src FROM edges",
+    "SELECT b, rank() OVER (PARTITION BY a ORDER BY c) AS r, sum(c) OVER (ORDER BY a) AS s FROM t",
+    "SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC",
+    "SELECT a, b, count(DISTINCT c) FROM t GROUP BY ROLLUP (a, b) ORDER BY 3 DESC LIMIT 5",
+    "SELECT CASE WHEN a > 1 THEN upper(b) ELSE 'x' END AS y FROM t WHERE a BETWEEN 1 AND 3 OR b LIKE 'x%'",
+]  # fmt: skip
+PROGRAM = "from tests.planner.test_stability import explained; print(explained())"
+
+
+def explained() -> str:
+    """Every stage of every query in every format."""
+    return "\n".join(
+        planned(sql).explain(stage, format) for sql in QUERIES for stage in STAGES for format in FORMATS
+    )
+
+
+def test_explain_is_the_same_in_every_process() -> None:
+    found = set()
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed}
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, check=True
+        )
+        found.add(done.stdout)
+    (text,) = found
+    assert text.count("flowchart BT") == len(QUERIES) * len(STAGES)
+
+
+def operators(*queries: str) -> int:
+    """How many operators an engine runs for views of these queries."""
+    known = catalog()
+    engine = Engine()
+    for name, relation in known.items():
+        engine.create_source(name, relation.schema, relation.key)
+    before = _running(engine)
+    for place, sql in enumerate(queries):
+        engine.create_view(f"v{place}", plan_query(sql, known).plan)
+    return _running(engine) - before
+
+
+def _running(engine: Engine) -> int:
+    return len(engine._dataflow.operators)
+
+
+JOIN = "SELECT s, sum(price) AS p FROM lines JOIN supplier ON s = l_s WHERE price > 3 AND l_o > 7 GROUP BY s"
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "SELECT s, sum(price) AS p FROM supplier x JOIN lines y ON y.l_s = x.s WHERE l_o > 7"
+        " AND price > 3 GROUP BY s",
+        "SELECT x.s AS id, sum(y.price) AS total FROM lines y, supplier x WHERE 3 < price"
+        " AND s = l_s AND 7 < l_o GROUP BY 1",
+        "WITH big AS (SELECT l_s, price FROM lines WHERE price > 3 AND l_o > 7)"
+        " SELECT s, sum(price) FROM big JOIN supplier ON l_s = s GROUP BY s",
+        "SELECT s, sum(price) FROM (SELECT * FROM lines WHERE price > 3) l"
+        " JOIN supplier ON l_s = s AND l_o > 7 GROUP BY s",
+    ],
+)  # fmt: skip
+def test_what_is_written_otherwise_and_is_the_same_is_shared(other: str) -> None:
+    assert operators(JOIN, other) == operators(JOIN) + 1, "a history of its own"
+
+
+def test_views_share_the_joins_that_they_have_in_common() -> None:
+    asia = "region_name = 'ASIA' AND n_r = r AND s_n = n"
+    suppliers = f"SELECT s, nation_name FROM supplier, nation, region WHERE {asia}"
+    counted = f"SELECT nation_name AS name, count(*) FROM region r1, supplier, nation WHERE {asia} GROUP BY 1"
+    alone = operators(suppliers), operators(counted)
+    assert operators(suppliers, counted) < sum(alone)
+
+
+def test_arrangements_of_one_table_by_one_key_are_one() -> None:
+    by_order = "SELECT o_c, price FROM orders JOIN lines ON o = l_o"
+    by_note = "SELECT note, price FROM log JOIN lines ON log.l_o = lines.l_o"
+    assert operators(by_order, by_note) < operators(by_order) + operators(by_note)
+
+
+def nodes(plan: Node) -> int:
+    seen: set[Node] = set()
+    stack = [plan]
+    while stack:
+        node = stack.pop()
+        if node not in seen:
+            seen.add(node)
+            stack += node.inputs
+    return len(seen)
+
+
+def test_one_query_meets_itself() -> None:
+    half = "SELECT s, sum(price) AS p FROM lines JOIN supplier ON s = l_s GROUP BY s"
+    twice = f"SELECT a.p, b.p AS q FROM ({half}) a JOIN ({half}) b ON a.s = b.s"
+    assert nodes(plan_query(twice, catalog()).plan) <= nodes(plan_query(half, catalog()).plan) + 3
