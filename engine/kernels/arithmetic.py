@@ -174,7 +174,8 @@ def float_basic(op, left, right, out):
 
 @njit(_FLOATS, cache=True, nogil=True, error_model="numpy")
 def float_other(op, left, right, out):
-    """Remainder (0) of words of floats; negative (1) or magnitude (2) of `left`, which is `right` too."""
+    """Remainder (0) of words of floats; of `left`, which is `right` too, the negative (1), the magnitude (2)
+    or the square root (3), NaN below zero."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     for i in range(out.size):
         a, b = left[i * step_left], right[i * step_right]
@@ -183,8 +184,10 @@ def float_other(op, left, right, out):
             result = np.fmod(x, to_float(b))
         elif op == 1:
             result = -x
-        else:
+        elif op == 2:
             result = abs(x)
+        else:
+            result = np.sqrt(x)
         out[i] = NULL if a == NULL or b == NULL else to_word(result)
 
 

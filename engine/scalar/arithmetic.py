@@ -32,6 +32,7 @@ _FLOATS = {
     Op.MOD: (kernels.float_other, 0),
     Op.NEG: (kernels.float_other, 1),
     Op.ABS: (kernels.float_other, 2),
+    Op.SQRT: (kernels.float_other, 3),
 }
 OPERATORS = frozenset(_FLOATS) | frozenset(_CHECKED)
 

@@ -24,7 +24,7 @@ from engine.scalar.foreign import foreign
 from engine.scalar.logic import connective, negation
 from engine.schema import BOOLEAN, Type
 
-_ARITY = {Op.NEG: 1, Op.ABS: 1, Op.NOT: 1, Op.IS_NULL: 1}
+_ARITY = {Op.NEG: 1, Op.ABS: 1, Op.SQRT: 1, Op.NOT: 1, Op.IS_NULL: 1}
 _MANY = 3  # comparisons that are worth a test for membership
 _VARIADIC = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.expressions import Call, Case, Cast, Foreign, Literal, Op
+from engine.expressions import Call, Case, Cast, Literal, Op
 from engine.plan import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE
 from planner.bind.aggregates import Use, is_known, where
@@ -169,4 +169,4 @@ def _over(left: Expression, right: Expression) -> Call:
 
 
 def _root(value: Expression) -> Expression:
-    return Foreign("sqrt({0})", (value,), DOUBLE)  # type: ignore[arg-type]
+    return applied(Op.SQRT, value, type=DOUBLE)

@@ -147,6 +147,8 @@ def _arithmetic(op: Op, values: list, type: Type) -> object:
             return -values[0]
         case Op.ABS:
             return abs(values[0])
+        case Op.SQRT:
+            return math.sqrt(values[0]) if values[0] >= 0 else NAN
         case Op.ADD:
             return values[0] + values[1]
         case Op.SUB:
