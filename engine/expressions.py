@@ -22,7 +22,8 @@ class Op(enum.Enum):
 
     Arithmetic takes arguments of one type, its result's, but NUMERIC, where ADD, SUB and
     MOD take one scale and MUL adds the scales. DIV is float division. INTDIV and MOD truncate towards
-    zero. SQRT is of floats, and NaN below zero. Comparisons take two arguments of one type. LEAST and GREATEST skip NULLs.
+    zero. SQRT is of floats, and NaN below zero. Comparisons take two arguments of one type. LEAST and
+    GREATEST skip NULLs.
     """
 
     ADD = "+"
