@@ -12,7 +12,19 @@ from decimal import Decimal
 
 from engine.expressions import Call, Cast, Foreign, Literal, Op
 from engine.scalar.written import readable
-from engine.schema import BIGINT, BOOLEAN, INTEGER, INTERVAL, TEXT, Kind, Type, numeric
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    INTEGER,
+    INTERVAL,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    Kind,
+    Type,
+    numeric,
+)
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.reference import (
@@ -47,6 +59,8 @@ def coerce(expression: Expression, type: Type) -> Expression:
 
 def cast(expression: Expression, type: Type, lenient: bool = False) -> Expression:
     """An explicit cast; TypeMismatch if there is none between the types."""
+    if (expression.type, type) == (TIMESTAMPTZ, TIME):
+        return Cast(Cast(expression, TIMESTAMP, lenient), TIME, lenient)  # type: ignore[arg-type]
     if not castable(expression.type, type):
         raise TypeMismatch(f"there is no cast of {expression.type} to {type}")
     return Cast(expression, type, lenient)  # type: ignore[arg-type]

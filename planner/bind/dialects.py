@@ -31,6 +31,8 @@ _CALLS = {
         " WHEN 'NULL' THEN 'null' ELSE 'number' END END"
     ),
     "json_unquote": "{0} ->> '$'",
+    "jsonb_array_length": "json_array_length({0})",
+    "to_jsonb": "to_json({0})",
     "mid": "substring({0}, {1}, {2})",
     "octet_length": "strlen(hex({0})) // 2",
     "pmod": "({0} % {1} + {1}) % {1}",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from engine.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, TEXT, Kind, Type
+from engine.schema import BOOLEAN, TEXT, TIME, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.calls import aggregate_call, is_aggregate
@@ -80,6 +80,8 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.GenerateSeries: "generate_series",
     exp.Collate: "COLLATE",
 }
+
+_BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, Scope], Bound]
 
@@ -271,6 +273,8 @@ class ExpressionBinder:
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
         op = _ARITHMETIC[type(node)]
+        if op is Op.SUB and left.type == right.type == TIME:
+            return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:

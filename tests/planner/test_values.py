@@ -108,6 +108,14 @@ OTHERWISE = [
         "UNION ALL SELECT NULL, NULL, NULL, NULL, NULL",
     ),
     (
+        "SELECT json_build_object('id', id, 'xs', xs), jsonb_array_length(doc -> 'a' -> 'b') FROM things",
+        "SELECT json_object('id', id, 'xs', xs), json_array_length((doc -> 'a') -> 'b') FROM things",
+    ),
+    (
+        "SELECT ts::time, clock - TIME '00:30' FROM things",
+        "SELECT ts::timestamp::time, to_microseconds(epoch_us(clock) - 1800000000) FROM things",
+    ),
+    (
         "SELECT doc ? 'n', doc ? 's', doc ? words[1] FROM things WHERE id IN (1, 4)",
         "SELECT id = 1, id = 4, CASE id WHEN 1 THEN false END FROM things WHERE id IN (1, 4)",
     ),
