@@ -22,6 +22,7 @@ from planner.statements import (
     CreateTableAs,
     CreateTableLike,
     CreateType,
+    CreateView,
     DropTable,
     DropType,
     DropView,
@@ -180,6 +181,19 @@ def drop_type(piece: Piece) -> DropType:
 
 def _type_name(token: Token) -> str:
     return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
+
+
+def create_view(piece: Piece) -> CreateView:
+    head = view_head(piece)
+    return CreateView(
+        piece,
+        head.name,
+        piece.excerpt(head.query),
+        head.column_names,
+        head.or_replace,
+        head.if_not_exists,
+        head.materialized,
+    )
 
 
 def drop(piece: Piece) -> Statement:

@@ -13,33 +13,26 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from planner.altering import alter
-from planner.ddl import create_table, create_type, drop, drop_type, view_head
+from planner.commenting import comment
+from planner.ddl import create_table, create_type, create_view, drop, drop_type
 from planner.errors import InvalidQuery, PlannerError
-from planner.identifiers import column_name, fold, relation_name
+from planner.identifiers import column_name, relation_name
 from planner.positions import fail
 from planner.script import Piece, split
+from planner.showing import describe, explain, show
 from planner.statements import (
-    NAMED_STAGES,
     Begin,
-    Comment,
     Commit,
-    CreateView,
     Delete,
-    Explain,
     Insert,
     Merge,
     Rollback,
     Select,
-    ShowColumns,
-    ShowCreate,
-    ShowTables,
-    ShowViews,
     Statement,
     Truncate,
     Update,
 )
 
-_SHOW_HINT = "SHOW TABLES, VIEWS, COLUMNS FROM name, or CREATE TABLE or VIEW name; DESCRIBE name"
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
 
 
@@ -75,21 +68,8 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
 def _create(piece: Piece) -> Statement:
     words = piece.words(8)
     if "VIEW" in words and "TABLE" not in words[: words.index("VIEW")]:
-        return _create_view(piece)
+        return create_view(piece)
     return create_table(piece)
-
-
-def _create_view(piece: Piece) -> CreateView:
-    head = view_head(piece)
-    return CreateView(
-        piece,
-        head.name,
-        piece.excerpt(head.query),
-        head.column_names,
-        head.or_replace,
-        head.if_not_exists,
-        head.materialized,
-    )
 
 
 def _query(piece: Piece) -> Statement:
@@ -174,82 +154,6 @@ def _refuse(piece: Piece, tree: exp.Expression, options: Mapping[str, str]) -> N
             )
 
 
-_EXPLAINED = f"EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
-
-
-def _explain(piece: Piece) -> Explain:
-    words = piece.words(3)
-    stage = words[1].lower() if words[1:2] and words[1].lower() in NAMED_STAGES else None
-    begin = 1 if stage is None else 2
-    if begin >= len(piece.tokens):
-        raise piece.failure("EXPLAIN of what?", _EXPLAINED)
-    rest = piece.from_token(begin)
-    first = rest.words(1)[:1]
-    if first == ("VIEW",) and len(rest.tokens) == 2:
-        return Explain(piece, stage, None, _token_name(rest.tokens[1]))
-    if first == ("CREATE",):
-        return Explain(piece, stage, _create_view(rest).query, None)
-    if first and first[0] in ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "("):
-        return Explain(piece, stage, rest.excerpt(0), None)
-    if len(rest.tokens) == 1:
-        return Explain(piece, stage, None, _token_name(rest.tokens[0]))
-    raise rest.unsupported(
-        f"EXPLAIN {rest.tokens[0].text} is not supported",
-        _EXPLAINED,
-    )
-
-
-def _token_name(token: Token) -> str:
-    return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
-
-
-def _show(piece: Piece) -> Statement:
-    words = piece.words(4)[1:]
-    if words[:2] in (("COLUMNS", "FROM"), ("COLUMNS", "IN")):
-        return ShowColumns(piece, _last_name(piece, 3))
-    if words[:1] == ("CREATE",) and len(piece.tokens) > 2:
-        kind = piece.words(4)[2:3]
-        if kind in (("TABLE",), ("VIEW",)):
-            return ShowCreate(piece, _last_name(piece, 3), kind == ("VIEW",))
-    match words:
-        case ("TABLES",):
-            return ShowTables(piece)
-        case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
-            return ShowViews(piece)
-    raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOW_HINT)
-
-
-def _describe(piece: Piece) -> ShowColumns:
-    return ShowColumns(piece, _last_name(piece, 2 if piece.words(2)[1:] in (("TABLE",), ("VIEW",)) else 1))
-
-
-def _last_name(piece: Piece, place: int) -> str:
-    """The name that the statement ends with, its token `place`."""
-    if len(piece.tokens) != place + 1:
-        raise piece.failure("the name of a table or view is expected", _SHOW_HINT)
-    return _token_name(piece.tokens[place])
-
-
-def _comment(piece: Piece) -> Comment:
-    *tokens, last = piece.tokens
-    if last.text.upper() == "NULL":
-        nothing = Token(TokenType.STRING, "", last.line, last.col, last.start, last.end)
-        tree = replace(piece, tokens=(*tokens, nothing)).parse()
-    else:
-        tree = piece.parse()
-    kind = tree.args.get("kind")
-    if not isinstance(tree, exp.Comment) or kind not in ("TABLE", "VIEW", "COLUMN"):
-        raise piece.unsupported(
-            f"{' '.join(piece.words(3))} is not supported", "COMMENT ON TABLE, VIEW or COLUMN ... IS '...'"
-        )
-    text = tree.expression.name or None
-    if kind != "COLUMN":
-        return Comment(piece, relation_name(tree.this), None, text, kind == "VIEW")
-    if not tree.this.args.get("table"):
-        fail(InvalidQuery(f"{tree.this.sql()} names no table", "COMMENT ON COLUMN t.a IS '...'"), tree.this)
-    return Comment(piece, fold(tree.this.args["table"]), fold(tree.this.this), text, None)
-
-
 def _begin(piece: Piece) -> Begin:
     _no_options(piece)
     return Begin(piece)
@@ -301,14 +205,14 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DROP", "TYPE"): drop_type,
     ("DROP",): drop,
     ("ALTER",): alter,
-    ("COMMENT",): _comment,
+    ("COMMENT",): comment,
     ("MERGE",): _query,
     ("REPLACE",): _replace_into,
     ("TRUNCATE",): _query,
-    ("DESCRIBE",): _describe,
-    ("DESC",): _describe,
-    ("EXPLAIN",): _explain,
-    ("SHOW",): _show,
+    ("DESCRIBE",): describe,
+    ("DESC",): describe,
+    ("EXPLAIN",): explain,
+    ("SHOW",): show,
     ("BEGIN",): _begin,
     ("START", "TRANSACTION"): _begin,
     ("COMMIT",): _commit,

@@ -19,7 +19,6 @@ from planner.catalog import Relation
 from planner.errors import PlannerError
 from planner.rules import ForeignKey
 from planner.suggestions import did_you_mean
-from service.catalog import Definer, Layout
 from service.changes import Op, TableChanges
 from service.constraints import Bonds, Reference, bonds_of
 from service.definition import Definition
@@ -27,6 +26,7 @@ from service.definitions import Definitions
 from service.draft import Draft, columns_lost
 from service.errors import Conflict, Invalid
 from service.names import check_columns, check_name
+from service.records import Definer, Layout
 from service.resolve import Net, Rows, sum_rows
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from engine.schema import NULL, Schema
 from planner import PlannedQuery
 from planner.catalog import Relation
-from service.catalog import Record
 from service.changes import TableChanges
 from service.details import NO_DETAILS, Details
 from service.errors import Invalid
 from service.filling import Fault, Filling, null_fault
+from service.records import Record
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,14 @@ from functools import partial
 from itertools import chain
 from types import MappingProxyType
 
-from engine.errors import EngineError, NameInUse, StoreError
+from engine.errors import NameInUse
 from engine.plan import Node, Source
 from engine.runtime import Engine
 from engine.schema import Schema
-from engine.spill import SavedState
-from planner import PlannerError, plan_query
+from planner import plan_query
 from planner.catalog import Relation
 from planner.suggestions import did_you_mean
-from service.catalog import Catalog, Record
+from service.catalog import Catalog
 from service.clock import Clock
 from service.constraints import Bonds, bonds_of, indexes_of
 from service.counters import Counter
@@ -35,7 +34,7 @@ from service.definition import Definition
 from service.details import NO_DETAILS, Details
 from service.errors import Conflict, Invalid, NotFound
 from service.filling import Filling
-from service.layouts import History, Layouts
+from service.layouts import History
 from service.names import check_columns, check_name
 from service.placement import Placement
 from service.referring import resolved
@@ -50,12 +49,11 @@ class Definitions:
     ) -> None:
         self.engine = engine
         self.catalog = catalog
-        self._clock = clock
+        self.clock = clock
         self._placement = placement
         self.all: Mapping[str, Definition] = MappingProxyType({})
         self.relations: Mapping[str, Relation] = MappingProxyType({})
         self.bonds = Bonds()
-        self.layouts = Layouts((), engine)
 
     def get(self, name: str, *, view: bool | None = None) -> Definition:
         """The definition called `name`; NotFound if there is none, or none of the kind that `view` says."""
@@ -220,7 +218,7 @@ class Definitions:
             self.drop_indexes(self.indexes(definition))
             if definition.name in there:
                 self.engine.drop_source(definition.name)
-        self._clock.stop_unless_read()
+        self.clock.stop_unless_read()
 
     def indexes(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table, by the name that the engine has for them."""
@@ -235,7 +233,7 @@ class Definitions:
 
     def compute(self, name: str, plan: Node) -> None:
         """Lets the engine have a view or an index, computed where one of so many rows is."""
-        self._clock.start_for(plan)
+        self.clock.start_for(plan)
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
         self.engine.create_view(name, plan, executor=executor)
@@ -281,86 +279,10 @@ class Definitions:
             visit(definition)
         return list(ordered.values())
 
-    # Starting
-
     @property
     def newest(self) -> int:
         """The greatest number by which the log knows one."""
         return max((max(d.id, d.logged) for d in self.all.values()), default=0)
-
-    def restore_tables(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
-        """Takes the tables of the catalog into a new engine, with the rows that `state` has of them.
-
-        `is_saved` says of a number of the log whether what has it was there when the state was saved.
-        The tables whose indexes were not, which are computed when the log has been read.
-        """
-        records = [record for record in self.catalog.records() if record.schema is not None]
-        self.layouts = Layouts(self.catalog.layouts(), self.engine)
-        histories = self.layouts.histories(records, state, is_saved)
-        for record in records:
-            schema = record.schema or Schema(())
-            relation = Relation(record.name, schema, Source(record.name, schema), record.key)
-            self.put(self.table(record.id, relation, record.created, record.details, record.layout))
-        rest = []
-        for definition in list(self.all.values()):
-            relation = definition.relation
-            saved = state if is_saved(definition.logged) else None
-            kept = self._recomputed(definition, histories.get(definition.name))
-            self.engine.create_source(definition.name, relation.schema, relation.key, state=saved, kept=kept)
-            maps = (
-                saved is not None and self._map(index, plan, saved)
-                for index, plan in self.indexes(definition).items()
-            )
-            if not all(list(maps)):
-                rest.append(definition)
-        return rest
-
-    def _recomputed(self, table: Definition, history: History | None) -> History | None:
-        if history is None or table.filling is None:
-            return history
-        return table.filling.recomputed(history[0]), history[1]
-
-    def restore_views(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
-        """Plans the views of the catalog, and takes those into the engine that are saved; the others."""
-        rest: list[Definition] = []
-        for record in _in_order([record for record in self.catalog.records() if record.schema is None]):
-            definition = self.put(self._restored(record))
-            if definition.planned is None:
-                continue
-            plan = definition.planned.plan
-            self._clock.start_for(plan, state)
-            if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
-                rest.append(definition)
-        return rest
-
-    def hydrate(self, definition: Definition) -> None:
-        """Computes a view of the catalog, or the indexes of a table, over the history of what it reads."""
-        if not definition.is_view:
-            for index, plan in self.indexes(definition).items():
-                if index not in self.engine.snapshot.relations:
-                    self.compute(index, plan)
-            return
-        try:
-            self.compute(definition.name, definition.relation.plan)
-        except EngineError as error:
-            self.put(replace(definition, failure=error.message))
-
-    def _map(self, name: str, plan: Node, state: SavedState) -> bool:
-        """Whether the view could be had from its files. A view can be computed where one is damaged."""
-        try:
-            return self.engine.restore_view(name, plan, state)
-        except StoreError as error:
-            _log.error("view %s is computed anew: %s", name, error.message)
-            return False
-
-    def _restored(self, record: Record) -> Definition:
-        """A view of the catalog, with the reason if it can no longer be planned."""
-        texts = (record.sql, record.dialect)
-        try:
-            return self.view(record.id, record.name, *texts, record.created, record.details)
-        except PlannerError as error:
-            nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
-            return Definition(record.id, nothing, record.created, *texts, None, error.message, record.details)
 
     # Names
 
@@ -379,23 +301,6 @@ class Definitions:
         tables = [d for _, d in sorted(definitions.items()) if d.details.rules.constraints]
         bonds = (bonds_of(d.relation, d.details.rules, self.relations) for d in tables)
         self.bonds = Bonds(tuple(chain.from_iterable(bonds)))
-
-
-def _in_order(records: Sequence[Record]) -> list[Record]:
-    """Records of views, each after those that it sees; those that see nothing as they were created."""
-    among = {record.name: record for record in records}
-    ordered: dict[str, Record] = {}
-
-    def visit(record: Record) -> None:
-        if record.name not in ordered:
-            for seen in record.details.sees.values():
-                if seen.relation in among:
-                    visit(among[seen.relation])
-            ordered[record.name] = record
-
-    for record in records:
-        visit(record)
-    return list(ordered.values())
 
 
 def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:

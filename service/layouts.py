@@ -19,7 +19,7 @@ import orjson
 from engine.dictionary import Dictionary
 from engine.runtime import Engine
 from engine.spill import SavedState
-from service.catalog import Layout, Record
+from service.records import Layout, Record
 
 History = tuple[np.ndarray, int]
 """Differences int64[W + 2, n], and the least epoch at which they can be read."""
@@ -66,6 +66,8 @@ class Layouts:
         self._former: dict[int, list[Layout]] = {}
         for layout in former:
             self._former.setdefault(layout.relation, []).append(layout)
+        self.relations = {layout.id: layout.relation for layout in former}
+        """The ids of tables by the number of each layout that they had."""
         self._shifts = {layout.id: Shift.load(layout.change, engine.dictionary) for layout in former}
 
     def histories(
@@ -85,13 +87,9 @@ class Layouts:
                 self._engine.drop_source(layout.name)
         return found
 
-    def numbers(self) -> dict[int, int]:
-        """The ids of tables by the number of each layout that they had."""
-        return {layout.id: relation for relation, all in self._former.items() for layout in all}
-
     def shifted(self, number: int, delta: np.ndarray) -> np.ndarray:
         """Differences of the layout of that number in the newest one of its table."""
-        relation = self.numbers()[number]
+        relation = self.relations[number]
         for layout in self._former[relation]:
             if layout.id >= number:
                 delta = self._shifts[layout.id].apply(delta)

@@ -113,7 +113,8 @@ class Reader:
         key = (definition.id, epoch, query)
         with self._lock:
             kept = self._kept.get(key)
-            if kept is not None:
+            # What was altered or replaced has another schema, even at the same epoch.
+            if kept is not None and kept.schema is definition.schema:
                 self._kept.move_to_end(key)
                 return kept
         words, counts = snapshot.rows(definition.name, epoch)
@@ -141,8 +142,8 @@ class Reader:
         if size > self._capacity:
             return
         with self._lock:
-            if key in self._kept:
-                return
+            stale = self._kept.pop(key, None)
+            self._size -= 0 if stale is None else _bytes(stale)
             self._kept[key] = reading
             self._size += size
             while self._size > self._capacity:

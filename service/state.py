@@ -32,6 +32,7 @@ from service.errors import ServiceError
 from service.metrics import Metrics
 from service.payload import decode
 from service.placement import Placement
+from service.restoring import Restoring
 from service.settings import Settings
 from service.types import NamedTypes
 
@@ -110,10 +111,10 @@ def _recover(
         placement,
         lock,
     )
-    rest = _restore(state)
-    _replay(state)
+    restoring, rest = _restore(state)
+    _replay(state, restoring)
     for definition in rest:
-        definitions.hydrate(definition)
+        restoring.hydrate(definition)
     for definition in definitions.all.values():
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:
@@ -124,7 +125,7 @@ def _recover(
     return state
 
 
-def _restore(state: State) -> list[Definition]:
+def _restore(state: State) -> tuple[Restoring, list[Definition]]:
     """Begins with the state that is saved; the views that are not."""
     found = state.catalog.saved()
     saved: SavedState | None = None
@@ -135,34 +136,27 @@ def _restore(state: State) -> list[Definition]:
     def is_saved(id: int) -> bool:
         return found is not None and found.has(id)
 
-    rest = state.definitions.restore_tables(saved, is_saved)
-    rest += state.definitions.restore_views(saved, is_saved)
+    restoring = Restoring(state.definitions)
+    rest = restoring.tables(saved, is_saved)
+    rest += restoring.views(saved, is_saved)
     state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
     shutil.rmtree(state.settings.scratch, ignore_errors=True)  # of an epoch that nobody waits for any more
-    return rest
+    return restoring, rest
 
 
-def _replay(state: State) -> None:
+def _replay(state: State, restoring: Restoring) -> None:
     """Feeds the engine the log."""
     newest = state.catalog.newest()
     if newest is None:
         return
-    tables = {d.logged: d for d in state.definitions.all.values() if not d.is_view}
-    layouts = state.definitions.layouts
-    ids = {d.id: d for d in tables.values()}
-    former = {number: ids[id] for number, id in layouts.numbers().items()}
     parts: dict[str, list[np.ndarray]] = {}
     log_bytes = log_commits = 0
     for payload in state.catalog.payloads():
         for id, delta in decode(payload, state.engine.dictionary):
-            if id in former:
-                table = former[id]
-                delta = layouts.shifted(id, delta)
-                if table.filling is not None:
-                    delta = table.filling.recomputed(delta)
-                parts.setdefault(table.name, []).append(delta)
-            elif id in tables:
-                parts.setdefault(tables[id].name, []).append(delta)
+            known = restoring.current(id, delta)
+            if known is not None:
+                table, delta = known
+                parts.setdefault(table, []).append(delta)
         log_bytes += len(payload)
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}

@@ -14,11 +14,12 @@ from engine.schema import BIGINT, TEXT, Column, Schema, array_of, enumeration, n
 from engine.store.files import BatchFile, TextFile
 from engine.store.manifest import Manifest
 from service import catalog as module
-from service.catalog import Catalog, Commit, Record, metadata
+from service.catalog import Catalog, Commit, metadata
 from service.changes import Applied, Idempotency
 from service.errors import ServiceError
 from service.manifests import Saved
 from service.pipeline.tables import sinks, sources
+from service.records import Record
 from service.types import types
 
 SCHEMA = Schema(

