@@ -139,7 +139,7 @@ def _totals(f: Windowed, group: _Group, type: Type, dictionary: Dictionary) -> l
     words = [row[f.argument] for row in group.rows]  # type: ignore[index]
     total = _Total(_numbers(words, type, dictionary))
     scale = 10 ** (type.scale or 0)
-    most: int = 10**38 if f.type.may_be_wide else 2**63
+    most = 10**38 if f.type.may_be_wide else 2**63
     found = []
     for i, (low, high) in enumerate(_counts(f, group)):
         start, end = group.frame(f, i)
@@ -150,7 +150,7 @@ def _totals(f: Windowed, group: _Group, type: Type, dictionary: Dictionary) -> l
             found.append(float_word(float(value / ((high - low) * scale))))
         elif type.is_float:
             found.append(float_word(float(value)))
-        elif abs(value) >= most:
+        elif not -most < value < most:
             raise InvalidValue(f"overflow in {f.function.value}, whose result is {f.type}")
         else:
             found.append(word_of(int(value), dictionary) if f.type.may_be_wide else int(value))
