@@ -56,6 +56,11 @@ class Registry:
             log.readers.add(name)
         self.views[name] = KnownView(plan, history, failures)
 
+    def rows(self, name: str) -> int:
+        """How many differences the history of a source or a view holds; 0 where there is none."""
+        known = self.views.get(name) or self.sources.get(name)
+        return 0 if known is None or known.history is None else known.history.trace.rows
+
     def remove_view(self, name: str) -> None:
         view = self.views.pop(name, None)
         for log in view.failures if view else ():

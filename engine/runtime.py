@@ -196,8 +196,11 @@ class Engine:
 
     def input_rows(self, plan: Node) -> int:
         """How many differences of its sources the hydration of a plan begins with."""
-        histories = (self._registry.sources[source.name].history for source in sources_of(plan))
-        return sum(history.trace.rows for history in histories if history is not None)
+        return sum(self.rows(source.name) for source in sources_of(plan))
+
+    def rows(self, name: str) -> int:
+        """About how many rows a source or a view has: the differences that are kept of it."""
+        return self._registry.rows(name)
 
     def _hydrated(self, name: str, plan: Node, since: int, executor: Executor | None) -> Hydration:
         """The view's operators, run over the kept history of its sources from `since` on."""

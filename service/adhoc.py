@@ -29,7 +29,7 @@ from service.transaction import Transaction
 @dataclass(frozen=True, eq=False)
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for one before all epochs; `observe`
-    tells of a view's operators as they run."""
+    tells of a view's operators as they run, `size` about how many rows a relation has."""
 
     snapshot: Snapshot
     definitions: Mapping[str, Definition]
@@ -37,6 +37,7 @@ class Sight:
     duck: Duck
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
+    size: Callable[[str], int]
     transaction: Transaction | None = None
 
     @property

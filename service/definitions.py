@@ -38,7 +38,7 @@ from service.layouts import History
 from service.names import check_columns, check_name
 from service.placement import Placement
 from service.referring import resolved
-from service.seeing import relations_of, seen_now
+from service.seeing import relations_of, seen_now, sized
 
 _log = logging.getLogger("freshet.definitions")
 
@@ -182,10 +182,11 @@ class Definitions:
         """A view, planned over `relations` (those that there are): as it sees them, or all if that is new."""
         among = self.relations if relations is None else relations
         sees = details.sees
-        planned = plan_query(sql, relations_of(sees, among) if sees else among, dialect)
+        scope = relations_of(sees, among) if sees else sized(among, self.engine.rows)
+        planned = plan_query(sql, scope, dialect)
         check_columns(planned.schema.names)
         if not sees:
-            details = replace(details, sees=seen_now(planned.reads, among))
+            details = replace(details, sees=seen_now(planned.reads, scope))
         relation = Relation(name, planned.schema, planned.plan, None, True)
         return Definition(id, relation, created, sql, dialect, planned, None, details)
 

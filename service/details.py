@@ -19,11 +19,13 @@ class Seen:
     """A relation as a view sees it: what it is called now, and its columns by the names that the view uses.
 
     A view goes on with the names and columns that there were when it was made, whatever they
-    are called now and whatever has been added since.
+    are called now and whatever has been added since; and with about as many `rows`, None if there were
+    few, so that it is planned again as it was planned then.
     """
 
     relation: str
     columns: Mapping[str, str]
+    rows: int | None = None
 
     def renamed_column(self, old: str, new: str) -> Seen:
         return replace(self, columns={seen: new if now == old else now for seen, now in self.columns.items()})
@@ -58,7 +60,7 @@ def dump(details: Details) -> str | None:
         "constraints": [_constraint(constraint) for constraint in rules.constraints],
         "required": rules.required,
         "comments": dict(details.comments),
-        "sees": {name: [seen.relation, dict(seen.columns)] for name, seen in details.sees.items()},
+        "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
     }
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 

@@ -143,6 +143,10 @@ class Runtime:
             return None
         return definition.failure or self.snapshot.failure(name)
 
+    def size(self, name: str) -> int:
+        """About how many rows a table or a view has."""
+        return self._state.engine.rows(name)
+
     def observe(self, view: str) -> tuple[Observed, ...]:
         """What each operator of a view holds and has done, between two epochs. Blocks."""
         return self._writer.call(partial(self._state.engine.observe, view))

@@ -6,17 +6,36 @@ renamed, or whose table was, is there under its old name.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from math import log10
 
 from engine.plan import project
 from engine.schema import Schema
 from planner.catalog import Relation
 from service.details import Seen
 
+FEW = 100
+"""Rows below which a relation counts as one that has not been filled yet."""
+
 
 def seen_now(names: Iterable[str], relations: Mapping[str, Relation]) -> dict[str, Seen]:
     """How a view that is made now sees what it reads."""
-    return {name: Seen(name, {c: c for c in relations[name].schema.names}) for name in sorted(names)}
+    return {name: _as_it_is(relations[name]) for name in sorted(names)}
+
+
+def _as_it_is(relation: Relation) -> Seen:
+    return Seen(relation.name, {c: c for c in relation.schema.names}, relation.rows)
+
+
+def sized(relations: Mapping[str, Relation], rows: Callable[[str], int]) -> dict[str, Relation]:
+    """The relations with their numbers of rows, to the power of ten, so that views that are made one after
+    another are planned alike and share what they have in common; none where there are few."""
+    return {name: replace(relation, rows=_power(rows(name))) for name, relation in relations.items()}
+
+
+def _power(rows: int) -> int | None:
+    return None if rows < FEW else 10 ** round(log10(rows))
 
 
 def relations_of(sees: Mapping[str, Seen], relations: Mapping[str, Relation]) -> dict[str, Relation]:
@@ -32,7 +51,7 @@ def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
     now = relation.schema
     shown = [(old, now.index(new)) for old, new in seen.columns.items() if new in now.names]
     if name == relation.name and [(n, i) for i, n in enumerate(now.names)] == shown:
-        return relation
+        return replace(relation, rows=seen.rows)
     places = tuple(place for _, place in shown)
     columns = tuple(
         type(column)(old, column.type, column.nullable)
@@ -41,4 +60,4 @@ def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
     key = None
     if relation.key is not None and set(relation.key) <= set(places):
         key = tuple(places.index(i) for i in relation.key)
-    return Relation(name, Schema(columns), project(relation.plan, places), key, relation.is_view)
+    return Relation(name, Schema(columns), project(relation.plan, places), key, relation.is_view, seen.rows)

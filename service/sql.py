@@ -119,6 +119,7 @@ class SqlDoor:
                 self._duck,
                 dictionary,
                 self._runtime.observe,
+                self._runtime.size,
                 transaction,
             )
             results = []
@@ -140,7 +141,7 @@ class SqlDoor:
         """The newest state."""
         runtime = self._runtime
         seen = (runtime.snapshot, runtime.definitions(), times)
-        return Sight(*seen, self._duck, runtime.dictionary, runtime.observe)
+        return Sight(*seen, self._duck, runtime.dictionary, runtime.observe, runtime.size)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""

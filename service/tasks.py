@@ -62,6 +62,7 @@ from service.errors import Conflict, NotFound
 from service.merging import merge
 from service.reads import check_health
 from service.results import document, is_written
+from service.seeing import sized
 
 _NAMES: dict[type[Statement], str] = {
     Begin: "BEGIN",
@@ -184,7 +185,8 @@ def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
 def _explain(statement: Explain, sight: Sight) -> Result:
     planned = _planned(statement, sight)
     if statement.stage == ANALYZE:
-        text = planned.analyze(sight.observe(_running(statement, planned, sight)))
+        view, planned = _running(statement, planned, sight)
+        text = planned.analyze(sight.observe(view))
         return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
     lines: list[str] = []
     for stage in STAGES if statement.stage is None else (statement.stage,):
@@ -194,12 +196,15 @@ def _explain(statement: Explain, sight: Sight) -> Result:
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
 
 
-def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> str:
-    """The view that is observed: the one that is named, or one of this very query."""
+def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[str, PlannedQuery]:
+    """The view that is observed, and its plan: the one that is named, or one of this very query, which may
+    have been planned when tables had other sizes."""
     views = (
-        d for d in sight.definitions.values() if d.planned is not None and d.planned.plan == planned.plan
+        (definition.name, of)
+        for definition in sight.definitions.values()
+        if (of := definition.planned) is not None and (of.plan == planned.plan or of.sql == planned.sql)
     )
-    name = statement.view or next((view.name for view in views), None)
+    name, planned = (statement.view, planned) if statement.view else next(views, (None, planned))
     if name is None:
         raise NotFound(
             "no view is kept of this query", "EXPLAIN ANALYZE measures what runs: CREATE VIEW, or no ANALYZE"
@@ -207,13 +212,14 @@ def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> str:
     reason = sight.snapshot.failure(name)
     if reason is not None:
         raise Conflict(f"view {name} does not run: {reason}", code="view_quarantined")
-    return name
+    return name, planned
 
 
 def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
     """The planned query that is explained: of a view its own."""
     if statement.query is not None:
-        catalog = {name: definition.relation for name, definition in sight.definitions.items()}
+        relations = {name: definition.relation for name, definition in sight.definitions.items()}
+        catalog = sized(relations, sight.size)
         try:
             return plan_query(statement.query.text, catalog, statement.piece.dialect)
         except PlannerError as error:

@@ -47,12 +47,13 @@ GROUP_QUERIES = (
 
 def widest(key: tuple, rows: list) -> list:
     """A function of groups that sees negative counts too: how many values there are, once or twice."""
-    return [((len(rows) % 4,), 1 + rows[-1][0][0] % 2)]
+    return [((len(rows) % 4,), 1 + (rows[-1][0][0] or 0) % 2)]
 
 
 def up_to_three(*row: int) -> list:
     """A function of rows that gives none, one or two."""
-    return [(value, *row[1:]) for value in range(row[0] // 2, min(row[0], 2))]
+    first = row[0] or 0
+    return [(value, *row[1:]) for value in range(first // 2, min(first, 2))]
 
 
 @dataclass
