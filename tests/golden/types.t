@@ -147,7 +147,7 @@ SELECT 'ok'::mood AS m
 --
 422 unknown_function: type with name mood does not exist
 at statement 2, line 3, column 14
-hint: Did you mean "oid"?
+hint: did you mean oid?
 
 read glad
 --
