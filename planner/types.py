@@ -119,6 +119,12 @@ _BY_DUCKDB: dict[str, Type] = {
 }
 
 
+_SUPPORTED = (
+    "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
+    "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
+)
+
+
 def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     """The engine's type for one written in SQL; Unsupported if there is none, TypeMismatch for bad digits."""
     if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
@@ -130,18 +136,16 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None:
         written = node.sql(dialect)
-        names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
-        fail(
-            Unsupported(
-                f"type {written} is not supported",
-                did_you_mean(written, (name for name in names if name.isalnum()))
-                or "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, "
-                "TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM "
-                "and arrays of them",
-            ),
-            node,
-        )
+        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or _SUPPORTED), node)
     return found
+
+
+def _meant(node: exp.DataType, written: str) -> str:
+    """The type whose name is like one that SQL does not know; empty for a type that SQL knows."""
+    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
+    if node.this is not _DT.USERDEFINED:
+        return ""
+    return did_you_mean(written, (name for name in names if name.isalnum()))
 
 
 def _numeric(node: exp.DataType) -> Type:
