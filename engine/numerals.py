@@ -15,7 +15,7 @@ import numpy as np
 
 from engine.dictionary import Dictionary
 from engine.kernels.hashing import FIRST_NUMERAL, NUMERAL
-from engine.schema import NULL
+from engine.schema import NULL, Type
 
 _DIGITS = 100  # more than any number has
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
@@ -24,6 +24,14 @@ _COMPLEMENT = str.maketrans("0123456789", "9876543210")
 def is_wide(words: np.ndarray) -> np.ndarray:
     """bool[n]: which words, of a column that may be wide, are numerals'. (NULL has no magnitude.)"""
     return np.abs(words) >= FIRST_NUMERAL
+
+
+def explained(words: np.ndarray, type: Type) -> np.ndarray:
+    """Those of a column's words that the dictionary explains: all but NULL of an interned kind, of numbers
+    the wide ones."""
+    if type.is_interned:
+        return words[words != NULL]
+    return words[is_wide(words)] if type.may_be_wide else words[:0]
 
 
 def word_of(number: int, dictionary: Dictionary) -> int:

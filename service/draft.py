@@ -6,10 +6,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
 from sqlglot import exp
 
+from engine.numerals import explained
 from engine.plan import Source
-from engine.schema import NULL, Column, Schema
+from engine.schema import Column, Schema
 from planner.alterations import (
     Action,
     AddColumn,
@@ -111,9 +113,9 @@ class Draft:
         for place, origin in enumerate(self.origins):
             if origin is None:
                 word = defaults[place]
-                interned = new.schema.types[place].is_interned and word != NULL
+                needs_text = explained(np.array([word]), new.schema.types[place]).size > 0
                 words.append(word)
-                texts.append(self.among.engine.dictionary.text(word) if interned else None)
+                texts.append(self.among.engine.dictionary.text(word) if needs_text else None)
         places = tuple(-1 if origin is None else origin for origin in self.origins)
         return Shift(places, tuple(words), tuple(texts))
 

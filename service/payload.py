@@ -23,6 +23,7 @@ import orjson
 import pyarrow as pa
 
 from engine.dictionary import Dictionary
+from engine.numerals import explained
 from engine.schema import Schema
 
 _VERSION = 1
@@ -40,7 +41,9 @@ class DamagedPayload(Exception):
 
 def encode(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:
     """Differences, int64[W + 2, n] by the id of their table, as a payload."""
-    texts = [delta[i] for schema, delta in deltas.values() for i in text_columns(schema)]
+    texts = [
+        explained(delta[i], schema.types[i]) for schema, delta in deltas.values() for i in _explained(schema)
+    ]
     words, entries = dictionary.entries(np.concatenate(texts) if texts else np.zeros(0, np.int64))
     shapes = [[id, *delta.shape] for id, (_, delta) in deltas.items()]
     header = orjson.dumps({"tables": shapes, "texts": entries.to_pylist()})
@@ -88,9 +91,9 @@ def decode(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray
 
 
 @lru_cache(maxsize=4096)
-def text_columns(schema: Schema) -> tuple[int, ...]:
-    """The columns whose words the dictionary explains."""
-    return tuple(i for i, type in enumerate(schema.types) if type.is_interned)
+def _explained(schema: Schema) -> tuple[int, ...]:
+    """The columns with words that the dictionary explains."""
+    return tuple(i for i, type in enumerate(schema.types) if type.is_interned or type.may_be_wide)
 
 
 def _bytes(matrix: np.ndarray) -> bytes:
