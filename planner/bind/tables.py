@@ -67,8 +67,10 @@ class FromBinder:
         return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
 
     def _is_lateral(self, node: exp.Expression) -> bool:
-        """Whether an item of FROM may refer to those on its left."""
-        return isinstance(node, exp.Lateral) or rows_of(node, self.session.dialect) is not None
+        """Whether an item of FROM may refer to those on its left: elements of constant lists do not."""
+        if rows_of(node, self.session.dialect) is not None:
+            return node.find(exp.Column, exp.Query) is not None
+        return isinstance(node, exp.Lateral)
 
     def _lateral(self, node: exp.Expression, scope: Scope) -> From:
         """A query, or elements of lists, over the tables of `scope`."""

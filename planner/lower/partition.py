@@ -30,7 +30,7 @@ def asked(window: Window, rows: Lowered, items: Sequence[WindowItem]) -> Lowered
     rows = taken(rows, (*range(len(rows.ids)), *dict.fromkeys(p for p in read if p in keys)))
     others = [position for position in range(len(rows.ids)) if position not in keys]
     text = _Text(window, rows, {rows.ids[p]: f"c{i}" for i, p in enumerate(others)})
-    listed = ", ".join(["g", *text.names.values(), *map(text.item, items)])
+    listed = ", ".join(["g", *(f"c{i}" for i in range(len(others))), *map(text.item, items)])
     columns = [rows.node.schema.columns[position] for position in others]
     results = [Column(item.attribute.name, item.attribute.type, item.attribute.nullable) for item in items]
     node = GroupQuery(rows.node, keys, f"SELECT {listed} FROM {GROUPS}", Schema((*columns, *results)))

@@ -205,8 +205,13 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "bool": (
         _form(4, "({} AND {})", "bool", "bool"),
-        _form(1, "({} = ANY ({}))", "int", "list"),
-        _form(1, "({} <> ALL ({}))", "int", "list"),
+        # To DuckDB no array is an empty one here.
+        _form(
+            1, "({0} = ANY ({1}))", "int", "list", duck="CASE WHEN {1} IS NOT NULL THEN {0} = ANY ({1}) END"
+        ),
+        _form(
+            1, "({0} <> ALL ({1}))", "int", "list", duck="CASE WHEN {1} IS NOT NULL THEN {0} <> ALL ({1}) END"
+        ),
         _form(6, "({} OR {})", "bool", "bool"),
         _form(4, "(NOT {})", "bool"),
         _form(2, "({} LIKE {})", "text", "pattern"),
