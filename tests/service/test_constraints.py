@@ -236,11 +236,11 @@ def test_loads_are_completed_and_judged_whole(bulk: Client, data: Path):
         return ends(bulk, "loads", table="books", format="parquet", path="books.parquet", **options)
 
     assert load({"isbn": ["1", "2"], "author": [1, 2]}, done)["rows"] == 2
-    assert bulk.rows("books") == [("1", 1, 10, 20, "new"), ("2", 2, 10, 20, "new")]
+    assert sorted(bulk.rows("books")) == [("1", 1, 10, 20, "new"), ("2", 2, 10, 20, "new")]
     refused = load({"isbn": ["3", "4"], "author": [1, 9]}, failed)
     assert refused["code"] == "foreign_key_violated"
     refused = load({"isbn": ["3", "4"], "author": [1, 1], "net": [1, -1]}, failed)
     assert refused["code"] == "check_violated"
     assert len(bulk.rows("books")) == 2
     assert load({"isbn": ["3", "4"], "author": [1, 1], "net": [1, -1]}, done, bad_rows="skip")["rows"] == 1
-    assert bulk.rows("books")[2] == ("3", 1, 1, 2, "new")
+    assert ("3", 1, 1, 2, "new") in bulk.rows("books")
