@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import random
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from engine.schema import INTEGER, Column, Schema, numeric
+from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import Case, answers
 from tests.property.check import check
 from tests.property.histories import Change, Epoch, History
@@ -32,6 +34,9 @@ QUERIES = (
     "SELECT x AS c0, round(x, 1) AS c1, CASE WHEN x IN (0, 1, 99999999999999999999) THEN x END AS c2 FROM t",
     "SELECT k, x FROM t AS o WHERE x = (SELECT max(x) FROM t AS i WHERE i.k = o.k)",
     "SELECT s AS c0, count(*) AS c1 FROM (SELECT k, sum(x) AS s FROM t GROUP BY k) AS g GROUP BY s",
+    "SELECT k AS c0, x AS c1, sum(x) OVER (PARTITION BY k ORDER BY x, y) AS c2, avg(x) OVER () AS c3 FROM t",
+    "SELECT rank() OVER (ORDER BY x) AS c0, lag(x) OVER (ORDER BY x, y, k) AS c1 FROM t",
+    "SELECT k AS c0, max(x) OVER (PARTITION BY k ORDER BY y) AS c1 FROM t",
     "SELECT x AS c0, k AS c1, y AS c2 FROM t ORDER BY x DESC NULLS LAST, k, y LIMIT 4",
 )
 VIEWS = tuple(View(f"v{i}", Term("query", sql), ()) for i, sql in enumerate(QUERIES))
@@ -68,3 +73,10 @@ def test_wide_numbers_at_every_epoch(seed: int) -> None:
     found = answers(case)
     assert found.keys() == {view.name for view in VIEWS}
     assert check(case, found) is None
+
+
+def test_wide_numbers_in_supersteps(tmp_path: Path) -> None:
+    case = Case(7, (TABLE,), VIEWS, _history(random.Random(7)))
+    executor, rng = executor_for(7, tmp_path, Here(7))
+    assert check(case, answers(case), lambda: Mixed(executor, rng, 0.7)) is None
+    assert executor.done
