@@ -56,7 +56,7 @@ INSTANTS = tuple(moment.replace(tzinfo=UTC) for moment in MOMENTS)
 INTERVALS = {
     "P1D": "1 day",
     "P1M": "1 month",
-    "P30D": "30 days",
+    "P31D": "31 days",  # 30 would be a month's equal to DuckDB
     "PT36H": "36 hours",
     "P-1Y": "-1 year",
     "PT0S": "0 s",
