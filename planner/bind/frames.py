@@ -67,6 +67,14 @@ def frame_of(spec: exp.WindowSpec | None, is_ordered: bool) -> Frame:
     end = _edge(spec, "end") if spec.args.get("end") else CURRENT
     exclude = spec.args.get("exclude")
     words = exclude.name.lower() if isinstance(exclude, exp.Expression) else str(exclude or "").lower()
+    if unit is Unit.ROWS and words in ("group", "ties"):
+        # Rows are put in a full order to be counted, in which no two are peers.
+        if (start, end) != (START, END):
+            error = Unsupported(
+                f"EXCLUDE {words.upper()} of a frame of ROWS is not supported", "use GROUPS or RANGE"
+            )
+            fail(error, spec)
+        unit = Unit.RANGE
     frame = Frame(unit, start, end, "" if words == "no others" else words)
     return frame if is_ordered else _unordered(frame)
 

@@ -165,4 +165,11 @@ class Windows(Expressions):
             return NOTHING
         shapes = _FRAMES if unit != "RANGE" or near else _FRAMES[:4]
         text = self.rng.choice(shapes).format(unit=unit, n=self.rng.randint(1, 3), m=self.rng.randint(0, 2))
-        return optional(text + self.rng.choice(_EXCLUSIONS))
+        exclusion = self.rng.choice(_EXCLUSIONS)
+        if (
+            unit == "ROWS"
+            and exclusion.endswith(("GROUP", "TIES"))
+            and "UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING" not in text
+        ):
+            exclusion = ""  # refused: see docs/sql.md
+        return optional(text + exclusion)
