@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
 from planner.errors import InvalidSyntax
+from planner.parsers import parser_of
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -22,7 +22,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
         trees = [
             arrows.restore(tree, dialect)
-            for tree in sqlglot.parse(text, read=dialect)
+            for tree in _parsed(text, Dialect.get_or_raise(dialect))
             if isinstance(tree, exp.Expression)
         ]
         for tree in trees:
@@ -37,6 +37,10 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         mutually.mark(tree, declarations)
         remember(tree, text, dialect)
     return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+
+
+def _parsed(text: str, dialect: Dialect) -> list[exp.Expr | None]:
+    return parser_of(dialect).parse(dialect.tokenize(text), text)
 
 
 def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:

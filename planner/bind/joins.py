@@ -2,7 +2,8 @@
 
 A right join is a left join turned round. A semi or anti join is a filter with EXISTS. USING and
 NATURAL merge columns: the merged column is the left one, the right one for a right join, and the
-first of both that is not NULL for a full join.
+first of both that is not NULL for a full join. In `*` the merged columns come first, as the SQL standard
+has it; some dialects leave them where the left table has them.
 """
 
 from __future__ import annotations
@@ -18,14 +19,17 @@ from planner.bind.expressions import ExpressionBinder
 from planner.bind.refuse import unsupported
 from planner.bind.scope import Scope
 from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.errors import InvalidQuery, UnknownColumn
+from planner.errors import AmbiguousColumn, InvalidQuery, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, Filter, Join, JoinKind, Operator, Project
 from planner.positions import fail
-from planner.scalars import call, conjoin, may_be_null, negate
+from planner.rewrite import identity
+from planner.scalars import TRUE, call, conjoin, may_be_null, negate
 from planner.suggestions import did_you_mean
 
-Pair = tuple[str, Attribute, Attribute]
-"""A name that USING merges, and its column on either side."""
+Pair = tuple[Attribute, Attribute]
+"""The columns of either side that USING merges."""
+_MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
+"""Dialects in whose `*` a merged column stands where the left table has it."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +46,15 @@ class JoinBinder:
         self.environment = environment
         self.bind_query = bind_query
 
+    def crossed(self, left: From, right: From, node: exp.Expression) -> From:
+        """All pairs of rows; the right side may refer to the left one's columns."""
+        scope = self.both(left.scope, right.scope, node)
+        return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
+
     def join(self, node: exp.Join, left: From, right: From) -> From:
         kind = _kind(node)
+        if node.side in ("RIGHT", "FULL") and right.operator.free & left.operator.ids:
+            unsupported(f"{node.side} JOIN LATERAL", node, "a LATERAL is joined by INNER, LEFT or CROSS JOIN")
         pairs, condition = self._condition(node, left, right)
         if kind in (JoinKind.SEMI, JoinKind.ANTI):
             exists: Expression = Exists(Filter(right.operator, condition))
@@ -60,20 +71,21 @@ class JoinBinder:
         return self._merged(node, left, right, pairs, operator)
 
     def _condition(self, node: exp.Join, left: From, right: From) -> tuple[list[Pair], Expression]:
-        """The columns that USING merges, with their name, and the condition that pairs rows."""
-        names = [identifier.name for identifier in node.args.get("using") or []]
+        """The columns that USING merges, and the condition that pairs rows."""
+        names = node.args.get("using") or []
         if node.method == "NATURAL":
             ours = {column.name.lower() for column in right.scope.star}
-            names = [column.name for column in left.scope.star if column.name.lower() in ours]
-        pairs = [(name, _using(left.scope, name, node), _using(right.scope, name, node)) for name in names]
+            common = (column.name for column in left.scope.star if column.name.lower() in ours)
+            names = [exp.to_identifier(name, quoted=True) for name in common]
+        pairs = [(_using(left.scope, name, node), _using(right.scope, name, node)) for name in names]
         ops = [Op.EQ] * len(pairs)
         if pairs and node.method == "ASOF" and not node.args.get("match_condition"):
             ops[-1] = Op.GE
-        parts = [compare(op, a.ref, b.ref) for op, (_, a, b) in zip(ops, pairs, strict=True)]
+        parts = [compare(op, a.ref, b.ref) for op, (a, b) in zip(ops, pairs, strict=True)]
         conditions = [node.args[part] for part in ("on", "match_condition") if node.args.get(part)]
         if not conditions:
             return pairs, conjoin(parts)
-        scope = self.both(left, right, node)
+        scope = self.both(left.scope, right.scope, node.this)
 
         def queries(query: exp.Expression, within: Scope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
@@ -81,59 +93,44 @@ class JoinBinder:
         binder = ExpressionBinder(self.session, scope, queries, "ON")
         return pairs, conjoin([*parts, *(binder.predicate(condition) for condition in conditions)])
 
-    def both(self, left: From, right: From, node: exp.Join) -> Scope:
+    def both(self, left: Scope, right: Scope, node: exp.Expression) -> Scope:
         """The scope of both sides; InvalidQuery if a table's name is there twice."""
-        names = {table.alias.lower() for table in left.scope.tables if table.alias}
-        for table in right.scope.tables:
+        names = {table.alias.lower() for table in left.tables if table.alias}
+        for table in right.tables:
             if table.alias.lower() in names:
                 error = InvalidQuery(
                     f'table name "{table.alias}" is there twice', "give one of them an alias"
                 )
-                fail(error, node.this)
-        return Scope(
-            left.scope.tables + right.scope.tables,
-            {**left.scope.merged, **right.scope.merged},
-            left.scope.star + right.scope.star,
-            self.environment.outer,
-        )
+                fail(error, node)
+        return Scope(left.tables + right.tables, left.star + right.star, self.environment.outer)
 
-    def _merged(
-        self,
-        node: exp.Join,
-        left: From,
-        right: From,
-        pairs: list[Pair],
-        operator: Operator,
-    ) -> From:
-        scope = self.both(left, right, node)
+    def _merged(self, node: exp.Join, left: From, right: From, pairs: list[Pair], operator: Operator) -> From:
+        scope = self.both(left.scope, right.scope, node.this)
         if not pairs:
             return From(operator, scope)
-        merged: dict[str, Attribute] = {}
         if node.side == "FULL":
             operator, merged = self._coalesced(operator, pairs)
         else:
-            merged = {name.lower(): (b if node.side == "RIGHT" else a) for name, a, b in pairs}
-        replaced = {a.id: merged[name.lower()] for name, a, _ in pairs}
-        hidden = {b.id for _, _, b in pairs}
-        star = tuple(replaced.get(c.id, c) for c in left.scope.star)
-        star += tuple(c for c in right.scope.star if c.id not in hidden)
-        return From(operator, replace(scope, merged={**scope.merged, **merged}, star=star))
+            merged = [b if node.side == "RIGHT" else a for a, b in pairs]
+        lefts, rights = {a.id: place for place, (a, _) in enumerate(pairs)}, {b.id for _, b in pairs}
+        if self.session.dialect in _MERGED_IN_PLACE:
+            star = [merged[lefts[c.id]] if c.id in lefts else c for c in left.scope.star]
+        else:
+            star = [*merged, *(c for c in left.scope.star if c.id not in lefts)]
+        star += [c for c in right.scope.star if c.id not in rights]
+        return From(operator, replace(scope, star=tuple(star)))
 
-    def _coalesced(self, operator: Operator, pairs: list[Pair]) -> tuple[Operator, dict[str, Attribute]]:
+    def _coalesced(self, operator: Operator, pairs: list[Pair]) -> tuple[Operator, list[Attribute]]:
+        """The operator with a column for each pair: the first of its values that is not NULL."""
         columns = {column.id: column for column in operator.columns}
-        items: list[tuple[Attribute, Expression]] = [(c, c.ref) for c in operator.columns]
-        merged = {}
-        for name, a, b in pairs:
+        before = columns_before(operator)
+        merged: list[tuple[Attribute, Expression]] = []
+        for a, b in pairs:
             values, type = alternatives("COALESCE({})", [a.ref, b.ref])
+            nullable = may_be_null(a.ref, before) or may_be_null(b.ref, before)  # a row may be of one alone
             value = call(Op.COALESCE, *values, type=type)
-            before = columns_before(operator)
-            nullable = may_be_null(a.ref, before) or may_be_null(
-                b.ref, before
-            )  # a row may be of either alone
-            attribute = self.session.attribute(columns[a.id].name, type, nullable)
-            items.append((attribute, value))
-            merged[name.lower()] = attribute
-        return Project(operator, tuple(items)), merged
+            merged.append((self.session.attribute(columns[a.id].name, type, nullable), value))
+        return Project(operator, (*identity(operator.columns), *merged)), [column for column, _ in merged]
 
 
 def columns_before(operator: Operator) -> dict[int, Attribute]:
@@ -159,10 +156,14 @@ def _kind(node: exp.Join) -> JoinKind:
     return JoinKind.INNER
 
 
-def _using(scope: Scope, name: str, node: exp.Join) -> Attribute:
-    column = scope.local(exp.column(name))
+def _using(scope: Scope, name: exp.Identifier, node: exp.Join) -> Attribute:
+    """The column of a side that USING or NATURAL names; UnknownColumn or AmbiguousColumn."""
+    place = name if name.meta else node
+    try:
+        column = scope.local(exp.Column(this=name.copy()))
+    except AmbiguousColumn as error:
+        fail(error, place)
     if column is None:
-        near = did_you_mean(name, (column.name for column in scope.star))
-        place = next((part for part in node.args.get("using") or [] if part.name == name), node)
-        fail(UnknownColumn(f'column "{name}" in USING is not on both sides', near), place)
+        near = did_you_mean(name.name, (column.name for column in scope.star))
+        fail(UnknownColumn(f'column "{name.name}" in USING is not on both sides', near), place)
     return column

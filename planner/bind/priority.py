@@ -26,7 +26,7 @@ def prioritized(session: Session, node: exp.Select, recursion: Variables, bound:
     if not recursion or Dependence(session).of(bound.operator, recursion):
         error = "PRIORITY is a hint for the terms of a recursion that do not recur"
         fail(InvalidQuery(error, "write it at a SELECT where the recursion starts"), hint)
-    scope = Scope((Table("", bound.columns),))
+    scope = Scope.of(Table("", bound.columns))
     value = ExpressionBinder(session, scope, _no_query, "PRIORITY").bind(hint)
     if not value.type.is_integer:
         fail(TypeMismatch(f"PRIORITY is {value.type}, not an integer", "cast it to BIGINT"), hint)

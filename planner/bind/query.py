@@ -18,7 +18,7 @@ from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.select import bind_select
 from planner.bind.session import Bound, Environment, Session
-from planner.bind.tables import FromBinder
+from planner.bind.tables import FromBinder, is_join_tree
 from planner.bind.unions import union_all
 from planner.constants import folded
 from planner.errors import InvalidQuery, PlannerError
@@ -50,7 +50,7 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
             return bind_select(session, node, environment, bind_query)
         case exp.Subquery():
             check_clauses(node)
-            if isinstance(node.this, exp.Table):
+            if is_join_tree(node):
                 unsupported("a join in place of a query", node)
             return _placed(session, node, _bind(session, node.this, environment), environment)
         case exp.Pivot():
@@ -72,7 +72,7 @@ def _placed(session: Session, node: exp.Expression, bound: Bound, environment: E
         return bound
     limits = limits_of(session, node)
     bound = settle(session, bound)
-    scope = Scope((Table("", bound.columns),), outer=environment.outer)
+    scope = Scope.of(Table("", bound.columns), environment.outer)
 
     def queries(query: exp.Expression, within: Scope) -> Bound:
         return bind_query(session, query, environment.within(within))

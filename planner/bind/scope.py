@@ -1,13 +1,13 @@
 """Which column a name means: the tables of a FROM clause, and the scopes around it.
 
-Names compare without case, as DuckDB's do. A column that USING or NATURAL merged is found
-once under its bare name. Columns keep their numbers through joins, so a scope can outlive
-the operators that it was made for.
+Names compare without case, as DuckDB's do. A bare name is one of the columns that `*` means, among which
+USING and NATURAL have merged those of two tables; a name behind a table's is one of that table's. Columns
+keep their numbers through joins, so a scope can outlive the operators that it was made for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
@@ -27,27 +27,26 @@ class Table:
     alias: str
     columns: tuple[Attribute, ...]
 
-    def find(self, identifier: exp.Identifier) -> list[Attribute]:
-        """The columns that have the name exactly, else those that have it but for its case."""
-        exact = [column for column in self.columns if column.name == fold(identifier)]
-        return exact or [column for column in self.columns if column.name.lower() == identifier.this.lower()]
-
 
 @dataclass(frozen=True)
 class Scope:
-    """The tables in reach; `merged` holds the columns that stand for several under a bare name,
-    `star` what `*` means, in order; `aliases` the select list's names, which columns go before."""
+    """The tables in reach, and the columns that `*` means, in order; `aliases` are the select list's names,
+    which columns go before."""
 
     tables: tuple[Table, ...] = ()
-    merged: Mapping[str, Attribute] = field(default_factory=dict)
     star: tuple[Attribute, ...] = ()
     outer: Scope | None = None
     aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
 
+    @classmethod
+    def of(cls, table: Table, outer: Scope | None = None) -> Scope:
+        """The scope of one table."""
+        return cls((table,), table.columns, outer)
+
     def ids(self) -> frozenset[int]:
         """The numbers of the columns of this scope itself."""
-        columns = {column.id for table in self.tables for column in table.columns}
-        return frozenset(columns | {column.id for column in self.merged.values()})
+        columns = (column for table in self.tables for column in table.columns)
+        return frozenset(column.id for column in (*columns, *self.star))
 
     def table(self, node: exp.Column) -> Table:
         """The table that qualifies `node`; UnknownTable if there is none."""
@@ -73,15 +72,13 @@ class Scope:
         name = node.name
         if node.table:
             qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
-            found = [column for table in qualified for column in table.find(node.this)]
+            found = [column for table in qualified for column in _called(node.this, table.columns)]
             if qualified and not found:
                 fail(_unknown(name, qualified, f'table "{node.table}" has no column "{name}"'), node)
-        elif name.lower() in self.merged:
-            return self.merged[name.lower()]
         else:
-            found = [column for table in self.tables for column in table.find(node.this)]
+            found = _called(node.this, self.star)
         if len(found) > 1:
-            owners = [t.alias for t in self.tables if t.find(node.this)]
+            owners = [t.alias for t in self.tables if _called(node.this, t.columns)]
             hint = f"say which: {', '.join(f'{owner}.{name}' for owner in owners)}" if len(owners) > 1 else ""
             fail(AmbiguousColumn(f'column "{name}" is ambiguous', hint), node)
         return found[0] if found else None
@@ -106,6 +103,12 @@ class Scope:
         return UnknownTable(
             f'no table "{node.table}" is in reach here', did_you_mean(node.table, names, hint)
         )
+
+
+def _called(identifier: exp.Identifier, columns: Iterable[Attribute]) -> list[Attribute]:
+    """The columns that have the name exactly, else those that have it but for its case."""
+    alike = [column for column in columns if column.name.lower() == identifier.this.lower()]
+    return [column for column in alike if column.name == fold(identifier)] or alike
 
 
 def _unknown(name: str, tables: list[Table], message: str) -> UnknownColumn:

@@ -110,11 +110,8 @@ def _chosen(node: exp.Columns, scope: Scope) -> tuple[Attribute, ...]:
 
 def _with_column(node: exp.Expression, some: exp.Columns, column: Attribute, scope: Scope) -> Output:
     """The item with one column in the place of COLUMNS, under the column's name if it has no other."""
-    if any(column.id == merged.id for merged in scope.merged.values()):
-        table = None
-    else:
-        table = next(t.alias for t in scope.tables if any(c.id == column.id for c in t.columns))
-    one = exp.column(exp.to_identifier(column.name, quoted=True), table=table or None)
+    owners = (t.alias for t in scope.tables if any(c.id == column.id for c in t.columns))
+    one = exp.column(exp.to_identifier(column.name, quoted=True), table=next(owners, None) or None)
     item = node.transform(lambda part: one.copy() if part == some else part)
     return Output(fold(item.args["alias"]) if isinstance(item, exp.Alias) else column.name, item)
 

@@ -1,7 +1,12 @@
-"""FROM: tables, views, CTEs, subqueries and VALUES; a comma between them binds more weakly than JOIN."""
+"""FROM: tables, views, CTEs, subqueries and VALUES; a comma between them binds more weakly than JOIN.
+
+LATERAL items and table functions may refer to the tables on their left: those of the same join tree, and
+those before the commas to its left. An operator that does so has free columns until it is joined to them.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from sqlglot import exp
@@ -15,20 +20,15 @@ from planner.bind.scope import Scope, Table
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold
-from planner.ir import (
-    UNIT,
-    Attribute,
-    Join,
-    JoinKind,
-    Operator,
-    Scan,
-)
+from planner.ir import UNIT, Attribute, Operator, Scan
+from planner.parsers import is_comma
 from planner.positions import fail
-from planner.scalars import TRUE
 from planner.suggestions import did_you_mean
 
 
 class FromBinder:
+    """Binds the FROM clauses of one query; `before` is always the scope of the tables on the left."""
+
     def __init__(self, session: Session, environment: Environment, bind_query: BindQuery) -> None:
         self.session = session
         self.environment = environment
@@ -37,34 +37,57 @@ class FromBinder:
 
     def bind(self, select: exp.Select) -> From:
         """The FROM clause of a SELECT; one row without columns if it has none."""
+        nothing = Scope(outer=self.environment.outer)
         clause = select.args.get("from_")
         if clause is None:
-            return From(UNIT, Scope(outer=self.environment.outer))
-        tables = self._joined(clause.this, select.args.get("joins") or [])
+            return From(UNIT, nothing)
+        tables = self._list(clause.this, select.args.get("joins") or [], nothing)
         for view in select.args.get("laterals") or []:
-            tables = self._join(exp.Join(this=view), tables, None)
+            tables = self._joined(exp.Join(this=view), tables, nothing)
         return tables
 
-    def _joined(self, first: exp.Expression, joins: list[exp.Join]) -> From:
-        """Tables between commas, each group joined from the left, then all groups crossed."""
-        done: From | None = None
-        group = self._table(first)
-        for join in joins:
-            check_clauses(join)
-            if self._is_lateral(join.this):
-                group = self._join(join, self._crossed(done, group, join), None)
-                done = None
-            elif _is_comma(join):
-                done, group = self._crossed(done, group, join), self._table(join.this)
-            else:
-                group = self._join(join, group, self._table(join.this))
-        return self._crossed(done, group, joins[-1]) if joins else group
+    def _list(self, first: exp.Expression, joins: Iterable[exp.Join], before: Scope) -> From:
+        """A table and all that stands behind it: groups of joins between commas, crossed."""
+        (table, group), *others = _groups(first, joins)
+        done = self._group(self._alone(table, before), group, before)
+        for table, group in others:
+            done = self._behind(done, table, group, before)
+        return done
 
-    def _crossed(self, left: From | None, right: From, join: exp.Join) -> From:
-        if left is None:
-            return right
-        scope = self.joins.both(left, right, join)
-        return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
+    def _group(self, first: From, joins: list[exp.Join], before: Scope) -> From:
+        """Tables joined from the left."""
+        for join in joins:
+            first = self._joined(join, first, before)
+        return first
+
+    def _behind(self, done: From, table: exp.Expression, group: list[exp.Join], before: Scope) -> From:
+        """What stands before a comma, crossed with the group of joins behind it.
+
+        `a, (f(a.x) JOIN c)` is made as `(a, f(a.x)) JOIN c`, which needs no second look at a, unless the join
+        has rows that f(a.x) has not.
+        """
+        visible = self.joins.both(before, done.scope, table)
+        if not self._is_lateral(table) or any(join.side in ("RIGHT", "FULL") for join in group):
+            return self.joins.crossed(done, self._group(self._alone(table, visible), group, visible), table)
+        rows = rows_of(table, self.session.dialect)
+        if rows is not None:
+            item = self._elements(rows, done.operator, visible)
+        else:
+            alone = self._alone(table, visible)
+            item = replace(alone, operator=self.joins.crossed(done, alone, table).operator)
+        behind = self._group(item, group, visible)
+        return replace(behind, scope=self.joins.both(done.scope, behind.scope, table))
+
+    def _joined(self, join: exp.Join, left: From, before: Scope) -> From:
+        """The tables on the left with the one that the join names."""
+        check_clauses(join)
+        visible = self.joins.both(before, left.scope, join.this)
+        rows = rows_of(join.this, self.session.dialect)
+        if rows is not None and self._is_lateral(join.this) and _joins_all(join):
+            rows = replace(rows, outer=rows.outer or join.side == "LEFT")
+            item = self._elements(rows, left.operator, visible)
+            return replace(item, scope=self.joins.both(left.scope, item.scope, join.this))
+        return self.joins.join(join, left, self._list(join.this, (), visible))
 
     def _is_lateral(self, node: exp.Expression) -> bool:
         """Whether an item of FROM may refer to those on its left: elements of constant lists do not."""
@@ -72,82 +95,66 @@ class FromBinder:
             return node.find(exp.Column, exp.Query) is not None
         return isinstance(node, exp.Lateral)
 
-    def _lateral(self, node: exp.Expression, scope: Scope) -> From:
-        """A query, or elements of lists, over the tables of `scope`."""
-        rows = rows_of(node, self.session.dialect)
-        if rows is not None:
-            return self._named_rows(rows, self._elements(rows, UNIT, Scope(outer=scope)))
+    def _alone(self, node: exp.Expression, before: Scope) -> From:
+        """One item of FROM, without the joins that stand behind it."""
+        elements = rows_of(node, self.session.dialect)
+        if elements is not None:
+            return self._elements(elements, UNIT, Scope(outer=before))
         check_clauses(node)
-        if not isinstance(node.this, exp.Subquery):
-            unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
-        bound = self.bind_query(self.session, node.this, self.environment.within(scope))
-        return self._named(node, bound, "")
+        if node.args.get("pivots"):
+            return self._pivoted(node, before)
+        match node:
+            case exp.Lateral(this=exp.Subquery() as query):
+                bound = self.bind_query(self.session, query, self.environment.within(before))
+                return self._named(node, bound, "")
+            case exp.Lateral():
+                unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
+            case exp.Table(this=exp.Values() as rows):
+                named = rows if rows.alias else node
+                return self._named(named, self.bind_query(self.session, rows, self.environment), "")
+            case exp.Table() if not isinstance(node.this, exp.Identifier):
+                name = node.this.sql(self.session.dialect).split("(")[0].lower()
+                unsupported(f"table function {name}", node)
+            case exp.Table():
+                return self._named(node, self._relation(node), node.name)
+            case exp.Subquery() if is_join_tree(node):
+                return self._parenthesised(node, before)
+            case exp.Subquery() | exp.Values():
+                return self._named(node, self.bind_query(self.session, node, self.environment), "")
+        unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
 
-    def _elements(self, rows: Rows, input: Operator, scope: Scope) -> Bound:
-        """The rows of `input`, which `scope` knows, with the elements of their lists: its columns."""
+    def _elements(self, rows: Rows, input: Operator, scope: Scope) -> From:
+        """The rows of `input`, which `scope` knows, with the elements of their lists."""
 
         def queries(query: exp.Expression, within: Scope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
 
         bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
         lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
-        return with_places(self.session, input, lists, rows)
+        bound = with_places(self.session, input, lists, rows)
+        columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
+        return From(bound.operator, Scope.of(Table(rows.node.alias, columns), self.environment.outer))
 
-    def _table(self, node: exp.Expression) -> From:
-        rows = rows_of(node, self.session.dialect)
-        if rows is not None:
-            return self._named_rows(rows, self._elements(rows, UNIT, Scope(outer=self.environment.outer)))
-        check_clauses(node)
-        if node.args.get("pivots"):
-            return self._pivoted(node)
-        match node:
-            case exp.Table():
-                if not isinstance(node.this, exp.Identifier):
-                    name = node.this.sql(self.session.dialect).split("(")[0].lower()
-                    unsupported(f"table function {name}", node)
-                joins = node.args.get("joins") or []
-                named = self._named(node, self._relation(node), node.name)
-                return self._join_all(named, joins)
-            case exp.Subquery() if isinstance(node.this, exp.Table):
-                return self._parenthesised(node)
-            case exp.Subquery() | exp.Values():
-                bound = self.bind_query(self.session, node, self.environment)
-                named = self._named(node, bound, "")
-                return self._join_all(named, node.args.get("joins") or [])
-        unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
-
-    def _pivoted(self, node: exp.Expression) -> From:
+    def _pivoted(self, node: exp.Expression, before: Scope) -> From:
         """A table with the PIVOTs and UNPIVOTs behind it, one over the other."""
-        *before, pivot = node.args["pivots"]
+        *earlier, pivot = node.args["pivots"]
         source = node.copy()
-        source.set("pivots", before)
+        source.set("pivots", earlier)
         source.set("joins", None)
-        names = [column.name for column in self._table(source).scope.star]
+        names = [column.name for column in self._alone(source, before).scope.star]
         bound = self.bind_query(self.session, pivoted(source, pivot, names), self.environment)
-        return self._join_all(self._named(pivot, bound, node.alias_or_name), node.args.get("joins") or [])
+        return self._named(pivot, bound, node.alias_or_name)
 
-    def _join_all(self, first: From, joins: list[exp.Join]) -> From:
-        for join in joins:
-            check_clauses(join)
-            right = None if self._is_lateral(join.this) else self._table(join.this)
-            first = self._join(join, first, right)
-        return first
-
-    def _parenthesised(self, node: exp.Subquery) -> From:
-        inner = self._table(node.this)
+    def _parenthesised(self, node: exp.Subquery, before: Scope) -> From:
+        inner = self._list(node.this, (), before)
         if not node.alias:
             return inner
         table = Table(node.alias, _renamed(node, inner.scope.star))
-        return From(inner.operator, Scope((table,), star=table.columns, outer=self.environment.outer))
+        return replace(inner, scope=Scope.of(table, self.environment.outer))
 
     def _named(self, node: exp.Expression, bound: Bound, name: str) -> From:
         table = Table(node.alias or name, _renamed(node, bound.columns))
-        return From(bound.operator, Scope((table,), star=table.columns, outer=self.environment.outer))
-
-    def _named_rows(self, rows: Rows, bound: Bound) -> From:
-        columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
-        table = Table(rows.node.alias, columns)
-        return From(bound.operator, Scope((table,), star=columns, outer=self.environment.outer))
+        return From(bound.operator, Scope.of(table, self.environment.outer))
 
     def _relation(self, node: exp.Table) -> Bound:
         name = node.name.lower()
@@ -168,20 +175,30 @@ class FromBinder:
         scan = Scan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
         return Bound(scan, columns)
 
-    def _join(self, node: exp.Join, left: From, right: From | None) -> From:
-        """The join of two tables; without a right one, with the lateral query that the node holds."""
-        if right is None:
-            if node.side in ("RIGHT", "FULL"):
-                unsupported(f"{node.side} JOIN LATERAL", node)
-            scope = replace(left.scope, outer=self.environment.outer)
-            rows = rows_of(node.this, self.session.dialect)
-            if rows is not None and _joins_all(node):
-                rows = replace(rows, outer=rows.outer or node.side == "LEFT")
-                bound = self._elements(rows, left.operator, scope)
-                named = self._named_rows(rows, bound)
-                return From(bound.operator, self.joins.both(left, named, node))
-            right = self._lateral(node.this, scope)
-        return self.joins.join(node, left, right)
+
+def is_join_tree(node: exp.Subquery) -> bool:
+    """Whether what stands in the parentheses is tables of a FROM clause, and not a query."""
+    inner = node.this
+    if isinstance(inner, exp.Subquery | exp.Values):
+        named = any(inner.args.get(part) for part in ("alias", "joins", "pivots"))
+        return named or (isinstance(inner, exp.Subquery) and is_join_tree(inner))
+    return isinstance(inner, exp.Table | exp.UDTF)
+
+
+def _groups(first: exp.Expression, joins: Iterable[exp.Join]) -> list[tuple[exp.Expression, list[exp.Join]]]:
+    """The items before and between the commas, each with the joins behind it. A table that stands in
+    parentheses, or before several ONs, has joins of its own."""
+    joins = (*(first.args.get("joins") or ()), *joins)
+    if isinstance(first, exp.Table) and isinstance(first.this, exp.Lateral | exp.Unnest):
+        first = first.this
+    groups: list[tuple[exp.Expression, list[exp.Join]]] = [(first, [])]
+    for join in joins:
+        if is_comma(join):
+            check_clauses(join)
+            groups.append((join.this, []))
+        else:
+            groups[-1][1].append(join)
+    return groups
 
 
 def _joins_all(join: exp.Join) -> bool:
@@ -189,10 +206,6 @@ def _joins_all(join: exp.Join) -> bool:
     on = join.args.get("on")
     plain = on is None or (isinstance(on, exp.Boolean) and on.this)
     return plain and not join.args.get("using") and not join.method and join.kind not in ("SEMI", "ANTI")
-
-
-def _is_comma(join: exp.Join) -> bool:
-    return not any(join.args.get(part) for part in ("on", "using", "side", "kind", "method"))
 
 
 def _renamed(node: exp.Expression, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from engine.expressions import Literal
+from engine.expressions import ColumnRef, Literal
 from planner.ir import (
     Expression,
     Filter,
@@ -55,9 +55,19 @@ def _joined(operator: Operator) -> Operator:
     for side, other in ((below.right, below.left), (below.left, below.right)):
         row = _constants(side)
         if row is not None:
+            other = _given(other, row)
             items = (*identity(other.columns), *((column, row[column.id]) for column in side.columns))
             return Filter(Project(other, items), below.condition)
     return below
+
+
+def _given(operator: Operator, row: Mapping[int, Expression]) -> Operator:
+    """The operator, which may be lateral to the row, with the row's values in the place of its columns."""
+    if not operator.free & row.keys():
+        return operator
+    return _operator(
+        map_expressions(operator, lambda e: row.get(e.index) if isinstance(e, ColumnRef) else None)
+    )
 
 
 def _constants(operator: Operator) -> Mapping[int, Expression] | None:

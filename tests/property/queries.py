@@ -10,8 +10,9 @@ from __future__ import annotations
 from tests.property.expressions import COMPARABLE, SORTS, Scope
 from tests.property.groups import AGGREGATES
 from tests.property.places import DIRECTIONS, placed
-from tests.property.sources import Relation, Sources
+from tests.property.sources import Relation
 from tests.property.terms import NOTHING, Term, listed, optional
+from tests.property.trees import Trees
 
 OUTPUTS = ("int", "int", "int", "text", "text", "bool", "float", "numeric", "date", "timestamp")
 SET_OPERATIONS = (
@@ -26,7 +27,7 @@ SET_OPERATIONS = (
 )
 
 
-class Queries(Sources):
+class Queries(Trees):
     """Writes queries over `relations`."""
 
     def statement(self, depth: int = 3) -> tuple[Term, tuple[str, ...]]:
@@ -122,12 +123,6 @@ class Queries(Sources):
             self.rng.choice(choices) if choices and self.rng.random() < 0.88 else self.rng.choice(extra)
             for _ in range(count)
         )
-
-    def item(self, sort: str, scope: Scope, depth: int) -> Term:
-        term = self.expression(sort, scope, depth)
-        if not term.parts and term.text.startswith("'"):
-            return Term(sort, f"CAST({term.text} AS text)")  # a bare literal has no type of its own yet
-        return term
 
     def predicate(self, scope: Scope, depth: int) -> Term:
         return self.expression("bool", scope, 2 if depth > 1 else 1)

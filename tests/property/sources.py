@@ -49,6 +49,12 @@ class Sources(Groups):
     ) -> tuple[Term, tuple[str, ...]]:
         """A query that is one SELECT."""
 
+    def item(self, sort: str, scope: Scope, depth: int) -> Term:
+        term = self.expression(sort, scope, depth)
+        if not term.parts and term.text.startswith("'"):
+            return Term(sort, f"CAST({term.text} AS text)")  # a bare literal has no type of its own yet
+        return term
+
     def source(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
         if self.rng.random() < 0.06:
             return self.joined_by_equalities(depth, outer)
