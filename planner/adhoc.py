@@ -19,9 +19,10 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
+from planner.adhoc_from import Relations, with_plain_rows, with_plain_stars
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
-from planner.positions import fail, position
+from planner.positions import dialect_of, fail, position
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -81,14 +82,15 @@ class Target:
     row: str
 
 
-def adhoc_query(
-    query: exp.Expression, relations: Collection[str], target: Target | None = None
-) -> AdhocQuery:
-    """The query over snapshots of `relations`, the names that there are; the tree is changed.
+def adhoc_query(query: exp.Expression, relations: Relations, target: Target | None = None) -> AdhocQuery:
+    """The query over snapshots of `relations`, by their names; the tree is changed.
 
     UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
     """
     names = _places(query)
+    dialect = dialect_of(query)
+    with_plain_stars(query, relations, dialect)
+    with_plain_rows(query, dialect)
     for identifier in query.find_all(exp.Identifier):
         identifier.set("this", fold(identifier))
     for select in query.find_all(exp.Select):

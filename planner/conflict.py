@@ -13,13 +13,13 @@ were to be inserted beside theirs.
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from engine.schema import Column, Schema
 from planner.adhoc import AdhocQuery
+from planner.adhoc_from import Relations
 from planner.dml import Assignments, assignments, defaulted, touched
 from planner.errors import UnknownColumn, Unsupported
 from planner.identifiers import column_name, fold
@@ -47,7 +47,7 @@ class OnConflict:
         return () if self.update is None else (self.update.query,)
 
 
-def on_conflict(insert: Insert, schema: Schema, relations: Collection[str]) -> OnConflict | None:
+def on_conflict(insert: Insert, schema: Schema, relations: Relations) -> OnConflict | None:
     """What an INSERT says of conflicts; None if nothing. A PlannerError, placed."""
     tree = insert.tree
     conflict = tree.args.get("conflict")
@@ -72,9 +72,7 @@ def with_excluded(schema: Schema) -> Schema:
     return Schema((*schema.columns, *excluded))
 
 
-def _update(
-    insert: Insert, conflict: exp.OnConflict, schema: Schema, relations: Collection[str]
-) -> Assignments:
+def _update(insert: Insert, conflict: exp.OnConflict, schema: Schema, relations: Relations) -> Assignments:
     table = insert.tree.this.this if isinstance(insert.tree.this, exp.Schema) else insert.tree.this
     update = exp.Update(this=table.copy(), expressions=[e.copy() for e in conflict.expressions])
     where = conflict.args.get("where")

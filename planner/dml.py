@@ -12,7 +12,7 @@ places; everything else that a statement reads comes as any relation does.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -20,6 +20,7 @@ from sqlglot import exp
 from engine.scalar.written import readable
 from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery, Target, adhoc_query
+from planner.adhoc_from import Relations
 from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
 from planner.identifiers import column_name
 from planner.positions import fail
@@ -51,7 +52,7 @@ def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
     )
 
 
-def insert_query(insert: Insert, relations: Collection[str]) -> AdhocQuery:
+def insert_query(insert: Insert, relations: Relations) -> AdhocQuery:
     """The query of an INSERT ... SELECT."""
     query = insert.tree.expression.copy()
     outer = insert.tree.args.get("with_")
@@ -64,7 +65,7 @@ def insert_query(insert: Insert, relations: Collection[str]) -> AdhocQuery:
     return adhoc_query(query, relations)
 
 
-def values_query(values: exp.Values, types: Sequence[Type], relations: Collection[str]) -> AdhocQuery:
+def values_query(values: exp.Values, types: Sequence[Type], relations: Relations) -> AdhocQuery:
     """The rows of an INSERT ... VALUES, each value cast to the type of its column."""
     rows = [
         exp.Tuple(
@@ -86,7 +87,7 @@ def cells(row: exp.Expression) -> list[exp.Expression]:
     return [c.expressions[0] if isinstance(c, exp.Tuple) and len(c.expressions) == 1 else c for c in found]
 
 
-def update_query(update: Update, schema: Schema, relations: Collection[str]) -> Assignments:
+def update_query(update: Update, schema: Schema, relations: Relations) -> Assignments:
     tree = update.tree.copy()
     columns, values = assignments(tree.expressions, update.table, schema)
     source = tree.args.get("from_")
@@ -115,7 +116,7 @@ def defaulted(columns: Sequence[int], values: Sequence[exp.Expression]) -> froze
     return frozenset(c for c, value in zip(columns, values, strict=True) if is_default(value))
 
 
-def delete_query(delete: Delete, schema: Schema, relations: Collection[str]) -> AdhocQuery:
+def delete_query(delete: Delete, schema: Schema, relations: Relations) -> AdhocQuery:
     tree = delete.tree.copy()
     return touched(tree, tree.args.get("using") or [], schema, relations, [])
 
@@ -124,7 +125,7 @@ def touched(
     tree: exp.Expression,
     sources: Sequence[exp.Expression],
     schema: Schema,
-    relations: Collection[str],
+    relations: Relations,
     values: Sequence[exp.Expression],
 ) -> AdhocQuery:
     """The target's rows that meet the tree's condition, with `values`; with sources a row may come often."""

@@ -9,13 +9,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from engine.schema import Schema
 from planner.adhoc import AdhocQuery, Target, adhoc_query
+from planner.adhoc_from import Relations
 from planner.dml import Assignments, assignments, defaulted, is_default, position_of, row_column
 from planner.errors import InvalidQuery, Unsupported
 from planner.identifiers import column_name
@@ -45,7 +46,7 @@ class InsertWhen:
 When = UpdateWhen | DeleteWhen | InsertWhen
 
 
-def whens(merge: Merge, schema: Schema, relations: Collection[str]) -> tuple[When, ...]:
+def whens(merge: Merge, schema: Schema, relations: Relations) -> tuple[When, ...]:
     """What a MERGE does, WHEN by WHEN; those that do nothing are left out. A PlannerError, placed."""
     tree = merge.tree
     if tree.args.get("using_cond"):
@@ -72,7 +73,7 @@ class _Rows:
 
     merge: Merge
     schema: Schema
-    relations: Collection[str]
+    relations: Relations
     kind: tuple[bool, bool]
     conditions: Sequence[exp.Expression]
 

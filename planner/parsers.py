@@ -21,6 +21,8 @@ _UNCONDITIONAL = frozenset(
     | {"sqlite", "starrocks"}
 )
 """Dialects in which a JOIN needs neither ON nor USING."""
+_CONDITIONS = ("on", "using", "method", "match_condition")
+"""Parts of a join that say which rows it pairs."""
 
 
 def parser_of(dialect: Dialect) -> Parser:
@@ -43,12 +45,27 @@ class _Joins:
             return join
         if isinstance(join.this, exp.Lateral) and join.this.args.get("cross_apply") is not None:
             return _applied(join)
+        if isinstance(join.this, exp.Unnest) and not any(map(join.args.get, _CONDITIONS)):
+            self._parse_late_condition(join)
         if any(is_comma(inner) for inner in join.this.args.get("joins") or ()):
             self.raise_error("a comma stands between a JOIN and its ON", start)
-        if not any(join.args.get(part) for part in ("on", "using", "method", "match_condition")):
+        if not any(map(join.args.get, _CONDITIONS)):
             self._pair_all(join, start)
         join.set("this", _with_joins(join.this))
         return join
+
+    def _parse_late_condition(self: Any, join: exp.Join) -> None:
+        """A condition behind more joins, which sqlglot looks for behind every table but an UNNEST."""
+        index = self._index
+        joins = list(self._parse_joins())
+        if joins and self._match(TokenType.ON):
+            join.set("on", self._parse_disjunction())
+        elif joins and self._match(TokenType.USING):
+            join.set("using", self._parse_using_identifiers())
+        else:
+            self._retreat(index)
+            return
+        join.this.set("joins", joins)
 
     def _pair_all(self: Any, join: exp.Join, start: Token) -> None:
         """Say of a join without a condition that it pairs all rows; a syntax error where it may not."""

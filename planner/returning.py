@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-
 from sqlglot import exp
 
 from engine.schema import Schema
 from planner.adhoc import AdhocQuery, Target, adhoc_query
+from planner.adhoc_from import Relations
 from planner.dml import row_column
 
 
-def returning_query(tree: exp.Expression, schema: Schema, relations: Collection[str]) -> AdhocQuery | None:
+def returning_query(tree: exp.Expression, schema: Schema, relations: Relations) -> AdhocQuery | None:
     """What a statement returns of the rows of its table, in their order; None without RETURNING."""
     returning = tree.args.get("returning")
     if returning is None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sqlglot import exp
 
 from planner.bind.query import bind_query
 from planner.bind.session import Environment, Session
+from planner.bind.stars import SelectList
 from planner.catalog import Catalog
 from planner.errors import Unsupported
 from planner.ir import Program
@@ -17,13 +19,15 @@ from planner.positions import Place, fail
 
 @dataclass(frozen=True)
 class Binding:
-    """A bound statement: its program, the relations that it names, the numbers to go on with, and where it
-    asks for the time first."""
+    """A bound statement: its program, the relations that it names, the numbers to go on with, where it asks
+    for the time first, its select lists and its merged columns, as the session has them."""
 
     program: Program
     reads: frozenset[str]
     numbers: Numbers
     time_at: Place
+    lists: Mapping[int, SelectList]
+    merged: Mapping[int, tuple[int, int]]
 
 
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
@@ -33,4 +37,4 @@ def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())
     program = Program(tuple(session.definitions), bound.operator, bound.columns)
-    return Binding(program, frozenset(session.reads), session, session.time_at)
+    return Binding(program, frozenset(session.reads), session, session.time_at, session.lists, session.merged)

@@ -28,7 +28,7 @@ from planner.suggestions import did_you_mean
 
 Pair = tuple[Attribute, Attribute]
 """The columns of either side that USING merges."""
-_MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
+MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
 """Dialects in whose `*` a merged column stands where the left table has it."""
 
 
@@ -113,7 +113,7 @@ class JoinBinder:
         else:
             merged = [b if node.side == "RIGHT" else a for a, b in pairs]
         lefts, rights = {a.id: place for place, (a, _) in enumerate(pairs)}, {b.id for _, b in pairs}
-        if self.session.dialect in _MERGED_IN_PLACE:
+        if self.session.dialect in MERGED_IN_PLACE:
             star = [merged[lefts[c.id]] if c.id in lefts else c for c in left.scope.star]
         else:
             star = [*merged, *(c for c in left.scope.star if c.id not in lefts)]
@@ -122,14 +122,15 @@ class JoinBinder:
 
     def _coalesced(self, operator: Operator, pairs: list[Pair]) -> tuple[Operator, list[Attribute]]:
         """The operator with a column for each pair: the first of its values that is not NULL."""
-        columns = {column.id: column for column in operator.columns}
         before = columns_before(operator)
         merged: list[tuple[Attribute, Expression]] = []
         for a, b in pairs:
             values, type = alternatives("COALESCE({})", [a.ref, b.ref])
             nullable = may_be_null(a.ref, before) or may_be_null(b.ref, before)  # a row may be of one alone
             value = call(Op.COALESCE, *values, type=type)
-            merged.append((self.session.attribute(columns[a.id].name, type, nullable), value))
+            column = self.session.attribute(a.name, type, nullable)
+            self.session.merged[column.id] = (a.id, b.id)
+            merged.append((column, value))
         return Project(operator, (*identity(operator.columns), *merged)), [column for column, _ in merged]
 
 

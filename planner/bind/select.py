@@ -26,7 +26,7 @@ from planner.bind.priority import prioritized
 from planner.bind.refuse import check_clauses
 from planner.bind.scope import Scope
 from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.bind.stars import Output, select_list
+from planner.bind.stars import Output, SelectList, select_list
 from planner.bind.tables import FromBinder
 from planner.bind.windows import Rewrite, Windows
 from planner.errors import InvalidQuery, InvalidSyntax
@@ -64,6 +64,7 @@ class _SelectBinder:
     def bind(self) -> Bound:
         source = FromBinder(self.session, self.environment, self.bind_query).bind(self.node)
         outputs = select_list(self.node.expressions, source.scope)
+        self.session.lists[id(self.node)] = SelectList(outputs, source.scope)
         scope = replace(source.scope, aliases=_aliases(self.node))
         operator = self._where(source, scope)
         sets = self._sets(scope, outputs)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from sqlglot import exp
 
 from planner.bind.scope import Scope
+from planner.bind.stars import SelectList
 from planner.catalog import Catalog
 from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
 from planner.numbers import Numbers
@@ -73,7 +74,8 @@ class Environment:
 
 class Session(Numbers):
     """`priorities` has a hint of each recursion with prioritised terms, by the least of its variables;
-    `time_at` is where the statement asks for the time first."""
+    `time_at` is where the statement asks for the time first; `lists` are the select lists written out, by the
+    identity of their SELECT; `merged` has the columns that a FULL JOIN with USING has made, each of two."""
 
     def __init__(self, catalog: Catalog, dialect: str) -> None:
         super().__init__()
@@ -83,6 +85,8 @@ class Session(Numbers):
         self.reads: set[str] = set()
         self.priorities: dict[int, exp.Expression] = {}
         self.time_at: Place = (None, None)
+        self.lists: dict[int, SelectList] = {}
+        self.merged: dict[int, tuple[int, int]] = {}
 
     def asks_time(self, node: exp.Expression) -> None:
         """Note where the statement asks for the time first."""

@@ -26,6 +26,14 @@ class Output:
     value: Expression | None = None
 
 
+@dataclass(frozen=True)
+class SelectList:
+    """A select list written out, over the scope of its FROM clause."""
+
+    outputs: list[Output]
+    scope: Scope
+
+
 def select_list(nodes: Iterable[exp.Expression], scope: Scope) -> list[Output]:
     """The columns that the list stands for."""
     return [output for node in nodes for output in _outputs(node, scope)]

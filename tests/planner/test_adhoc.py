@@ -7,11 +7,15 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from engine.plan import Source
+from engine.schema import INTEGER, Column, Schema
+from planner import Relation
 from planner.adhoc import AdhocQuery, Reference, adhoc_query
 from planner.errors import PlannerError
 from planner.script import split
 
-RELATIONS = ("orders", "lines", "V")
+SCHEMA = Schema((Column("a", INTEGER), Column("b", INTEGER)))
+RELATIONS = {name: Relation(name, SCHEMA, Source(name, SCHEMA)) for name in ("orders", "lines", "V")}
 
 
 def rewritten(sql: str, dialect: str = "postgres") -> AdhocQuery:

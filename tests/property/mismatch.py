@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Mismatch:
-    """What went wrong: `kind` is refused, crash, rows, errors, past, sum or batching."""
+    """What went wrong: `kind` is refused, crash, rows, asked, errors, past, sum or batching."""
 
     kind: str
     view: str

@@ -17,11 +17,15 @@ from tests.property.terms import NOTHING, Term, listed, optional
 Atoms = tuple[Term, ...]
 Tree = tuple[Term, Atoms]
 
+MOST_TABLES = 5
+"""Of a tree, so that their rows' combinations can be counted."""
 _SIDES = ("JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
 
 
 class Trees(Sources):
     """Writes trees, and lets them into any FROM."""
+
+    tables_left = 0  # that the tree may still have
 
     def source(self, depth: int, outer: Atoms) -> Tree:
         if depth > 1 and self.wanted is None and self.rng.random() < 0.12:
@@ -30,8 +34,9 @@ class Trees(Sources):
 
     def tree(self, depth: int, before: Atoms = ()) -> Tree:
         """Groups of joins between commas."""
+        self.tables_left = MOST_TABLES
         term, atoms = self.group(depth, before)
-        while self.rng.random() < 0.4:
+        while self.tables_left > 0 and self.rng.random() < 0.4:
             other, more = self.group(depth, (*before, *atoms))
             term, atoms = Term("from", "{}, {}", (term, other)), (*atoms, *more)
         return term, atoms
@@ -39,15 +44,17 @@ class Trees(Sources):
     def group(self, depth: int, before: Atoms, least: int = 0) -> Tree:
         """Tables joined from the left, with `least` joins at least."""
         term, atoms = self.table(depth, before)
-        for _ in range(max(least, self.rng.choice((0, 0, 1, 1, 2)))):
-            term, atoms = self.joined(term, atoms, depth, before)
+        for made in range(max(least, self.rng.choice((0, 0, 1, 1, 2)))):
+            if made < least or self.tables_left > 0:
+                term, atoms = self.joined(term, atoms, depth, before)
         return term, atoms
 
     def table(self, depth: int, before: Atoms) -> Tree:
         """One item of FROM."""
         draw = self.rng.random()
         alias = self.name("t")
-        if depth > 0 and draw < 0.25:
+        self.tables_left -= 1
+        if depth > 0 and draw < 0.25 and self.tables_left > 0:
             return self.parenthesised(depth - 1, before, alias)
         if draw < 0.45:
             return self.derived(before, alias)

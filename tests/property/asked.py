@@ -1,0 +1,37 @@
+"""A view's own text asked ad hoc: what the SQL door answers to it, by DuckDB over a snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pyarrow as pa
+
+from engine.runtime import Engine
+from planner.adhoc import adhoc_query
+from planner.catalog import Relation
+from planner.parse import parse_query
+from service.duck import Duck, arrow_table
+from tests.property.duck import Bag, normalise
+
+
+class Asker:
+    """The evaluator of ad-hoc queries, over an engine's newest epoch."""
+
+    def __init__(self, engine: Engine, relations: Mapping[str, Relation]) -> None:
+        self._engine = engine
+        self._relations = relations
+        self._duck = Duck()
+
+    def close(self) -> None:
+        self._duck.close()
+
+    def rows(self, sql: str, dialect: str) -> Bag:
+        """The answer to a query, as normalised values; raises what the SQL door answers with."""
+        query = adhoc_query(parse_query(sql, dialect), self._relations)
+        tables = {reference.alias: self._table(reference.relation) for reference in query.references}
+        answer = self._duck.run(query, tables)
+        return normalise(zip(*(column.to_pylist() for column in answer.table.columns), strict=True))
+
+    def _table(self, name: str) -> pa.Table:
+        snapshot = self._engine.snapshot
+        return arrow_table(snapshot.rows(name), snapshot.schema(name), self._engine.dictionary)
