@@ -19,7 +19,7 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
-from planner.adhoc_from import Relations, with_plain_rows, with_plain_stars
+from planner.adhoc_from import Relations, with_plain_names, with_plain_rows
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.positions import dialect_of, fail, position
@@ -89,7 +89,7 @@ def adhoc_query(query: exp.Expression, relations: Relations, target: Target | No
     """
     names = _places(query)
     dialect = dialect_of(query)
-    with_plain_stars(query, relations, dialect)
+    with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
     for identifier in query.find_all(exp.Identifier):
         identifier.set("this", fold(identifier))

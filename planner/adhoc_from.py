@@ -105,30 +105,68 @@ def _named(value: exp.Expression, name: str) -> exp.Alias:
     return exp.Alias(this=value, alias=exp.to_identifier(name, quoted=True))
 
 
-def with_plain_stars(query: exp.Expression, relations: Relations, dialect: str) -> None:
-    """Write out the `*` of every SELECT with merged columns, if the dialect has them in another order."""
-    selects = list(query.find_all(exp.Select))
-    wanted = [place for place, select in enumerate(selects) if _is_reordered(select)]
-    if dialect in MERGED_IN_PLACE or not wanted:
+def with_plain_names(query: exp.Expression, relations: Relations, dialect: str) -> None:
+    """Write out what DuckDB would take for other columns: `*` over merged columns, if the dialect has them in
+    another order, and names of outer queries that are names of the select list too, which DuckDB prefers."""
+    if dialect == "duckdb":
         return
-    catalog = {
-        name: Relation(name, known.schema, Source(name, known.schema)) for name, known in relations.items()
-    }
+    selects = list(query.find_all(exp.Select))
+    starred = [place for place, select in enumerate(selects) if _is_reordered(select, dialect)]
+    doubtful = [(place, column) for place, select in enumerate(selects) for column in _doubtful(select)]
+    if not starred and not doubtful:
+        return
     plain = query.copy()
     for table in plain.find_all(exp.Table):
         table.set("version", None)
         table.set("when", None)
-    bound = bind(plain, catalog, dialect)
     copies = list(plain.find_all(exp.Select))
-    for place in wanted:
-        written = bound.lists[id(copies[place])]
-        selects[place].set(
-            "expressions", [_output(out, written.scope, bound.merged) for out in written.outputs]
-        )
+    bound = bind(plain, _catalog(relations), dialect)
+    written = [bound.lists.get(id(copy)) for copy in copies]
+    for place in starred:
+        found = written[place]
+        if found is not None:
+            columns = [_output(output, found.scope, bound.merged) for output in found.outputs]
+            selects[place].set("expressions", columns)
+    for place, column in doubtful:
+        found = written[place]
+        if found is not None:
+            _qualify(column, found.scope, bound.merged)
 
 
-def _is_reordered(select: exp.Select) -> bool:
-    """Whether the select list has a star over columns that are merged."""
+def _catalog(relations: Relations) -> Mapping[str, Relation]:
+    return {
+        name: Relation(name, known.schema, Source(name, known.schema)) for name, known in relations.items()
+    }
+
+
+def _doubtful(select: exp.Select) -> list[exp.Column]:
+    """Bare names in WHERE, in a query inside another, that the select list gives to something else."""
+    where = select.args.get("where")
+    if where is None or select.parent_select is None:
+        return []
+    given = {e.alias.lower() for e in select.expressions if isinstance(e, exp.Alias)}
+    return [
+        column for column in where.find_all(exp.Column) if not column.table and column.name.lower() in given
+    ]
+
+
+def _qualify(column: exp.Column, scope: Scope, merged: Mapping[int, tuple[int, int]]) -> None:
+    """Put a table's name before the name of an outer query's column."""
+    if scope.local(column) is not None:
+        return
+    for outer in scope.chain()[1:]:
+        attribute = outer.local(column)
+        if attribute is not None:
+            qualified = _column(attribute.id, outer, merged)
+            if qualified is not None:
+                column.replace(qualified)
+            return
+
+
+def _is_reordered(select: exp.Select, dialect: str) -> bool:
+    """Whether the select list has a star over merged columns, which stand elsewhere than in DuckDB."""
+    if dialect in MERGED_IN_PLACE:
+        return False
     stars = any(part.find(exp.Star) for part in select.expressions)
     clause = [select.args.get("from_"), *(select.args.get("joins") or ())]
     joins = (join for part in clause if part is not None for join in part.find_all(exp.Join))

@@ -228,13 +228,15 @@ class ExpressionBinder:
                 ),
                 node,
             )
-        for scope in self.scope.chain():
+        name = node.name.lower()
+        alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
+        first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None
+        for scope in first or self.scope.chain():
             attribute = scope.local(node)
             if attribute is not None:
                 return attribute.ref
-            alias = scope.aliases.get(node.name.lower()) if scope is self.scope and not node.table else None
-            if alias is not None and node.name.lower() not in self._expanding:
-                return self._alias(node.name.lower(), alias)
+        if alias is not None:
+            return self._alias(name, alias)
         fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
 
     def _early(self, node: exp.Column) -> UnknownColumn | None:
@@ -247,7 +249,7 @@ class ExpressionBinder:
         return UnknownColumn(f'unknown column "{node.name}"', hint)
 
     def _alias(self, name: str, node: exp.Expression) -> Expression:
-        """A name of the select list, where no column has it."""
+        """A name of the select list, where no column has it; to DuckDB also where an outer query's has."""
         self._expanding.add(name)
         try:
             return self.bind(node)

@@ -67,7 +67,7 @@ class FromBinder:
         has rows that f(a.x) has not.
         """
         visible = self.joins.both(before, done.scope, table)
-        if not self._is_lateral(table) or any(join.side in ("RIGHT", "FULL") for join in group):
+        if not self._is_lateral(table) or any(join.side in _PADDED for join in group):
             return self.joins.crossed(done, self._group(self._alone(table, visible), group, visible), table)
         rows = rows_of(table, self.session.dialect)
         if rows is not None:
@@ -176,6 +176,10 @@ class FromBinder:
         return Bound(scan, columns)
 
 
+_PADDED = ("RIGHT", "FULL")
+"""Sides of a join that has rows which its left side has not."""
+
+
 def is_join_tree(node: exp.Subquery) -> bool:
     """Whether what stands in the parentheses is tables of a FROM clause, and not a query."""
     inner = node.this
@@ -202,10 +206,11 @@ def _groups(first: exp.Expression, joins: Iterable[exp.Join]) -> list[tuple[exp.
 
 
 def _joins_all(join: exp.Join) -> bool:
-    """Whether an inner or left join has no condition."""
+    """Whether an inner or left join pairs all rows with those of one table."""
     on = join.args.get("on")
     plain = on is None or (isinstance(on, exp.Boolean) and on.this)
-    return plain and not join.args.get("using") and not join.method and join.kind not in ("SEMI", "ANTI")
+    others = join.args.get("using") or join.method or join.kind in ("SEMI", "ANTI") or join.side in _PADDED
+    return plain and not others and not join.this.args.get("joins")
 
 
 def _renamed(node: exp.Expression, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:

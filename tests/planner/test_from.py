@@ -64,6 +64,9 @@ def test_parentheses(source: str, rows: Rows) -> None:
             [(1, 1, None), (2, 1, None), (2, 2, 2)],
         ),
         ("la, lb JOIN (t1 CROSS JOIN LATERAL (SELECT la.x) l(y)) ON lb.x = y", [(2, 2, 1, 9, 2)]),
+        ("la JOIN unnest(ARRAY[2]) u(v) LEFT JOIN lb ON v = lb.x ON true", [(1, 2, 2), (2, 2, 2)]),
+        ("la, LATERAL (SELECT lb.x AS f3 FROM lb WHERE lb.x = la.x) l", [(2, 2)]),
+        ("(SELECT 5 AS c) o, LATERAL (SELECT 1 AS c WHERE c = 5) i", [(5, 1)]),
         ("la, (LATERAL (SELECT la.x AS k) l CROSS JOIN t1)", [(1, 1, 1, 9), (2, 2, 1, 9)]),
     ],
 )
