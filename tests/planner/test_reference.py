@@ -7,7 +7,7 @@ import pytest
 from engine.expressions import Literal
 from engine.schema import BIGINT, DOUBLE, INTEGER, SMALLINT, TEXT, numeric
 from planner.errors import TypeMismatch, UnknownFunction, Unsupported
-from planner.reference import common_type, constant, fill, function_kinds, literal_text, type_of, union_type
+from planner.reference import common_type, constant, fill, literal_text, type_of, union_type
 from planner.types import UNTYPED
 
 
@@ -34,11 +34,3 @@ def test_constants() -> None:
     assert constant("CAST('x' AS INTEGER)") == (False, None)
     assert literal_text(Literal("it's", TEXT)) == "'it''s'"
     assert fill("f({1}, {0}, {1})", ["a", "b"]) == "f(b, a, b)"
-
-
-def test_functions() -> None:
-    kinds = function_kinds()
-    assert "volatile" in kinds["random"] and "volatile" in kinds["now"]
-    assert kinds["upper"] == {"scalar"}
-    assert "aggregate" in kinds["string_agg"]
-    assert kinds["pg_sleep"] == {"other"}
