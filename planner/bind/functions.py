@@ -66,6 +66,10 @@ _VOLATILE = (
     exp.Uuid,
 )
 _MARK = "__argument_"
+_COUNTS = re.compile(
+    r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
+)
+"""Calls whose value is BIGINT here, as those of count and sum are; DuckDB's UBIGINT or HUGEINT is NUMERIC."""
 _PLACE = re.compile(r"\{\d+\}")
 
 
@@ -84,6 +88,8 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
 
 def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:
     """A DuckDB expression of DuckDB's type for it; errors stand at `node`, which it means."""
+    if _COUNTS.fullmatch(template):
+        template = f"CAST({template} AS BIGINT)"
     try:
         type = type_of(template, tuple(argument(a) for a in arguments))
     except UnsupportedType as error:
