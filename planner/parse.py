@@ -9,6 +9,7 @@ from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
+from planner.clauses import check_order
 from planner.errors import InvalidSyntax
 from planner.positions import remember
 
@@ -25,6 +26,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
             for tree in sqlglot.parse(text, read=dialect)
             if isinstance(tree, exp.Expression)
         ]
+        check_order(text, dialect)
         for tree in trees:
             priority.mark(tree, sql, dialect)
     except ParseError as error:
