@@ -33,7 +33,7 @@ _WITHOUT_PARENTHESES = SESSION | {
 }
 _SCHEMAS = frozenset({"", "main"})
 _ALONE = "write it as a statement of its own"
-_HINT = "the functions that there are stand in the SQL reference"
+_HINT = "the SQL reference lists the functions that there are"
 
 
 def check(

@@ -8,7 +8,17 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from planner.allowed.names import IN_QUERIES, IN_VIEWS, PASSING, PURE, TABLE_FUNCTIONS
+from planner.allowed.names import (
+    AGGREGATES_BY_TOPIC,
+    IN_QUERIES,
+    IN_VIEWS,
+    PASSING,
+    PASSING_BY_TOPIC,
+    PURE,
+    PURE_BY_TOPIC,
+    TABLE_FUNCTIONS,
+    TABLES_BY_TOPIC,
+)
 from planner.allowed.query import check, is_small
 from planner.allowed.tree import Closed
 from planner.errors import PlannerError, UnknownFunction
@@ -16,6 +26,7 @@ from planner.query import plan_query
 from planner.reference import constant
 
 CLOSED = Path(__file__).with_name("closed_functions.txt")
+DOCUMENT = Path(__file__).parents[2] / "docs/sql.md"
 BINDER_ONLY = {"!", "->", "<>", "==", "coalesce", "current_time", "current_timestamp", "ifnull", "localtime"}
 BINDER_ONLY |= {"localtimestamp", "unlist"}
 """Names that DuckDB's parser or binder knows, and its catalog does not."""
@@ -49,6 +60,14 @@ def test_every_function_is_open_or_closed(part: str, kinds: tuple[str, ...], ope
 def test_every_open_name_is_one_of_duckdbs() -> None:
     there = of_duckdb("scalar", "macro", "aggregate", "window", "table", "table_macro")
     assert (IN_QUERIES | TABLE_FUNCTIONS) - there <= BINDER_ONLY
+
+
+@pytest.mark.parametrize("topics", [PURE_BY_TOPIC, PASSING_BY_TOPIC, AGGREGATES_BY_TOPIC, TABLES_BY_TOPIC])
+def test_the_reference_lists_what_is_open(topics: dict[str, str]) -> None:
+    text = DOCUMENT.read_text()
+    for topic, names in topics.items():
+        listed_names = ", ".join(f"`{name}`" for name in sorted(names.split()) if name[0].isalpha())
+        assert topic == "operators" or f"| {topic} | {listed_names} |" in text
 
 
 def test_what_views_may_call_is_consistent() -> None:
