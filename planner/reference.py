@@ -41,6 +41,8 @@ from planner.suggestions import did_you_mean
 from planner.types import UNTYPED, duckdb_type, from_duckdb
 
 _LOCK = threading.Lock()
+_CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
+"""Casts of literals, which are many in long lists, and harmless."""
 _SECONDS = 2
 _MEMORY = "256MB"
 _OPEN = IN_VIEWS | {"error"}
@@ -86,6 +88,8 @@ def literal_text(literal: Literal) -> str:
     return str(value)
 
 
+PLACE = re.compile(r"\{(\d+)\}")
+"""Where an argument stands in a template."""
 Argument = Type | str
 """What a question is asked of: a column of a type, or a literal's text."""
 
@@ -96,7 +100,7 @@ def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
     columns = {i: a for i, a in enumerate(arguments) if isinstance(a, Type)}
     source = ", ".join(f"CAST(NULL AS {_castable(t)}) AS c{i}" for i, t in columns.items()) or "NULL"
     text = fill(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
-    _check(f"SELECT {text}")
+    _check(f"SELECT {re.sub(PLACE, 'x', template)}")
     try:
         rows = _ask(f"DESCRIBE SELECT {text} FROM (SELECT {source})")
     except duckdb.Error as error:
@@ -123,7 +127,7 @@ def _castable(type: Type) -> str:
 
 def fill(template: str, arguments: Sequence[str]) -> str:
     """The template with its places taken by `arguments`."""
-    return re.sub(r"\{(\d+)\}", lambda place: arguments[int(place[1])], template)
+    return re.sub(PLACE, lambda place: arguments[int(place[1])], template)
 
 
 def common_type(left: Argument, right: Argument) -> Type:
@@ -161,6 +165,8 @@ def constant(text: str) -> tuple[bool, object]:
 
 def _is_small(text: str) -> bool:
     """Whether a constant, checked, is known to be computed soon and in little memory."""
+    if _CAST.fullmatch(text):
+        return True
     try:
         return is_small(f"SELECT {text}", _OPEN)
     except Closed as found:

@@ -32,6 +32,8 @@ _WITHOUT_PARENTHESES = SESSION | {
     "localtimestamp",
 }
 _SCHEMAS = frozenset({"", "main"})
+_WAITING = frozenset({"cte_map", "function"})
+"""Parts of queries and table functions that are looked at in a way of their own."""
 _ALONE = "write it as a statement of its own"
 _HINT = "the SQL reference lists the functions that there are"
 
@@ -86,7 +88,7 @@ class _Check:
                 known = self._query(value, known)
             elif "sample" in value:
                 self._source(value, known)
-            below = (child for key, child in value.items() if key != "cte_map")
+            below = (child for key, child in value.items() if key not in _WAITING)
             self.waiting += [(child, known) for child in below if isinstance(child, dict | list)]
         for node in self.bare:
             if node["column_names"][0].lower() not in self.columns:
@@ -143,7 +145,7 @@ class _Check:
             name = node["function"]["function_name"].lower()
             if name not in TABLE_FUNCTIONS:
                 raise Closed(closed(name, TABLE_FUNCTIONS), _offset(node), name)
-            self.waiting.append((node.pop("function")["arguments"], known))
+            self.waiting.append((node["function"]["arguments"], known))
         if kind == "BASE_TABLE":
             self._relation(node, known)
 

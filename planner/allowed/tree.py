@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import duckdb
@@ -22,6 +22,7 @@ Node = dict[str, Any]
 
 NO_PLACE = 2**64 - 1
 """DuckDB's offset of a node that stands nowhere in the text."""
+_SHORT = 1000  # texts up to this length are remembered: an expression is asked about several times
 _LOCK = threading.Lock()
 
 
@@ -42,7 +43,11 @@ def _parser() -> duckdb.DuckDBPyConnection:
 
 
 def tree(text: str) -> Node:
-    """The one query that the text is; Closed if it is anything else."""
+    """The one query that the text is, not to be changed; Closed if it is anything else."""
+    return _remembered(text) if len(text) < _SHORT else _tree(text)
+
+
+def _tree(text: str) -> Node:
     found = _decoded(_asked("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])[0][0])
     if found.get("error_type") == "parser":
         message = str(found["error_message"])
@@ -51,6 +56,9 @@ def tree(text: str) -> Node:
     if found.get("error") or len(statements) != 1:
         raise Closed(Unsupported("this is no query that can be answered", "write one SELECT"))
     return statements[0]["node"]
+
+
+_remembered = lru_cache(maxsize=512)(_tree)
 
 
 @cache

@@ -24,7 +24,7 @@ from planner.bind.coercion import argument, settled
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.positions import fail
-from planner.reference import type_of
+from planner.reference import PLACE, type_of
 from planner.suggestions import did_you_mean
 from planner.types import UNTYPED
 
@@ -70,7 +70,6 @@ _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
 """Calls whose value is BIGINT here, as those of count and sum are; DuckDB's UBIGINT or HUGEINT is NUMERIC."""
-_PLACE = re.compile(r"\{\d+\}")
 
 
 Bind = Callable[[exp.Expression], Expression]
@@ -195,7 +194,7 @@ def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
     if isinstance(node, exp.UDTF | exp.Explode):
         fail(Unsupported(f"{node.sql(dialect).split('(')[0].lower()} is not supported"), node)
     try:
-        check(f"SELECT {re.sub(_PLACE, 'x', template)}", PURE)
+        check(f"SELECT {re.sub(PLACE, 'x', template)}", PURE)
     except Closed as found:
         fail(_refused(found, dialect), node)
 
