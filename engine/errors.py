@@ -7,6 +7,7 @@ EngineError
 ├── NameInUse        a source or view has this name, or something still reads it
 ├── EpochError       an epoch is out of order, or its history is no longer kept
 ├── LimitExceeded    a recursion passed its limit of rounds
+├── JoinTooLarge     a join makes more pairs of rows than there is room for
 ├── ExecutionFailed  an advance could not be computed elsewhere
 ├── SparkUnavailable there is no Spark session, and why
 └── StoreError       a file of the state is missing or damaged
@@ -48,6 +49,19 @@ class EpochError(EngineError):
 
 class LimitExceeded(EngineError):
     code = "recursion_limit"
+
+
+class JoinTooLarge(EngineError):
+    code = "join_too_large"
+
+    @classmethod
+    def of(cls, pairs: int, most: int) -> JoinTooLarge:
+        """The error for so many pairs that one step would make."""
+        return cls(
+            f"a join would make {pairs} pairs of rows at once, and {most} are the most for so few rows",
+            "join by more columns, or by a period besides: ASOF JOIN pairs each row of its left with all "
+            "rows of its right that have the same key",
+        )
 
 
 class ExecutionFailed(EngineError):

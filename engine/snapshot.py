@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from engine.dictionary import Dictionary
-from engine.errors import EpochError, UnknownName
+from engine.errors import EpochError, JoinTooLarge, UnknownName
 from engine.kernels.arrange import arrange
-from engine.kernels.join import join
+from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.layers import table_of
 from engine.kernels.merge import merge
 from engine.kernels.read import rows_between, rows_until
@@ -213,9 +213,11 @@ class Snapshot:
         probe[key + 2] = 1
         batch = arrange(probe, np.arange(key + 2), _NO_ROUNDS)
         columns = np.array([*(~w for w in range(width)), key], np.int64)
-        found, _ = join(
+        found, _, excess = join(
             batch, key + 1, table_of(list(relation.batches)), key, width, 0, _NO_ROUNDS, columns, _NO_MASKS
         )
+        if excess:
+            raise JoinTooLarge.of(excess, MOST_PAIRS)
         found[width + 1] = 0
         rows = arrange(found, np.arange(width + 2), _NO_ROUNDS)
         rows = rows[rows[:, -1] > 0]

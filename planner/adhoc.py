@@ -142,10 +142,22 @@ def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
     """Where names and functions stand, in order, by name."""
     found: dict[str, set[tuple[int, int]]] = {}
     for node in query.walk():
-        line, column = position(node) if isinstance(node, exp.Identifier | exp.Anonymous) else (None, None)
+        name = _written_name(node)
+        line, column = position(node) if name else (None, None)
         if line is not None and column is not None:
-            found.setdefault(node.name.lower(), set()).add((line, column))
+            found.setdefault(name, set()).add((line, column))
     return {name: tuple(sorted(places)) for name, places in found.items()}
+
+
+def _written_name(node: exp.Expr) -> str:
+    """The name that the node is or calls, as DuckDB's text will have it; empty for any other."""
+    if isinstance(node, exp.Identifier | exp.Anonymous):
+        return node.name.lower()
+    if not isinstance(node, exp.Func):
+        return ""
+    if not any(node.iter_expressions()):
+        return node.sql("duckdb").split("(")[0].lower()
+    return node.sql_name().lower() if "line" in node.meta else ""
 
 
 def _tables(query: exp.Expression) -> list[tuple[exp.Table, frozenset[str]]]:

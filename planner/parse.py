@@ -8,6 +8,7 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
+from planner.clauses import check_order
 from planner.errors import InvalidSyntax
 from planner.parsers import parser_of
 from planner.positions import remember
@@ -25,6 +26,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
             for tree in _parsed(text, Dialect.get_or_raise(dialect))
             if isinstance(tree, exp.Expression)
         ]
+        check_order(text, dialect)
         for tree in trees:
             priority.mark(tree, sql, dialect)
     except ParseError as error:

@@ -1,8 +1,8 @@
 """DuckDB as the reference: what a function is, which type an expression has, what a constant is.
 
-Nothing is executed but constants. Types are asked of typed, empty columns; a literal is asked
-for as it is written, since DuckDB types literals by their context. Answers are remembered.
-One connection serves the process, one question at a time.
+Nothing is executed but constants, of open functions alone, for a short time and as far as their values cannot
+be large. Types are asked of typed, empty columns; a literal is asked for as it is written, since DuckDB types
+literals by their context. Answers are remembered. One connection serves the process, one question at a time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -21,8 +21,12 @@ import duckdb
 from engine.codec.durations import duration, interval_of
 from engine.errors import InvalidValue
 from engine.expressions import Literal
+from engine.scalar.sealed import interrupted_after, sealed
 from engine.scalar.written import readable
 from engine.schema import Kind, Type
+from planner.allowed.names import IN_VIEWS
+from planner.allowed.query import check, is_small
+from planner.allowed.tree import Closed
 from planner.errors import (
     AmbiguousColumn,
     InvalidQuery,
@@ -37,6 +41,12 @@ from planner.suggestions import did_you_mean
 from planner.types import UNTYPED, duckdb_type, from_duckdb
 
 _LOCK = threading.Lock()
+_CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
+"""Casts of literals, which are many in long lists, and harmless."""
+_SECONDS = 2
+_MEMORY = "256MB"
+_OPEN = IN_VIEWS | {"error"}
+"""What views may call, and what the planner's own templates call besides."""
 
 
 @dataclass(frozen=True)
@@ -49,10 +59,7 @@ class Refusal:
 
 @cache
 def _connection() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:", config={"threads": 1, "enable_external_access": False})
-    connection.execute("SET errors_as_json = true")
-    connection.execute("SET TimeZone = 'UTC'")
-    return connection
+    return sealed({"threads": 1, "errors_as_json": True, "memory_limit": _MEMORY})
 
 
 def quoted(text: str) -> str:
@@ -81,6 +88,8 @@ def literal_text(literal: Literal) -> str:
     return str(value)
 
 
+PLACE = re.compile(r"\{(\d+)\}")
+"""Where an argument stands in a template."""
 Argument = Type | str
 """What a question is asked of: a column of a type, or a literal's text."""
 
@@ -91,12 +100,25 @@ def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
     columns = {i: a for i, a in enumerate(arguments) if isinstance(a, Type)}
     source = ", ".join(f"CAST(NULL AS {_castable(t)}) AS c{i}" for i, t in columns.items()) or "NULL"
     text = fill(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
-    with _LOCK:
-        try:
-            rows = _connection().execute(f"DESCRIBE SELECT {text} FROM (SELECT {source})").fetchall()
-        except duckdb.Error as error:
-            raise refusal(error).error from None
+    _check(f"SELECT {re.sub(PLACE, 'x', template)}")
+    try:
+        rows = _ask(f"DESCRIBE SELECT {text} FROM (SELECT {source})")
+    except duckdb.Error as error:
+        raise refusal(error).error from None
     return from_duckdb(rows[0][1])
+
+
+def _check(query: str) -> None:
+    """A PlannerError if the query calls what is not open."""
+    try:
+        check(query, _OPEN)
+    except Closed as found:
+        raise found.error from None
+
+
+def _ask(query: str) -> list[tuple]:
+    with _LOCK, interrupted_after(_connection(), _SECONDS):
+        return _connection().execute(query).fetchall()
 
 
 def _castable(type: Type) -> str:
@@ -105,7 +127,7 @@ def _castable(type: Type) -> str:
 
 def fill(template: str, arguments: Sequence[str]) -> str:
     """The template with its places taken by `arguments`."""
-    return re.sub(r"\{(\d+)\}", lambda place: arguments[int(place[1])], template)
+    return re.sub(PLACE, lambda place: arguments[int(place[1])], template)
 
 
 def common_type(left: Argument, right: Argument) -> Type:
@@ -118,39 +140,45 @@ def union_type(left: Type, right: Type) -> Type:
     """The type that UNION gives to two columns."""
     if left is UNTYPED or right is UNTYPED:
         return left if right is UNTYPED else right
-    with _LOCK:
-        try:
-            rows = (
-                _connection()
-                .execute(
-                    f"DESCRIBE SELECT CAST(NULL AS {duckdb_type(left)}) "
-                    f"UNION ALL SELECT CAST(NULL AS {duckdb_type(right)})"
-                )
-                .fetchall()
-            )
-        except duckdb.Error as error:
-            raise refusal(error).error from None
+    columns = (f"CAST(NULL AS {duckdb_type(side)})" for side in (left, right))
+    try:
+        rows = _ask(f"DESCRIBE SELECT {' UNION ALL SELECT '.join(columns)}")
+    except duckdb.Error as error:
+        raise refusal(error).error from None
     return from_duckdb(rows[0][1])
 
 
 @lru_cache(maxsize=4096)
 def constant(text: str) -> tuple[bool, object]:
-    """Whether the constant expression can be computed, and its value, if Python has one for it."""
-    with _LOCK:
-        try:
-            row = _connection().execute(f"SELECT {text}").fetchone()
-        except duckdb.Error:
-            return False, None
-    value = row[0] if row else None
+    """Whether the constant expression can be computed, and its value, if Python has one for it; a
+    PlannerError if it calls what is not open, or makes too much."""
+    if not _is_small(text):
+        return False, None
+    try:
+        ((value,),) = _ask(f"SELECT {text}")
+    except duckdb.Error:
+        return False, None
     if isinstance(value, date) and "infinity" in text.lower():
         return False, None
     return True, value
 
 
+def _is_small(text: str) -> bool:
+    """Whether a constant, checked, is known to be computed soon and in little memory."""
+    if _CAST.fullmatch(text):
+        return True
+    try:
+        return is_small(f"SELECT {text}", _OPEN)
+    except Closed as found:
+        raise found.error from None
+
+
 @lru_cache(maxsize=1024)
 def interval_constant(text: str) -> str | None:
     """The constant interval as an ISO 8601 duration; None if it is NULL or cannot be computed."""
-    with _LOCK:
+    if not _is_small(text):
+        return None
+    with _LOCK, interrupted_after(_connection(), _SECONDS):
         try:
             (value,) = _connection().sql(f"SELECT {text}").to_arrow_table().column(0)
             return None if not value.is_valid else duration(interval_of(value.as_py()))
@@ -178,31 +206,6 @@ def castable(source: Type, target: Type) -> bool:
     written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
     sample = f"CAST({quoted(written)} AS {duckdb_type(source)})"
     return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
-
-
-_PURE_MACROS = frozenset({"date_add", "days_in_month", "fdiv", "fmod", "if", "json", "nullif", "split_part"})
-_PURE_FAMILIES = ("array_", "list_")
-"""DuckDB does not say of macros whether they are deterministic; the others are about rows and catalogs."""
-
-
-@cache
-def function_kinds() -> Mapping[str, frozenset[str]]:
-    """DuckDB's functions by name: their kinds (`scalar`, `macro`, `aggregate`, ...; `other` for macros that
-    are not known to be pure), and `volatile` where DuckDB says that they are not CONSISTENT."""
-    with _LOCK:
-        rows = (
-            _connection()
-            .execute("SELECT DISTINCT lower(function_name), function_type, stability FROM duckdb_functions()")
-            .fetchall()
-        )
-    kinds: dict[str, set[str]] = {}
-    for name, kind, stability in rows:
-        pure = name in _PURE_MACROS or name.startswith(_PURE_FAMILIES)
-        known = "other" if kind == "macro" and not pure else kind
-        kinds.setdefault(name, set()).add(known)
-        if stability and stability != "CONSISTENT" and kind == "scalar":
-            kinds[name].add("volatile")
-    return {name: frozenset(found) for name, found in kinds.items()}
 
 
 _SUBTYPES: dict[str, type[PlannerError]] = {

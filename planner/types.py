@@ -1,7 +1,7 @@
 """Types in three tongues: the engine's, sqlglot's and DuckDB's.
 
-DuckDB's wider integers and narrower ones that the engine lacks become the nearest that holds
-them (HUGEINT, which only sums give, becomes BIGINT: a sum that leaves it is a row's error).
+DuckDB's integers that the engine lacks become the nearest type that holds all their values: the
+narrower and unsigned ones a wider integer, UBIGINT and HUGEINT a NUMERIC. UHUGEINT has none.
 """
 
 from __future__ import annotations
@@ -43,6 +43,7 @@ from planner.suggestions import did_you_mean
 
 MAX_PRECISION = 38
 DEFAULT_NUMERIC = numeric(18, 3)
+_HUGE = numeric(MAX_PRECISION, 0)
 
 
 @dataclass(frozen=True)
@@ -98,9 +99,7 @@ _BY_DUCKDB: dict[str, Type] = {
     "INTEGER": INTEGER,
     "UINTEGER": BIGINT,
     "BIGINT": BIGINT,
-    "UBIGINT": BIGINT,
-    "HUGEINT": BIGINT,
-    "UHUGEINT": BIGINT,
+    "UBIGINT": numeric(20, 0),
     "FLOAT": REAL,
     "DOUBLE": DOUBLE,
     "VARCHAR": TEXT,
@@ -182,19 +181,19 @@ def duckdb_type(type: Type) -> str:
     return '"NULL"' if type is UNTYPED else type_name(type)
 
 
-def from_duckdb(name: str) -> Type:
-    """The engine's type for DuckDB's `name`; UnsupportedType if there is none."""
+def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
+    """The engine's type for DuckDB's `name`, `huge` for HUGEINT; UnsupportedType if there is none."""
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
     if decimal:
         return numeric(int(decimal[1]), int(decimal[2]))
     array = re.fullmatch(r"(.*)\[\d*\]", name, re.DOTALL)
     if array:
-        element = from_duckdb(array[1])
+        element = from_duckdb(array[1], huge)
         return array_of(INTEGER if element is UNTYPED else element)
     if name.startswith("ENUM("):
         labels = re.findall(r"'((?:[^']|'')*)'", name)
         return enumeration(*(label.replace("''", "'") for label in labels))
-    found = _BY_DUCKDB.get(name)
+    found = huge if name == "HUGEINT" else _BY_DUCKDB.get(name)
     if found is None:
         raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
     return found

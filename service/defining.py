@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from engine.codec.arrow import encode_arrow
-from engine.schema import Column, Schema
+from engine.schema import BIGINT, Column, Schema
 from planner.adhoc import AdhocQuery, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
 from planner.statements import (
@@ -97,7 +97,7 @@ async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> No
     names = statement.column_names or tuple(name.lower() for name in answer.names)
     if len(names) != len(answer.names):
         raise InvalidQuery(f"{len(names)} names for {len(answer.names)} columns")
-    columns = (Column(n, from_duckdb(type)) for n, type in zip(names, answer.types, strict=True))
+    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
     definition = await runtime.create_table(statement.name, Schema(tuple(columns)), None)
     if statement.with_data and answer.table.num_rows:
         words = encode_arrow(answer.table, definition.schema, runtime.dictionary)

@@ -1,15 +1,17 @@
-"""DuckDB as the evaluator of ad-hoc queries: one database in memory that can open nothing.
+"""DuckDB as the evaluator of ad-hoc queries: databases in memory that can open nothing.
 
 A query sees the Arrow tables that it is given under names that only its own cursor
-knows, and no file, no Python variable and no setting. It is interrupted after a time,
-and has a limit of memory. Errors come as the planner's and the engine's, in DuckDB's
-words.
+knows, and no file, no Python variable and no setting; of DuckDB's functions it calls those
+that are open (`planner.allowed`). It is interrupted after a time, and has a limit of memory.
+Errors come as the planner's and the engine's, in DuckDB's words.
+
+Whether integers divide to integers is a setting, and settings are locked: there is a database
+for either.
 """
 
 from __future__ import annotations
 
 import re
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -20,9 +22,13 @@ import pyarrow as pa
 from engine.codec.arrow import decode_arrow
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.scalar.sealed import interrupted_after, sealed
 from engine.scalar.sql import is_arrow_text, type_name
 from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery
+from planner.allowed.names import IN_QUERIES
+from planner.allowed.query import check
+from planner.allowed.tree import Closed
 from planner.errors import Unsupported
 from planner.reference import refusal
 from service.errors import Invalid
@@ -37,7 +43,7 @@ _ERRORS = (duckdb.Error, OSError)
 @dataclass(frozen=True)
 class Limits:
     """Seconds that a query may run, the megabytes that its answer may have, and the memory that all queries
-    may use together, as DuckDB writes it."""
+    which divide alike may use together, as DuckDB writes it."""
 
     seconds: float = 60
     answer_mb: int = 256
@@ -58,22 +64,11 @@ class Duck:
 
     def __init__(self, limits: Limits = Limits()) -> None:
         self._limits = limits
-        self._database = duckdb.connect(
-            ":memory:",
-            config={
-                "enable_external_access": False,
-                "python_enable_replacements": False,
-                "memory_limit": limits.memory,
-                "temp_directory": "",
-                "errors_as_json": True,
-            },
-        )
-        self._database.execute("SET GLOBAL TimeZone = 'UTC'")
-        # DuckDB 2.0 loses rows where this one shares a subplan.
-        self._database.execute("SET GLOBAL disabled_optimizers = 'common_subplan'")
+        self._databases = {divides: _database(limits, divides) for divides in (False, True)}
 
     def close(self) -> None:
-        self._database.close()
+        for database in self._databases.values():
+            database.close()
 
     def run(
         self,
@@ -86,25 +81,20 @@ class Duck:
         A column whose DuckDB type is not `carried` comes as text. A PlannerError if the
         query is wrong, InvalidValue if a row is, Invalid if it passes a limit.
         """
-        cursor = self._database.cursor()
-        done = threading.Event()
-        clock = threading.Timer(self._limits.seconds, _interrupt, (cursor, done))
-        clock.start()
+        _check(query, tables)
+        cursor = self._databases[query.integer_division].cursor()
         try:
-            cursor.execute(f"SET integer_division = {query.integer_division}")
-            for alias, table in tables.items():
-                _register(cursor, alias, table)
-            columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
-            names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
-            targets = tuple(type if carried(type) else "VARCHAR" for type in types)
-            sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
-            return Answer(names, targets, self._read(cursor.sql(sql).to_arrow_reader(_BATCH)))
+            with interrupted_after(cursor, self._limits.seconds):
+                for alias, table in tables.items():
+                    _register(cursor, alias, table)
+                columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
+                names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
+                targets = tuple(type if carried(type) else "VARCHAR" for type in types)
+                sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
+                return Answer(names, targets, self._read(cursor.sql(sql).to_arrow_reader(_BATCH)))
         except _ERRORS as error:
             raise self._error(error, query) from None
         finally:
-            done.set()
-            clock.cancel()
-            clock.join()
             cursor.close()
 
     def cast(self, answer: Answer, types: tuple[str, ...]) -> pa.Table:
@@ -151,6 +141,29 @@ class Duck:
         return found
 
 
+def _database(limits: Limits, divides: bool) -> duckdb.DuckDBPyConnection:
+    """A database in which `/` of integers `divides` to integers, or does not."""
+    return sealed(
+        {"memory_limit": limits.memory, "errors_as_json": True},
+        (
+            f"SET GLOBAL integer_division = {divides}",
+            # DuckDB 2.0 loses rows where this one shares a subplan.
+            "SET GLOBAL disabled_optimizers = 'common_subplan'",
+        ),
+    )
+
+
+def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
+    """A PlannerError, placed, for what a query may not do."""
+    columns = (name for table in tables.values() for name in table.column_names)
+    try:
+        check(query.sql, IN_QUERIES, tables, columns)
+    except Closed as closed:
+        if closed.offset is None:
+            raise closed.error from None
+        raise closed.error.at(*query.place(closed.offset)) from None
+
+
 def typed(table: pa.Table, types: Sequence[Type]) -> pa.Table:
     """The table, its fields saying of which DuckDB type they are where DuckDB cannot see it."""
     if not any(map(is_arrow_text, types)):
@@ -180,12 +193,6 @@ def _register(cursor: duckdb.DuckDBPyConnection, alias: str, table: pa.Table) ->
 
 def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
-
-
-def _interrupt(cursor: duckdb.DuckDBPyConnection, done: threading.Event) -> None:
-    """Interrupts whatever the cursor runs, until it is done: an interrupt between two steps is lost."""
-    while not done.wait(0.01):
-        cursor.interrupt()
 
 
 def _of_value(message: str) -> InvalidValue:

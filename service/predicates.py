@@ -16,10 +16,12 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Schema
+from planner.allowed.names import PURE
+from planner.allowed.query import check
+from planner.allowed.tree import Closed
 from planner.arrows import restore
-from planner.errors import InvalidSyntax, UnknownColumn
+from planner.errors import InvalidSyntax, UnknownColumn, UnknownFunction
 from planner.identifiers import fold
-from planner.reference import function_kinds
 from planner.suggestions import did_you_mean
 from service.errors import Invalid
 
@@ -101,21 +103,23 @@ def _clause(trees: Sequence[exp.Expression], schema: Schema, what: str) -> Claus
             for kind, name in _REFUSED:
                 if isinstance(node, kind):
                     raise Invalid(f"{what} contains {name}: {node.sql(_READ)}", code="invalid_clause")
-            if isinstance(node, exp.Func) and not _is_pure(node):
-                raise Invalid(
-                    f"{what} calls {node.sql(_READ)}, whose value does not follow from the row",
-                    code="invalid_clause",
-                )
             if isinstance(node, exp.Column):
                 columns.add(_resolve(node, schema))
-    return Clause(", ".join(tree.sql("duckdb", comments=False) for tree in trees), frozenset(columns))
+    sql = ", ".join(tree.sql("duckdb", comments=False) for tree in trees)
+    _check(f"SELECT 1 {'ORDER BY' if what == 'order_by' else 'WHERE'} {sql}", schema, what)
+    return Clause(sql, frozenset(columns))
 
 
-def _is_pure(node: exp.Func) -> bool:
-    """Whether nothing is known that keeps the function from having one value for a row, and no effect."""
-    names = [node.name] if isinstance(node, exp.Anonymous) else node.sql_names()
-    kinds = frozenset().union(*(function_kinds().get(name.lower(), ()) for name in names))
-    return "volatile" not in kinds and ("other" not in kinds or "scalar" in kinds)
+def _check(query: str, schema: Schema, what: str) -> None:
+    """Invalid or a PlannerError if the query calls what is no function of a row."""
+    try:
+        check(query, PURE, columns=schema.names)
+    except Closed as found:
+        if not found.function or isinstance(found.error, UnknownFunction):
+            raise found.error from None
+        raise Invalid(
+            f"{what} calls {found.function}, whose value does not follow from the row", code="invalid_clause"
+        ) from None
 
 
 def _resolve(node: exp.Column, schema: Schema) -> int:

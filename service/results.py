@@ -25,14 +25,11 @@ from engine.codec.arrow import encode_column
 from engine.codec.durations import duration, interval_of
 from engine.codec.json import decode_rows
 from engine.dictionary import Dictionary
-from engine.schema import DATE, DOUBLE, REAL, TIME, TIMESTAMP, Column, Schema, Type
+from engine.schema import BIGINT, DATE, DOUBLE, REAL, TIME, TIMESTAMP, Column, Schema, Type
 from planner.errors import Unsupported
 from planner.types import UNTYPED, from_duckdb
 from service.duck import Answer
 
-_NAMES = {
-    "UBIGINT": "NUMERIC(20, 0)",
-}
 _HUGE = "NUMERIC(38, 0)"
 _BIGINTS = (-(2**63), 2**63 - 1)
 
@@ -49,10 +46,8 @@ def sql_type(type: str) -> str | None:
         return None if element is None else f"{element}[]"
     if type.startswith(("STRUCT(", "MAP(")):
         return "JSON"
-    if type in _NAMES:
-        return _NAMES[type]
     try:
-        found = from_duckdb(type)
+        found = from_duckdb(type, huge=BIGINT)
     except Unsupported:
         return None
     return "INTEGER" if found is UNTYPED else str(found)

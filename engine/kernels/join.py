@@ -10,6 +10,10 @@ from engine.kernels.lookup import hash_keys, locate
 from engine.kernels.memory import empty_matrix
 from engine.kernels.times import join_times
 
+MOST_PAIRS = 1 << 25
+"""Pairs that a batch of changes may make with a trace at once, unless they are few for each row."""
+MOST_A_ROW = 100
+
 
 @njit(inline="always")
 def _is_later(batch, j, width, depth, rounds):
@@ -83,8 +87,17 @@ def _matches(delta, table, key, width, depth, rounds):
     return found[:n], now, later
 
 
+@njit
+def _is_too_many(pairs, delta, table):
+    """Whether there are more pairs than there is room for, and far more than rows that make them."""
+    rows = delta.shape[0]
+    for index in range(table.shape[0]):
+        rows += layer(table, index).shape[0]
+    return pairs > MOST_PAIRS and pairs > MOST_A_ROW * rows
+
+
 @njit(
-    "Tuple((int64[:,::1], int64[:,::1]))"
+    "Tuple((int64[:,::1], int64[:,::1], int64))"
     "(int64[:,::1], int64, int64[:,::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])",
     cache=True,
     nogil=True,
@@ -96,9 +109,14 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
     `width` words and `depth` rounds (fewer than the step's where it came from an outer scope).
     `columns` names the output's words: c is the delta's word c, ~c the trace's.
     `masks` are the coordinates of times. Returns the delta [W + 2, n] of this step,
-    and what falls into later ones: [W + d + 2, m], words, rounds, time, diff.
+    what falls into later ones: [W + d + 2, m], words, rounds, time, diff; and 0. Where there are too many
+    pairs there are none of either, and the number of pairs.
     """
     found, now, later = _matches(delta, table, key, width, depth, rounds)
+    excess = 0
+    if _is_too_many(now + later, delta, table):
+        excess = now + later
+        found, now, later = found[:0], 0, 0
     steps = rounds.shape[0]
     words = columns.shape[0]
     out = empty_matrix(words + 2, now)
@@ -127,4 +145,4 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
                 last = target.shape[0] - 1
                 target[last - 1, p] = join_times(delta[i, delta_epoch], batch[j, epoch], masks)
                 target[last, p] = delta[i, delta_epoch + 1] * batch[j, epoch + 1]
-    return out, rest
+    return out, rest, excess

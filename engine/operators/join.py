@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.join import join
+from engine.errors import JoinTooLarge
+from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.rounds import split_deltas
 from engine.operators.arrangement import Arranged
 from engine.operators.operator import Deferred, Operator, Step
@@ -48,7 +49,7 @@ class Join(Operator):
         columns: np.ndarray,
         step: Step,
     ) -> None:
-        now, later = join(
+        now, later, excess = join(
             batch,
             side.width + side.depth,
             table,
@@ -59,6 +60,8 @@ class Join(Operator):
             columns,
             step.masks,
         )
+        if excess:
+            raise JoinTooLarge.of(excess, MOST_PAIRS)
         if now.shape[1]:
             self.out.append(now)
         if later.shape[1]:

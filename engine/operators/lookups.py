@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.errors import JoinTooLarge
 from engine.kernels.arrange import arrange
 from engine.kernels.candidates import count_rows, propose, take_fewer
-from engine.kernels.join import join
+from engine.kernels.join import MOST_PAIRS, join
 
 Layout = tuple[int, ...]
 
@@ -64,9 +65,12 @@ class Meeting:
         lookup = self._lookup
         batch = arrange(lines, self._order, _NO_ROUNDS)
         table = tables[lookup.table]
-        return join(
+        now, later, excess = join(
             batch, self._words, table, lookup.key, self._width, lookup.depth, rounds, self._columns, masks
         )
+        if excess:
+            raise JoinTooLarge.of(excess, MOST_PAIRS)
+        return now, later
 
 
 class Checking:

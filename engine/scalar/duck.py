@@ -14,8 +14,11 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
+from engine.scalar.sealed import sealed
+
 ARGUMENTS = "arguments"  # the name under which an expression finds the table it is evaluated over
 
+_REWRITING = ("expression_rewriter", "statistics_propagation", "common_subexpressions")
 _CREATE = threading.Lock()
 _CURSORS = threading.local()
 _CLASS = re.compile(r"^[A-Z][\w ]* Error: ")
@@ -27,12 +30,13 @@ class Refusal(Exception):
 
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
-    connection = duckdb.connect(":memory:", config={"enable_external_access": False})
-    connection.execute("SET TimeZone = 'UTC'").fetchall()
-    connection.execute("SET threads = 1").fetchall()  # handing a small query to other threads takes longer
-    # The optimizer lets a failure vanish (in `x + 1 IS NULL`) or escape from TRY (of a common subexpression).
-    connection.execute("PRAGMA disable_optimizer").fetchall()
-    return connection
+    return sealed(
+        # Handing a small query to other threads takes longer.
+        {"threads": 1},
+        # What rewrites expressions lets a failure vanish (in `x + 1 IS NULL`) or escape from TRY (of a
+        # common subexpression). `PRAGMA disable_optimizer` holds for a connection, and not for its cursors.
+        (f"SET GLOBAL disabled_optimizers = '{','.join(_REWRITING)}'",),
+    )
 
 
 def _cursor() -> duckdb.DuckDBPyConnection:

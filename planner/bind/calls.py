@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
+from planner.allowed.names import AGGREGATES
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
-from planner.reference import function_kinds
 
 _CLASSES: dict[type[exp.Expression], str] = {
     exp.AnyValue: "any_value",
@@ -122,7 +122,7 @@ def is_aggregate(node: exp.Expr) -> bool:
         node = node.this
     if isinstance(node, exp.Anonymous):
         name = node.name.lower()
-        return name in _ALIASES or name in _OWN or "aggregate" in function_kinds().get(name, ())
+        return name in _ALIASES or name in _OWN or name in AGGREGATES
     return isinstance(node, exp.AggFunc)
 
 

@@ -26,6 +26,7 @@ from engine.schema import (
     numeric,
 )
 from planner.errors import TypeMismatch
+from planner.failing import failure
 from planner.ir import Expression
 from planner.reference import (
     Argument,
@@ -39,6 +40,8 @@ from planner.reference import (
 from planner.types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds that are compared with texts as texts
+_TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
+"""Dialects that have no operator between a text and a value of another type."""
 
 
 def argument(expression: Expression) -> Argument:
@@ -82,6 +85,8 @@ def literal_as(literal: Literal, type: Type) -> Expression:
     text = f"CAST({literal_text(Literal(value, literal.type))} AS {duckdb_type(type)})"
     known, converted = constant(text)
     if not known:
+        if failure(Cast(literal, type)) is None:
+            return Cast(literal, type)
         raise TypeMismatch(f"{literal_text(literal)} is not a value of type {type}")
     if type == INTERVAL:
         converted = interval_constant(text)
@@ -119,12 +124,26 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     return common_type(left.type, right.type)
 
 
-def compare(op: Op, left: Expression, right: Expression) -> Expression:
-    """The comparison; of intervals, by how long they are, a month being 30 days."""
+def compare(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
+    """The comparison; of intervals, by how long they are, a month being 30 days. TypeMismatch where the
+    `dialect` has none between the types."""
+    if dialect in _TEXTS_APART:
+        _check_texts(left, right)
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
+
+
+def _check_texts(left: Expression, right: Expression) -> None:
+    """TypeMismatch for a text, other than a literal, beside what is none."""
+    for text, other in ((left, right), (right, left)):
+        is_other = other.type is not UNTYPED and other.type != TEXT and other.type.kind not in _TEXTUAL
+        if text.type == TEXT and not isinstance(text, Literal) and is_other:
+            raise TypeMismatch(
+                f"{left.type} and {right.type} cannot be compared",
+                f"cast the text to {other.type.kind.value}, or the other to TEXT",
+            )
 
 
 def _normalized(interval: Expression) -> Expression:

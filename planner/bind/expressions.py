@@ -46,6 +46,7 @@ from planner.errors import (
     Unsupported,
     UnsupportedType,
 )
+from planner.failing import check_constant
 from planner.ir import Expression, references
 from planner.positions import fail, position
 from planner.scalars import call, conjoin, disjoin, negate
@@ -110,8 +111,11 @@ class ExpressionBinder:
 
     def bind(self, node: exp.Expression) -> Expression:
         """The typed expression; errors stand at the node that they are about."""
+        dialect = self.session.dialect
         try:
-            return as_date(node, self._bind(translated(node, self.session.dialect)), self.session.dialect)
+            bound = as_date(node, self._bind(translated(node, dialect)), dialect)
+            check_constant(bound, node, dialect)
+            return bound
         except PlannerError as error:
             raise error.at(*position(node)) from None
 
@@ -199,7 +203,7 @@ class ExpressionBinder:
                 value = self.bind(node.this)
                 if value.type is UNTYPED:
                     return value
-                equal = compare(Op.EQ, value, self.bind(node.expression))
+                equal = self._compared(Op.EQ, value, self.bind(node.expression))
                 return Case(((equal, Literal(None, value.type)),), value, value.type)  # type: ignore[arg-type]
             case exp.Abs():
                 value = self.bind(node.this)
@@ -264,13 +268,16 @@ class ExpressionBinder:
         if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
             return self._row_comparison(node, left, right)
         try:
-            return compare(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
+            return self._compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
         except UnsupportedType:
             return self._function(node)
 
+    def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
+        return compare(op, left, right, self.session.dialect)
+
     def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
-        sides = ([self.bind(part) for part in side.expressions] for side in (left, right))
-        return compare_rows(COMPARISONS[type(node)], *sides)
+        a, b = ([self.bind(part) for part in side.expressions] for side in (left, right))
+        return compare_rows(COMPARISONS[type(node)], a, b, self.session.dialect)
 
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
@@ -317,17 +324,18 @@ class ExpressionBinder:
 
     def _between(self, node: exp.Between) -> Expression:
         value, low, high = (self.bind(node.args[part]) for part in ("this", "low", "high"))
-        inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
+        inside = conjoin([self._compared(Op.GE, value, low), self._compared(Op.LE, value, high)])
         if not node.args.get("symmetric"):
             return inside
-        return disjoin([inside, conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])])
+        turned = conjoin([self._compared(Op.GE, value, high), self._compared(Op.LE, value, low)])
+        return disjoin([inside, turned])
 
     def _in(self, node: exp.In) -> Expression:
         query = node.args.get("query") or next(
             (v for v in node.expressions if isinstance(v, exp.Values)), None
         )
         if query is not None:
-            return member(self._row(node.this), self._query(query))
+            return member(self._row(node.this), self._query(query), self.session.dialect)
         if node.args.get("unnest") or node.args.get("field"):
             fail(Unsupported(f"this form of IN is not supported: {node.sql(self.session.dialect)}"), node)
         return self._any_of(node.this, node.expressions)
@@ -341,11 +349,14 @@ class ExpressionBinder:
             if any(not isinstance(r, exp.Tuple) or len(r.expressions) != len(columns) for r in rows):
                 fail(InvalidQuery(f"IN compares rows of {len(columns)} values"), value)
             return disjoin(
-                conjoin(compare(Op.EQ, a, self.bind(b)) for a, b in zip(columns, r.expressions, strict=True))
+                conjoin(
+                    self._compared(Op.EQ, a, self.bind(b))
+                    for a, b in zip(columns, r.expressions, strict=True)
+                )
                 for r in rows
             )
         bound = self.bind(value)
-        return disjoin(compare(Op.EQ, bound, self.bind(candidate)) for candidate in candidates)
+        return disjoin(self._compared(Op.EQ, bound, self.bind(candidate)) for candidate in candidates)
 
     def _case(self, node: exp.Case | exp.If) -> Expression:
         whens = [node] if isinstance(node, exp.If) else node.args["ifs"]
@@ -355,7 +366,7 @@ class ExpressionBinder:
         conditions = [
             condition(self.bind(when.this), "the condition of CASE")
             if subject is None
-            else compare(Op.EQ, subject, self.bind(when.this))
+            else self._compared(Op.EQ, subject, self.bind(when.this))
             for when in whens
         ]
         values = [self.bind(when.args["true"]) for when in whens]
@@ -435,7 +446,7 @@ class ExpressionBinder:
         inner = unwrapped(quantifier.this)
         op = COMPARISONS[type(node)]
         if isinstance(inner, exp.Query):
-            return quantified(op, self._row(node.this), quantifier, self._query)
+            return quantified(op, self._row(node.this), quantifier, self._query, self.session.dialect)
         every = isinstance(quantifier, exp.All)
         if isinstance(inner, exp.Array) and op is Op.EQ and not every:
             return self._any_of(node.this, inner.expressions)

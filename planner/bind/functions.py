@@ -14,16 +14,17 @@ from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.errors import ErrorLevel, UnsupportedError
-from sqlglot.tokens import TokenType
 
 from engine.expressions import Foreign, Literal
+from planner.allowed.names import AGGREGATES, PASSING, PURE, SESSION
+from planner.allowed.query import check
+from planner.allowed.tree import Closed, known_functions
 from planner.bind.coercion import argument, settled
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.positions import fail
-from planner.reference import function_kinds, type_of
+from planner.reference import PLACE, type_of
 from planner.suggestions import did_you_mean
 from planner.types import UNTYPED
 
@@ -64,8 +65,11 @@ _VOLATILE = (
     exp.Randn,
     exp.Uuid,
 )
-_OF_THE_SESSION = frozenset({"session_user", "current_role", "current_catalog"})
 _MARK = "__argument_"
+_COUNTS = re.compile(
+    r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
+)
+"""Calls whose value is BIGINT here, as those of count and sum are; DuckDB's UBIGINT or HUGEINT is NUMERIC."""
 
 
 Bind = Callable[[exp.Expression], Expression]
@@ -83,6 +87,8 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
 
 def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:
     """A DuckDB expression of DuckDB's type for it; errors stand at `node`, which it means."""
+    if _COUNTS.fullmatch(template):
+        template = f"CAST({template} AS BIGINT)"
     try:
         type = type_of(template, tuple(argument(a) for a in arguments))
     except UnsupportedType as error:
@@ -107,8 +113,8 @@ def _written_name(node: exp.Expression) -> str:
 def _known_functions(dialect: str) -> frozenset[str]:
     """The names of functions in DuckDB and in the dialect."""
     parsed = Dialect.get_or_raise(dialect).parser_class.FUNCTIONS
-    named = (name for name in function_kinds() if name.replace("_", "").isalnum() and name[0] != "_")
-    return frozenset((*named, *map(str.lower, parsed)))
+    there = frozenset(name for name in PURE | AGGREGATES if name.replace("_", "").isalnum())
+    return there | {name.lower() for name in parsed if name.lower() not in known_functions()}
 
 
 def refuse_volatile(node: exp.Expression, dialect: str) -> None:
@@ -185,26 +191,21 @@ def _template(tree: exp.Expression, node: exp.Expression) -> str:
 
 def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
     """Refuse what is no deterministic scalar function, whatever sqlglot calls it."""
-    name = _name(node, dialect)
     if isinstance(node, exp.UDTF | exp.Explode):
-        fail(Unsupported(f"{name} is not supported"), node)
-    tokens = DuckDB().tokenize(re.sub(r"\{\d+\}", "x", template))
-    for token, following in zip(tokens, [*tokens[1:], None], strict=True):
-        word = token.text.lower()
-        kinds = function_kinds().get(word, frozenset())
-        if token.token_type in (TokenType.STRING, TokenType.NUMBER) or not kinds:
-            continue
-        is_call = following is not None and following.text == "("
-        if ("volatile" in kinds and (is_call or word.startswith("current_"))) or word in _OF_THE_SESSION:
-            fail(_volatile(f"{word}()"), node)
-        if not is_call or kinds & {"scalar", "macro"}:
-            continue
-        if "aggregate" in kinds:
-            fail(Unsupported(f"aggregate function {name} is not supported"), node)
-        fail(Unsupported(f"{name} is not supported"), node)
+        fail(Unsupported(f"{node.sql(dialect).split('(')[0].lower()} is not supported"), node)
+    try:
+        check(f"SELECT {re.sub(PLACE, 'x', template)}", PURE)
+    except Closed as found:
+        fail(_refused(found, dialect), node)
 
 
-def _name(node: exp.Expression, dialect: str) -> str:
-    if isinstance(node, exp.Anonymous):
-        return node.name.lower()
-    return node.sql(dialect).split("(")[0].lower()
+def _refused(found: Closed, dialect: str) -> PlannerError:
+    """The error for what a view may not call."""
+    name = found.function
+    if name in PASSING or name in SESSION:
+        return _volatile(f"{name}()")
+    if name in AGGREGATES:
+        return Unsupported(f"aggregate function {name} is not supported")
+    if isinstance(found.error, UnknownFunction):
+        return UnknownFunction(found.error.message, did_you_mean(name, _known_functions(dialect) - {name}))
+    return found.error

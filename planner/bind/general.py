@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.expressions import Literal
+from planner.allowed.names import AGGREGATES
 from planner.bind.calls import AggregateCall
 from planner.bind.coercion import argument, settled
 from planner.errors import Unsupported
 from planner.ir import Expression, General
 from planner.positions import fail
-from planner.reference import function_kinds, literal_text, type_of
+from planner.reference import literal_text, type_of
 from planner.types import UNTYPED, Type
 
 _UNORDERED = frozenset({"bit_and", "bit_or", "bit_xor", "mad", "median", "quantile_cont", "quantile_disc"})
@@ -62,7 +63,7 @@ def general(
     call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
 ) -> tuple[General, tuple[Expression, ...], Type]:
     """The function, its arguments and its type; a PlannerError with DuckDB's reason if it has none."""
-    if call.name in _SKETCHES or not (call.name in _SHAPES or "aggregate" in _kinds(call.name)):
+    if call.name in _SKETCHES or not (call.name in _SHAPES or call.name in AGGREGATES):
         fail(Unsupported(f"aggregate function {call.name} is not supported"), call.node)
     columns = _Columns()
     texts = [
@@ -111,10 +112,6 @@ class _Columns:
         if value not in self.values:
             self.values.append(value)
         return f"{{{self.values.index(value)}}}"
-
-
-def _kinds(name: str) -> frozenset[str]:
-    return function_kinds().get(name, frozenset())
 
 
 def _is_constant(node: exp.Expression) -> bool:

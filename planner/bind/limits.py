@@ -14,7 +14,7 @@ from engine.plan import Ordering
 from planner.bind.order import Term, ordered
 from planner.bind.refuse import unsupported
 from planner.bind.session import Bound, Session
-from planner.errors import InvalidQuery
+from planner.errors import InvalidQuery, PlannerError
 from planner.ir import Attribute, Join, JoinKind, Operator, Project, Top
 from planner.positions import fail
 from planner.reference import constant
@@ -60,7 +60,10 @@ def _count(session: Session, node: exp.Expression, clause: str) -> int | None:
         return int(node.this)
     if any(node.find_all(exp.Column, exp.Query)):
         unsupported(f"{clause} by what is no constant", node)
-    known, value = constant(f"CAST({node.sql('duckdb')} AS BIGINT)")
+    try:
+        known, value = constant(f"CAST({node.sql('duckdb')} AS BIGINT)")
+    except PlannerError as error:
+        fail(error, node)
     if not known or (isinstance(value, int) and value < 0):
         fail(InvalidQuery(f"{clause} is no number of rows: {node.sql(session.dialect)}"), node)
     return value if isinstance(value, int) else None

@@ -44,23 +44,28 @@ def scalar(query: Bound) -> Expression:
     return ScalarSubquery(query.operator, column.id, column.type)
 
 
-def member(row: Sequence[Expression], query: Bound) -> Expression:
+def member(row: Sequence[Expression], query: Bound, dialect: str) -> Expression:
     """`row IN (query)`; InvalidQuery if the numbers of columns differ."""
     if len(row) != len(query.columns):
         raise InvalidQuery(f"IN compares {len(row)} values with a query of {len(query.columns)} columns")
-    equal = [compare(Op.EQ, value, column.ref) for value, column in zip(row, query.columns, strict=True)]
+    pairs = zip(row, query.columns, strict=True)
+    equal = [compare(Op.EQ, value, column.ref, dialect) for value, column in pairs]
     return Some(conjoin(equal), query.operator)
 
 
 def quantified(
-    op: Op, row: Sequence[Expression], node: exp.Any | exp.All, bind: Callable[[exp.Expression], Bound]
+    op: Op,
+    row: Sequence[Expression],
+    node: exp.Any | exp.All,
+    bind: Callable[[exp.Expression], Bound],
+    dialect: str,
 ) -> Expression:
     """`row op ANY (query)`, or ALL: not some row for which the comparison is not true."""
     query = bind(node.this)
     if len(query.columns) != len(row):
         error = f"ANY and ALL compare {len(row)} values with a query of {len(query.columns)} columns"
         raise InvalidQuery(error)
-    comparison = compare_rows(op, row, [column.ref for column in query.columns])
+    comparison = compare_rows(op, row, [column.ref for column in query.columns], dialect)
     if isinstance(node, exp.Any):
         return Some(comparison, query.operator)
     return negate(Some(negate(comparison), query.operator))

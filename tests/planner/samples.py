@@ -158,7 +158,7 @@ def check(sql: str, reference: str | None = None, dialect: str = "postgres") -> 
     ours, theirs = answer(query), referee().rows(reference or sql, dialect)
     assert same_bag(ours, theirs), f"{sql}\nours:   {_shown(ours)}\ntheirs: {_shown(theirs)}"
     if reference is None and "/" not in sql:
-        types = [from_duckdb(name) for name in referee().types(sql, dialect)]
+        types = [from_duckdb(name, huge=BIGINT) for name in referee().types(sql, dialect)]
         assert list(query.schema.types) == [INTEGER if type is UNTYPED else type for type in types], sql
 
 

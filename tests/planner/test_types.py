@@ -90,10 +90,13 @@ def test_to_duckdb_and_back(type: Type) -> None:
 
 
 def test_what_duckdb_alone_has() -> None:
-    assert from_duckdb("HUGEINT") == BIGINT
+    assert from_duckdb("HUGEINT") == numeric(38, 0)
+    assert from_duckdb("HUGEINT[]", huge=BIGINT) == array_of(BIGINT)
     assert from_duckdb("UTINYINT") == SMALLINT
-    assert from_duckdb("UBIGINT") == BIGINT
+    assert from_duckdb("UBIGINT") == numeric(20, 0)
     assert from_duckdb("INTEGER[3]") == array_of(INTEGER)
     assert from_duckdb('"NULL"[]') == array_of(INTEGER)
+    with pytest.raises(Unsupported, match="UHUGEINT"):
+        from_duckdb("UHUGEINT")
     with pytest.raises(Unsupported, match="STRUCT"):
         from_duckdb("STRUCT(a INTEGER)[]")

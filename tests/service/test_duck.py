@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from engine.codec.json import encode_rows
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.scalar.sealed import sealed
 from engine.schema import BIGINT, TEXT, Column, Schema
 from planner.adhoc import AdhocQuery
 from planner.errors import PlannerError, Unsupported
@@ -41,21 +43,61 @@ def test_a_query_sees_the_tables_it_is_given(duck: Duck):
 
 def test_it_does_not_see_those_of_others(duck: Duck):
     duck.run(query("SELECT 1 FROM t"), {"t": pa.table({"a": [1]})})
-    with pytest.raises(PlannerError, match="t does not exist"):
+    with pytest.raises(PlannerError, match='no table or view "t"'):
         duck.run(query("SELECT 1 FROM t"), {})
 
 
 def test_it_does_not_see_variables_of_the_program(duck: Duck):
     local = pa.table({"a": [1]})
-    with pytest.raises(PlannerError, match="local does not exist"):
+    with pytest.raises(PlannerError, match='no table or view "local"'):
         duck.run(query("SELECT 1 FROM local"), {})
     assert local.num_rows == 1
 
 
 @pytest.mark.parametrize("source", ["read_csv('/etc/passwd')", "read_text('/etc/passwd')", "glob('/*')"])
 def test_it_reads_no_files(duck: Duck, source: str):
-    with pytest.raises(Unsupported, match="no files"):
+    with pytest.raises(Unsupported, match="is not supported"):
         duck.run(query(f"SELECT * FROM {source}"), {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SET threads = 1",
+        "SET GLOBAL integer_division = false",
+        "RESET memory_limit",
+        "SET enable_external_access = true",
+        "SET lock_configuration = false",
+        "FROM enable_logging(storage = 'memory')",
+        "CALL enable_logging('QueryLog', storage = 'file', storage_path = '/tmp/x')",
+        "CALL disable_logging()",
+        "PRAGMA enable_profiling",
+        "ATTACH '/tmp/x.duckdb'",
+        "COPY (SELECT 1) TO '/tmp/x.csv'",
+        "INSTALL httpfs",
+        "LOAD httpfs",
+        "FROM read_text('/etc/hostname')",
+        "FROM local",
+    ],
+)
+def test_a_sealed_database_is_closed_even_to_text_that_nobody_checked(text: str):
+    local = pa.table({"a": [1]})
+    database = sealed({"threads": 1})
+    with pytest.raises(duckdb.Error):
+        database.cursor().execute(text).fetchall()
+    assert local.num_rows == 1
+    assert database.execute("SELECT 1").fetchall() == [(1,)]
+
+
+def test_statements_do_not_run(duck: Duck):
+    for text in (
+        "SET threads = 1",
+        "SELECT 1; SELECT 2",
+        "CREATE TABLE x AS SELECT 1",
+        "CALL pragma_version()",
+    ):
+        with pytest.raises(Unsupported, match="no query that can be answered"):
+            duck.run(query(text), {})
 
 
 def test_division_of_integers_is_as_the_query_wants_it(duck: Duck):

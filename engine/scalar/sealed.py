@@ -1,0 +1,55 @@
+"""A DuckDB database in memory that can open nothing, and whose configuration nobody can change any more.
+
+It knows no files, no network, no extensions but those built in, and no variables of the program. Its zone is
+UTC. What it has to be besides is said when it is made.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import duckdb
+
+_CLOSED: dict[str, str | bool | int | float | list[str]] = {
+    "enable_external_access": False,
+    "python_enable_replacements": False,
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "allow_unredacted_secrets": False,
+    "temp_directory": "",
+}
+
+
+def sealed(
+    config: dict[str, str | bool | int | float | list[str]], statements: Sequence[str] = ()
+) -> duckdb.DuckDBPyConnection:
+    """The database with more of a configuration, which is locked behind some `statements`."""
+    connection = duckdb.connect(":memory:", config={**_CLOSED, **config})
+    for statement in ("SET GLOBAL TimeZone = 'UTC'", *statements, "SET GLOBAL lock_configuration = true"):
+        connection.execute(statement).fetchall()
+    return connection
+
+
+@contextmanager
+def interrupted_after(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
+    """Interrupts whatever the connection still runs after so many seconds, until the block ends.
+
+    DuckDB heeds it between two chunks of rows, not inside a function.
+    """
+    done = threading.Event()
+
+    def interrupt() -> None:
+        while not done.wait(0.01):  # an interrupt between two steps is lost
+            connection.interrupt()
+
+    clock = threading.Timer(seconds, interrupt)
+    clock.start()
+    try:
+        yield
+    finally:
+        done.set()
+        clock.cancel()
+        clock.join()

@@ -1,0 +1,202 @@
+"""How large a value may be that an expression makes: characters of a text, elements of a list.
+
+DuckDB's limit of memory does not count the values that a function makes, and no interrupt stops one that is
+running, so what a value can grow to is told from the text. A bound is a float. `check_growth` takes a column,
+and a number that nothing tells, for one: the literals alone say how many times as large as its arguments a
+value is. `largest` takes them for endless, and everything for as large as it can be.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from planner.allowed.tree import Closed, Node, arguments, parts
+from planner.errors import InvalidQuery
+
+MOST = 1_000_000
+"""Characters or elements that one constant may make of another."""
+_MOST_STEPS = 1e8
+_ROOM = 64.0  # what a number, a time or a UUID has of characters
+
+_HINT = f"{MOST} characters or elements are the most that there may be"
+
+Bounds = Sequence[float]
+
+
+def _series(call: Node, sizes: Bounds, values: Bounds) -> float:
+    """Elements of a range from zero or its first end to the other, in steps."""
+    ends = [_literal(argument) for argument in arguments(call)]
+    if len(ends) == 1:
+        return values[0]
+    step = ends[2] if len(ends) > 2 else 1.0
+    if ends[0] is None or ends[1] is None or not step:
+        return math.inf if math.inf in values or step != 1 else sum(values)
+    return abs(ends[1] - ends[0]) / abs(step) + 1
+
+
+def _product(call: Node, sizes: Bounds, values: Bounds) -> float:
+    return math.prod(max(size, 1.0) for size in sizes)
+
+
+def _times(call: Node, sizes: Bounds, values: Bounds) -> float:
+    """The first as often as the second says."""
+    return max(sizes[0], 1.0) * values[1] if len(values) > 1 else math.inf
+
+
+def _to(call: Node, sizes: Bounds, values: Bounds) -> float:
+    """As many as the second says, or the first has."""
+    return max(sizes[0], values[1]) if len(values) > 1 else math.inf
+
+
+def _widths(call: Node, sizes: Bounds, values: Bounds) -> float:
+    """What is written, and the widths that the format spells out."""
+    widths = re.findall(r"\d+", _text(arguments(call)[0]))
+    return sum(sizes) + sum(float(width) for width in widths)
+
+
+def _endless(call: Node, sizes: Bounds, values: Bounds) -> float:
+    return math.inf
+
+
+_GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
+    "repeat": _times,
+    "lpad": _to,
+    "rpad": _to,
+    "bitstring": _to,
+    "to_base": lambda call, sizes, values: sum(sizes) + sum(values[2:]),
+    "list_resize": _to,
+    "array_resize": _to,
+    "range": _series,
+    "generate_series": _series,
+    "format": _widths,
+    "printf": _widths,
+    "replace": _product,
+    "regexp_replace": _product,
+    "list_reduce": _endless,
+    "array_reduce": _endless,
+    "reduce": _endless,
+    "list_transform": _product,
+    "array_transform": _product,
+    "list_apply": _product,
+    "array_apply": _product,
+    "apply": _product,
+    "array_to_string": _product,
+    "list_aggregate": _product,
+    "list_string_agg": _product,
+    "equi_width_bins": lambda call, sizes, values: max(values),
+}
+"""Functions that make more than their arguments are."""
+_LONG = frozenset({"levenshtein", "damerau_levenshtein", "editdist3", "jaccard", "~~", "~~*", "~~~"})
+"""Functions that take steps for each pair of characters."""
+_SIZES = frozenset({"length", "len", "strlen", "char_length", "octet_length", "bit_length", "array_length"})
+_SUMS = frozenset({"+", "-", "add", "subtract", "greatest", "least", "coalesce", "abs", "@"})
+_PRODUCTS = frozenset({"*", "multiply"})
+_PASSING = frozenset({"CAST", "CASE", "OPERATOR"})
+"""Expressions whose number is one of those below."""
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """How large a value may be; of a number, how far from zero; the pairs, triples, ... of characters of a
+    function's arguments."""
+
+    size: float
+    value: float
+    steps: float = 0.0
+
+
+def check_growth(query: Node) -> None:
+    """Closed if a function makes too much by what is written there alone."""
+    for node, bound in _bounds(query, unknown=1.0, room=0.0):
+        name = str(node.get("function_name", "")).lower()
+        if name in _GROWING and MOST < bound.size < math.inf:
+            what = f"{name} makes a value of up to {bound.size:.0f} characters or elements"
+            raise Closed(InvalidQuery(what, _HINT), node.get("query_location"))
+        if name in _LONG and bound.steps > _MOST_STEPS:
+            raise Closed(InvalidQuery(f"{name} takes too many steps", _HINT), node.get("query_location"))
+
+
+def largest(query: Node) -> float:
+    """The bound of the largest value in the query."""
+    return max((bound.size for _, bound in _bounds(query, math.inf, _ROOM)), default=0.0)
+
+
+def _bounds(query: Node, unknown: float, room: float) -> Iterator[tuple[Node, _Bound]]:
+    """Every expression of the query with its bound, those below before those above."""
+    order: list[tuple[Node, list[Node]]] = []
+    waiting = [query]
+    while waiting:
+        node = waiting.pop()
+        below = _below(node)
+        waiting += below
+        if "class" in node:
+            order.append((node, below))
+    bounds: dict[int, _Bound] = {}
+    for node, below in reversed(order):
+        bounds[id(node)] = _bound(node, [bounds[id(part)] for part in below], unknown, room)
+        yield node, bounds[id(node)]
+
+
+def _below(node: Node) -> list[Node]:
+    """The nearest expressions below a node; of a function, its arguments come first."""
+    found: list[Node] = []
+    waiting: list[object] = list(node.values())
+    if node.get("class") == "FUNCTION":
+        found = arguments(node)
+        waiting = [child for key, child in node.items() if key != "arguments"]
+    while waiting:
+        for part in parts(waiting.pop()):
+            if "class" in part:
+                found.append(part)
+            elif part.get("type") == "TABLE_FUNCTION":
+                waiting.append(part["function"]["arguments"])  # it gives its rows one by one
+            else:
+                waiting += part.values()
+    return found
+
+
+def _bound(node: Node, below: Sequence[_Bound], unknown: float, room: float) -> _Bound:
+    match node["class"]:
+        case "CONSTANT":
+            number = _literal(node)
+            return _Bound(max(1.0, len(_text(node))), unknown if number is None else abs(number))
+        case "COLUMN_REF":
+            return _Bound(1.0, unknown)
+        case "FUNCTION":
+            given = below[: len(node["arguments"])]
+            sizes, values = [part.size for part in given], [part.value for part in given]
+            grows = _GROWING.get(node["function_name"].lower()) if given else None
+            size = sum(sizes) + room if grows is None else grows(node, sizes, values)
+            return _Bound(size, _reckoned(node, sizes, values, unknown), math.prod(sizes))
+    total = sum(part.size for part in below) + room
+    passes = node["class"] in _PASSING and below
+    return _Bound(total, max(part.value for part in below) if passes else unknown)
+
+
+def _reckoned(call: Node, sizes: Bounds, values: Bounds, unknown: float) -> float:
+    """The bound of the number that a function gives."""
+    name = call["function_name"].lower()
+    if name in _SIZES:
+        return 8 * sum(sizes)
+    if name in _SUMS:
+        return sum(values)
+    return math.prod(values) if name in _PRODUCTS else unknown
+
+
+def _text(node: Node) -> str:
+    literal = node.get("literal") or node.get("value") or {}
+    return str(literal.get("text", literal.get("value", "")))
+
+
+def _literal(node: Node) -> float | None:
+    """The number that is written there, if it is one."""
+    if node["class"] == "FUNCTION" and node["function_name"] == "-" and len(node["arguments"]) == 1:
+        number = _literal(arguments(node)[0])
+        return None if number is None else -number
+    try:
+        return float(_text(node))
+    except ValueError:
+        return None
