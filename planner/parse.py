@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
 from planner.errors import InvalidSyntax
+from planner.formats import parser_class
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -22,7 +22,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
         trees = [
             arrows.restore(tree, dialect)
-            for tree in sqlglot.parse(text, read=dialect)
+            for tree in _trees(text, dialect)
             if isinstance(tree, exp.Expression)
         ]
         for tree in trees:
@@ -37,6 +37,12 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         mutually.mark(tree, declarations)
         remember(tree, text, dialect)
     return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+
+
+def _trees(text: str, dialect: str) -> list[exp.Expr | None]:
+    """sqlglot's trees, in which calls with formats stand as they are written."""
+    language = Dialect.get_or_raise(dialect)
+    return parser_class(dialect)(dialect=language).parse(language.tokenize(text), text)
 
 
 def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:
