@@ -26,6 +26,7 @@ _AT_70 = Rules(pivot=70)
 _ORACLE_READS = Rules(defaults=False)
 _MYSQL_READS = Rules(pivot=70, defaults=False, nulls=True, loose=True)
 _JAVA = Rules(free=None)
+_SPARK_READS = Rules(free=None, pivot=100)
 _PERCENT_READS = Rules(pivot=69)
 _CLICKHOUSE_READS = Rules(free=False, pivot=70)
 
@@ -55,10 +56,15 @@ def _snowflake(prefix: str, rules: Rules) -> dict[str, Reader]:
 
 _DATE_AND_INSTANT = {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMPTZ"}
 _SPARK_READERS = {
-    **_readers(letters.spark, "Spark", _JAVA, {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"}),
-    **_readers(letters.spark, "Spark", _JAVA, {"UNIX_TIMESTAMP": "SECONDS", "TO_UNIX_TIMESTAMP": "SECONDS"}),
+    **_readers(letters.spark, "Spark", _SPARK_READS, {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"}),
     **_readers(
-        letters.spark, "Spark", _or_null(_JAVA), {"TRY_TO_DATE": "DATE", "TRY_TO_TIMESTAMP": "TIMESTAMP"}
+        letters.spark, "Spark", _SPARK_READS, {"UNIX_TIMESTAMP": "SECONDS", "TO_UNIX_TIMESTAMP": "SECONDS"}
+    ),
+    **_readers(
+        letters.spark,
+        "Spark",
+        _or_null(_SPARK_READS),
+        {"TRY_TO_DATE": "DATE", "TRY_TO_TIMESTAMP": "TIMESTAMP"},
     ),
 }
 _HIVE_READERS = _readers(

@@ -48,6 +48,20 @@ _FREE = {
     "second": r"[0-5]?\d",
 }
 """Numbers whose leading zero may be left out."""
+_LOOSE = {
+    **dict.fromkeys(("year2", "month", "day", "hour", "hour12", "minute", "second"), r"\d{1,2}"),
+    "year": rf"{_FIXED['year']}|00[1-9]|0[1-9]\d|[1-9]\d\d|\d\d?",
+    "fraction6": r"\d{1,6}",
+}
+"""Numbers that end where the digits do, or at so many; whether they are in range is asked afterwards."""
+_DOUBTFUL = {
+    **dict.fromkeys(_LOOSE, r"\d{1,4}\s*"),
+    **dict.fromkeys(
+        ("month name", "month abbreviation"),
+        _any_of([name[:length] for name in _MONTHS for length in range(len(name), 0, -1)]),
+    ),
+}
+"""Numbers that run into others, and the beginnings of names."""
 _GROUPS = {
     "month name": "month", "month abbreviation": "month", "year2": "year", "day name": "weekday",
     "day abbreviation": "weekday", "hour12": "hour", **{f"fraction{n}": "fraction" for n in range(1, 7)},
@@ -74,7 +88,7 @@ def read(parts: Sequence[Part], rules: Rules, result: str) -> str:
     UnknownToken at a part that sets no field, or one that is set already, or for the whole format
     (with an empty token) where a date is not said.
     """
-    pattern, fields = _pattern(parts, rules)
+    pattern, doubtful, fields = _pattern(parts, rules)
     of_date, of_time = fields.keys() & _DATE, fields.keys() - _DATE
     needed = {"year"} if rules.defaults else {"year", "month", "day"}
     if result != "TIME" and not needed <= fields.keys():
@@ -84,7 +98,10 @@ def read(parts: Sequence[Part], rules: Rules, result: str) -> str:
     type = result or ("TIMESTAMP" if of_time and of_date else "DATE")
     cast = "TRY_CAST" if rules.nulls else "CAST"
     value = f"CAST({cast}({_moment(fields, rules)} AS TIMESTAMP) AS {type})"
-    failed = "NULL" if rules.nulls else f"CAST('the text is not of the format: ' || x AS {type})"
+    failed = f"CAST('the text is not of the format: ' || x AS {type})"
+    if rules.nulls:
+        doubt = f"regexp_matches(x, {quoted(f'^{doubtful}')})"
+        failed = f"CASE WHEN {doubt} THEN {failed} END" if rules.loose else "NULL"
     names = ", ".join(f"'{name}'" for name in fields)
     groups = f"regexp_extract(x, {quoted(f'^{pattern}$')}, [{names}])"
     found = f"f.{next(iter(fields))} <> ''"
@@ -93,13 +110,16 @@ def read(parts: Sequence[Part], rules: Rules, result: str) -> str:
     return f"list_transform([CAST({{0}} AS VARCHAR)], lambda x: {of_text})[1]"
 
 
-def _pattern(parts: Sequence[Part], rules: Rules) -> tuple[str, dict[str, str]]:
-    """The regular expression, and the kinds of field by the names of its groups, in order."""
-    pattern, fields = "", {}
+def _pattern(parts: Sequence[Part], rules: Rules) -> tuple[str, str, dict[str, str]]:
+    """The regular expression of the format; a wider one of texts that a loose system may read in a way of
+    its own; and the kinds of field by the names of the groups, in order."""
+    pattern, doubtful, fields = "", "", {}
     for part, after in zip(parts, [*parts[1:], None], strict=True):
-        pattern += r"\s*" if rules.loose else ""
+        blanks = r"\s*" if rules.loose else ""
         if part.element is None:
-            pattern += "" if rules.loose and part.text.isspace() else re.escape(part.text)
+            text = "" if rules.loose and part.text.isspace() else re.escape(part.text)
+            pattern += blanks + text
+            doubtful += blanks + text
             continue
         kind = part.element.reads
         name = _GROUPS.get(kind, kind)
@@ -109,27 +129,35 @@ def _pattern(parts: Sequence[Part], rules: Rules) -> tuple[str, dict[str, str]]:
         free = rules.free if rules.free is not None else part.element.digits == 1
         if free and not alone and rules.free is None and kind in _FREE:
             raise UnknownToken(part.token, part.offset)
-        pattern += f"({_FREE[kind] if free and alone and kind in _FREE else _FIXED[kind]})"
+        ways = _LOOSE if rules.loose else _FREE
+        shape = ways[kind] if free and alone and kind in ways else _FIXED[kind]
+        pattern += f"{blanks}({shape})"
+        doubtful += f"{blanks}(?:{shape if alone and kind in ways else _DOUBTFUL.get(kind, shape)})"
         if kind == "year2" and rules.pivot is None:
             raise UnknownToken(part.token, part.offset)
         fields[name] = kind
-    return pattern + ("(?s:.*)" if rules.loose else ""), fields
+    return pattern + ("(?s:.*)" if rules.loose else ""), doubtful, fields
 
 
 def _moment(fields: Mapping[str, str], rules: Rules) -> str:
     """The moment as DuckDB writes moments."""
     year = "f.year" if "year" in fields else "'1970'"
-    if fields.get("year") == "year2":
+    if fields.get("year") == "year2" or rules.loose:
         early = f"CAST(f.year AS INTEGER) >= {rules.pivot}"
-        year = f"CASE WHEN {early} THEN '19' ELSE '20' END || f.year"
+        year = (
+            f"CASE WHEN length(f.year) > 2 THEN '' WHEN {early} THEN '19' ELSE '20' END || lpad(f.year, "
+            "CASE WHEN length(f.year) > 2 THEN 4 ELSE 2 END, '0')"
+        )
     month = "f.month" if "month" in fields else "'01'"
     if fields.get("month", "").startswith("month "):
         names = ", ".join(f"'{name[:3]}'" for name in _MONTHS)
         month = f"CAST(list_position([{names}], lower(substring(f.month, 1, 3))) AS VARCHAR)"
-    hour = "f.hour" if "hour" in fields else "'00'"
+    hour = "replace(f.hour, '24', '25')" if "hour" in fields else "'00'"  # DuckDB's 24 is the day after
     if "meridiem" in fields:
         noon = "CASE WHEN lower(f.meridiem) = 'pm' THEN 12 ELSE 0 END"
-        hour = f"CAST(CAST(f.hour AS INTEGER) % 12 + {noon} AS VARCHAR)"
+        number = "CAST(f.hour AS INTEGER)"
+        of_day = f"CASE WHEN {number} BETWEEN 1 AND 12 THEN {number} % 12 + {noon} ELSE 99 END"
+        hour = f"CAST({of_day} AS VARCHAR)"
     pieces = [f"({year})", "'-'", month, "'-'", _or_one(fields, "day"), "' '", hour]
     for name in ("minute", "second"):
         pieces += ["':'", f"f.{name}" if name in fields else "'00'"]
