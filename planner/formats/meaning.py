@@ -9,7 +9,9 @@ from sqlglot import exp
 
 from engine.schema import Kind
 from planner.errors import PlannerError, Unsupported
+from planner.formats.converting import converted
 from planner.formats.functions import UNKNOWN
+from planner.formats.numerals import grouped
 from planner.formats.readers import READERS, Reader
 from planner.formats.reading import read
 from planner.formats.scanning import UnknownToken
@@ -26,7 +28,20 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
             return _call(node, dialect)
         case exp.Cast(args={"format": exp.Expression() as form}) if dialect == "bigquery":
             return _written(node, CAST_AS_TEXT, node.this, form)
+        case (
+            exp.StrToDate(args={"format": exp.Expression()})
+            | exp.StrToTime(args={"format": exp.Expression()})
+        ):
+            fail(Unsupported("a cast to a date or time by a format is not supported", _BY_FUNCTION), node)
+        case exp.Convert(args={"style": exp.Expression()}):
+            return converted(node)
+        case exp.NumberToStr() if dialect in _NUMERALS:
+            return grouped(node)
     return node
+
+
+_BY_FUNCTION = "write it with a function, TO_DATE or PARSE_DATE"
+_NUMERALS = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 
 
 def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:

@@ -97,7 +97,11 @@ READERS: Mapping[str, Mapping[str, Reader]] = {
     "redshift": _readers(postgres.redshift, "Redshift", _AT_70, _DATE_AND_INSTANT),
     "risingwave": _readers(postgres.risingwave, "RisingWave", Rules(free=False), _DATE_AND_INSTANT),
     "oracle": _readers(oracle.oracle, "Oracle", _ORACLE_READS, {"TO_DATE": "", "TO_TIMESTAMP": "TIMESTAMP"}),
-    "snowflake": {**_snowflake("", _AT_70), **_snowflake("TRY_", _or_null(_AT_70))},
+    "snowflake": {
+        **_readers(oracle.snowflake, "Snowflake", _AT_70, {"DATE": "DATE"}),
+        **_snowflake("", _AT_70),
+        **_snowflake("TRY_", _or_null(_AT_70)),
+    },
     **dict.fromkeys(
         ("mysql", "doris", "starrocks", "singlestore"),
         _readers(percents.mysql, "MySQL", _MYSQL_READS, {"STR_TO_DATE": ""}),

@@ -133,6 +133,27 @@ IN_VIEWS = {
         "FORMAT_DATE('%b', DATE '2026-01-01')": "Jan",
     },
     "spark": {"from_unixtime(60, 'mm:ss')": "01:00", "date_format('2026-01-01', 'yyyy')": "2026"},
+    "tsql": {
+        "CONVERT(VARCHAR(10), CAST('2026-01-02 03:04:05' AS DATETIME2), 120)": "2026-01-02",
+        "CONVERT(VARCHAR, CAST('2026-01-02 03:04:05' AS DATETIME2), 120)": "2026-01-02 03:04:05",
+        "CONVERT(VARCHAR, CAST('2026-01-02' AS DATE), 120)": "2026-01-02",
+        "CONVERT(VARCHAR, CAST('2026-01-02 03:04:05' AS DATETIME2), 100)": "Jan  2 2026  3:04AM",
+        "CONVERT(CHAR(12), CAST('2026-01-02 03:04:05' AS DATETIME2), 101)": "01/02/2026  ",
+        "CONVERT(VARCHAR, CAST('2026-01-02 03:04:05' AS DATETIME2), 7)": "Jan 02, 26",
+        "CONVERT(VARCHAR, CAST('2026-01-02 13:04:05' AS DATETIME2), 108)": "13:04:05",
+        "CONVERT(DATE, '01/02/2026', 101)": "2026-01-02",
+        "CONVERT(DATE, '01/02/2026', 103)": "2026-02-01",
+        "CONVERT(DATE, '49.02.01', 2)": "2049-02-01",
+        "CONVERT(DATE, '50.02.01', 2)": "1950-02-01",
+        "TRY_CONVERT(DATE, 'x', 101)": "NULL",
+        "CONVERT(INT, '5')": "5",
+    },
+    "mysql": {
+        "FORMAT(12332.123456, 4)": "12,332.1235",
+        "FORMAT(-1234567.005, 2)": "-1,234,567.01",
+        "FORMAT(12332.2, 0)": "12,332",
+        "FORMAT(NULL, 2)": "NULL",
+    },
     "duckdb": {"strftime(DATE '2026-01-01', '%-d %A')": "1 Thursday"},
 }
 
@@ -225,6 +246,28 @@ def test_texts_are_read_as_the_system_reads_them(dialect: str) -> None:
 def test_texts_beyond_the_format_are_errors_of_their_rows(dialect: str, sql: str) -> None:
     with pytest.raises(duckdb.Error):
         duckdb.sql(f"SELECT {meant(dialect, sql).sql('duckdb')}").fetchall()
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("tsql", "CONVERT(VARCHAR, t, 9)"),
+        ("tsql", "CONVERT(VARCHAR, t, 131)"),
+        ("tsql", "CONVERT(DATETIME, t, 100)"),
+        ("tsql", "FORMAT(t, 'd', 'de-DE')"),
+        ("mysql", "FORMAT(t, 2, 'de_DE')"),
+        ("mysql", "FORMAT(t, t)"),
+        ("mysql", "TIME_FORMAT(t, '%H')"),
+        ("bigquery", "CAST(t AS DATE FORMAT 'YYYY-MM-DD')"),
+        ("bigquery", "FORMAT_TIMESTAMP('%F', t, 'Asia/Tokyo')"),
+        ("sqlite", "strftime('%Y', t, '+1 day')"),
+        ("presto", "to_char(t, 'yyyy')"),
+        ("dremio", "DATE_FORMAT(t, 'YYYY')"),
+        ("teradata", "TO_CHAR(t, 'YYYY')"),
+    ],
+)
+def test_what_has_no_translation_is_refused(dialect: str, sql: str) -> None:
+    assert refused(dialect, sql)
 
 
 @pytest.mark.parametrize("form", ["MM", "DD", "YYYY Q", "YYYY HH12", "YYYY HH24 AM", "YYYY YY", "DDD YYYY"])
