@@ -48,6 +48,8 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
     name, args = node.name.upper(), node.expressions
     if name in UNKNOWN.get(dialect, ()):
         fail(Unsupported(f"formats of {dialect} are not supported: {name.lower()}", _CAST), node)
+    if dialect == "duckdb" and name == "STRFTIME":
+        _refuse_nanoseconds(node)
     writer = WRITERS.get(dialect, {}).get(name)
     reader = READERS.get(dialect, {}).get(name)
     if (writer is None and reader is None) or len(args) < 2:
@@ -58,6 +60,13 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
     if writer is not None:
         return _written(node, writer, args[writer.value], args[writer.form])
     return _read(node, reader, args[reader.value], args[reader.form]) if reader is not None else node
+
+
+def _refuse_nanoseconds(node: exp.Anonymous) -> None:
+    """DuckDB's %n writes memory that it has not set, another text each time."""
+    for form in node.find_all(exp.Literal):
+        if "%n" in form.name.replace("%%", ""):
+            fail(Unsupported("'%n' in the format of strftime is not supported", "%f has microseconds"), form)
 
 
 _CAST = "write the text with casts and the functions of dates"

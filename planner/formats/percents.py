@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
-from planner.formats.elements import bare, fraction, lower, text
+from planner.formats.elements import Element, bare, fraction, lower, text
 from planner.formats.scanning import Tokens, percents
 
 _ISO = {"F": "%Y-%m-%d", "D": "%m/%d/%y"}
@@ -112,12 +112,19 @@ _STRFTIME: Tokens = {
     "w": E["day of week from 0"],
     "Y": E["year"],
     "%": text("%"),
-    "!": E["millis"],
 }
+_MILLIS = "(epoch_us({t}) + 500) // 1000"
+"""SQLite keeps milliseconds, rounded; it writes the second as it was read, and its fraction up to .999."""
+_SECONDS = "second({t}) + microsecond({t}) % 1000000 / CAST(1000000 AS DOUBLE)"
 sqlite = percents(
-    {**_STRFTIME, "J": None},
+    {
+        **_STRFTIME,
+        "f": Element(f"format('{{:06.3f}}', least({_SECONDS}, 59.999))"),
+        "s": Element(f"({_MILLIS}) // 1000 - CAST(({_MILLIS}) % 1000 < 0 AS INTEGER)", 1),
+        "J": None,
+    },
     others="refused",
-    short={**_MINUTES_M, "F": _ISO["F"], "f": "%S.%!"},
+    short={**_MINUTES_M, "F": _ISO["F"]},
 )
 _BIGQUERY_DATE: Tokens = {
     **{token: _STRFTIME[token] for token in "deGgjmUuVWwY%"},

@@ -14,7 +14,6 @@ MOMENT = "CAST({0} AS TIMESTAMP)"
 _DAY = "CAST(CAST({0} AS DATE) AS TIMESTAMP)"
 _CLOCK = "(DATE '1970-01-01' + CAST({0} AS TIME))"
 _SECONDS = "make_timestamp(CAST({0} AS BIGINT) * 1000000)"
-_MILLIS = "make_timestamp((epoch_us(CAST({0} AS TIMESTAMP)) + 500) // 1000 * 1000)"
 
 
 MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
@@ -74,7 +73,7 @@ _BIGQUERY = {
     **_writers(percents.bigquery_datetime, "FORMAT_DATETIME", "FORMAT_DATETIME", value=1, form=0),
     **_writers(percents.bigquery_timestamp, "FORMAT_TIMESTAMP", "FORMAT_TIMESTAMP", value=1, form=0),
 }
-_SQLITE = _writers(percents.sqlite, "SQLite", "STRFTIME", source=_MILLIS, kinds=_OR_TEXT, value=1, form=0)
+_SQLITE = _writers(percents.sqlite, "SQLite", "STRFTIME", kinds=_OR_TEXT, value=1, form=0)
 _TSQL = _writers(letters.dotnet, "FORMAT", "FORMAT")
 
 WRITERS: Mapping[str, Mapping[str, Writer]] = {

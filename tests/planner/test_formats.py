@@ -261,6 +261,7 @@ def test_texts_beyond_the_format_are_errors_of_their_rows(dialect: str, sql: str
         ("bigquery", "CAST(t AS DATE FORMAT 'YYYY-MM-DD')"),
         ("bigquery", "FORMAT_TIMESTAMP('%F', t, 'Asia/Tokyo')"),
         ("sqlite", "strftime('%Y', t, '+1 day')"),
+        ("duckdb", "strftime(t, '%Y%n')"),
         ("presto", "to_char(t, 'yyyy')"),
         ("dremio", "DATE_FORMAT(t, 'YYYY')"),
         ("teradata", "TO_CHAR(t, 'YYYY')"),
