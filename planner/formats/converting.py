@@ -45,7 +45,8 @@ def converted(node: exp.Convert) -> exp.Expression:
     try:
         template = read(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
     except UnknownToken:
-        fail(Unsupported(f"style {number} of CONVERT is not supported for texts that are read"), node)
+        what = f"style {number} of CONVERT is not supported for texts that are read"
+        fail(Unsupported(what, "styles of numbers alone are, such as 101, 112 and 120"), node)
     return whole(template, node.expression, kinds=frozenset({Kind.TEXT}))
 
 
