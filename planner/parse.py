@@ -23,7 +23,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
         trees = [
             arrows.restore(tree, dialect)
-            for tree in _parsed(text, Dialect.get_or_raise(dialect))
+            for tree in parser_of(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
             if isinstance(tree, exp.Expression)
         ]
         check_order(text, dialect)
@@ -39,10 +39,6 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         mutually.mark(tree, declarations)
         remember(tree, text, dialect)
     return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
-
-
-def _parsed(text: str, dialect: Dialect) -> list[exp.Expr | None]:
-    return parser_of(dialect).parse(dialect.tokenize(text), text)
 
 
 def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:

@@ -4,7 +4,8 @@ A comma between tables and a JOIN without a condition are the same node to sqlgl
 more weakly; and CROSS APPLY and OUTER APPLY look like commas too. Here a comma alone is a join without any
 mark, a JOIN without a condition is a CROSS JOIN where its dialect has that, and an APPLY is the join with a
 LATERAL that it means. Joins that stand behind a LATERAL, an UNNEST or VALUES in parentheses, or before a
-second ON, which sqlglot refuses or does not write back, are those of a Table around it.
+second ON, which sqlglot refuses or does not write back, are those of a Table around it. Calls with formats
+are kept as they are written (`planner.formats.calls`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
+from planner.formats import keeping_formats
+
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
     | {"sqlite", "starrocks"}
@@ -25,14 +28,15 @@ _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that say which rows it pairs."""
 
 
-def parser_of(dialect: Dialect) -> Parser:
+def parser_of(dialect: str) -> Parser:
     """A parser of the dialect's."""
-    return _parser_class(dialect.parser_class)(dialect=dialect)
+    return _parser_class(dialect)(dialect=Dialect.get_or_raise(dialect))
 
 
 @cache
-def _parser_class(base: type[Parser]) -> type[Parser]:
-    return type(base.__name__, (_Joins, base), {})
+def _parser_class(dialect: str) -> type[Parser]:
+    base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
+    return type("Parser", (_Joins, base), {})
 
 
 class _Joins:

@@ -9,16 +9,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Sequence
-from functools import cache
 
-import sqlglot
 from sqlglot import exp
-from sqlglot.dialects.postgres import Postgres
-from sqlglot.time import format_time
 
 from engine.expressions import Cast, Foreign
 from engine.schema import DATE, TIMESTAMP
+from planner.formats import formatted
 from planner.ir import Expression
+from planner.native import NATIVE
+from planner.native import native as _sql
 
 _CALLS = {
     "bround": "round_even({0}, 0)",
@@ -62,15 +61,16 @@ _SUNDAY_IS_ONE = frozenset({"bigquery", "databricks", "hive", "mysql", "spark", 
 _KEEPS_DATES = _SUNDAY_IS_ONE | {"redshift", "snowflake"}
 _DATE_UNITS = frozenset({"DAY", "WEEK", "MONTH", "QUARTER", "YEAR"})
 _UNIT_NAMES = {"MM": "MONTH", "MON": "MONTH", "YY": "YEAR", "YYYY": "YEAR", "DD": "DAY", "Q": "QUARTER"}
-_NATIVE = "native"
-"""The mark of nodes that mean what DuckDB makes of them."""
 _PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
 def translated(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node of the same meaning that DuckDB has, or the node itself."""
-    if _NATIVE in node.meta:
+    if NATIVE in node.meta:
         return node
+    written = formatted(node, dialect)
+    if written is not node:
+        return written
     called = _call(node)
     if called is not node:
         return called
@@ -96,9 +96,6 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
             return _sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
-        case exp.ToChar(args={"format": exp.Literal(is_string=True) as form}):
-            pattern = format_time(form.this, Postgres.TIME_MAPPING, Postgres.TIME_TRIE)
-            return _sql("strftime({0}, {1})", [node.this, exp.Literal.string(pattern or "")])
         case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
             return _formatted(node, pattern.this)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
@@ -181,25 +178,6 @@ def _regular(pattern: str) -> str:
     """A pattern of SIMILAR TO as a regular expression."""
     signs = {"%": ".*", "_": "."}
     return _PATTERN.sub(lambda sign: signs.get(sign[0]) or rf"\{sign[1] or sign[0]}", pattern)
-
-
-@cache
-def _parsed(template: str) -> exp.Expr:
-    tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", r"__given_\1", template), read="duckdb")
-    for node in tree.walk():
-        node.meta[_NATIVE] = True
-    return tree
-
-
-def _sql(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
-    """DuckDB's SQL with these nodes in its places."""
-
-    def given(node: exp.Expression) -> exp.Expression:
-        if isinstance(node, exp.Column) and node.name.startswith("__given_"):
-            return args[int(node.name.removeprefix("__given_"))].copy()
-        return node
-
-    return exp.paren(_parsed(template).transform(given), copy=False)
 
 
 def as_date(node: exp.Expression, value: Expression, dialect: str) -> Expression:

@@ -48,6 +48,7 @@ from planner.errors import (
 )
 from planner.failing import check_constant
 from planner.ir import Expression, references
+from planner.native import Whole, whole_of
 from planner.positions import fail, position
 from planner.scalars import call, conjoin, disjoin, negate
 from planner.types import UNTYPED, data_type
@@ -127,6 +128,9 @@ class ExpressionBinder:
 
     def _bind(self, node: exp.Expression) -> Expression:
         self._refuse(node)
+        given = whole_of(node)
+        if given is not None:
+            return self._given(given, node)
         time = time_of_epoch(node)
         if time is not None:
             self.session.asks_time(node)
@@ -216,6 +220,15 @@ class ExpressionBinder:
         """A function of DuckDB's; `known` has arguments that are bound already, by their nodes' identity."""
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
+
+    def _given(self, given: Whole, node: exp.Expression) -> Expression:
+        """DuckDB's expression for a node that has been translated as a whole."""
+        args = [self.bind(arg) for arg in given.args]
+        if given.kinds and args[0].type is not UNTYPED and args[0].type.kind not in given.kinds:
+            fail(
+                TypeMismatch(f"a value of type {args[0].type} cannot be written or read in this format"), node
+            )
+        return foreign(given.template, args, node, self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))

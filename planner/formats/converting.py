@@ -1,0 +1,61 @@
+"""T-SQL's CONVERT and TRY_CONVERT with a style: dates and times to text, and text to them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from engine.schema import Kind
+from planner.errors import Unsupported
+from planner.formats.percents import bigquery_datetime
+from planner.formats.reading import read
+from planner.formats.scanning import UnknownToken
+from planner.formats.styles import OF_DATES, READS, STYLES
+from planner.formats.writers import MOMENT, MOMENTS
+from planner.formats.writing import CENTURIES, written
+from planner.native import whole
+from planner.positions import fail
+
+_TIMES = {
+    exp.DType.DATE: "DATE",
+    exp.DType.DATETIME: "TIMESTAMP",
+    exp.DType.DATETIME2: "TIMESTAMP",
+    exp.DType.SMALLDATETIME: "TIMESTAMP",
+}
+_FIXED = frozenset({exp.DType.CHAR, exp.DType.NCHAR})
+_LONGEST = 30
+"""The length of a text whose type says none."""
+
+
+def converted(node: exp.Convert) -> exp.Expression:
+    """What a CONVERT with a style means; the node itself where its type has no styles of dates."""
+    target: exp.DataType = node.this
+    is_text = target.is_type(*exp.DataType.TEXT_TYPES)
+    if not is_text and target.this not in _TIMES:
+        return node
+    style = node.args["style"]
+    number = int(style.name) if isinstance(style, exp.Literal) and style.name.isdecimal() else -1
+    if number not in STYLES:
+        known = ", ".join(map(str, sorted(STYLES)))
+        fail(Unsupported(f"style {style.sql()} of CONVERT is not supported", f"known are {known}"), node)
+    if is_text:
+        return whole(_text(number, target), node.expression, kinds=MOMENTS)
+    rules = replace(READS, nulls=bool(node.args.get("safe")))
+    try:
+        template = read(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
+    except UnknownToken:
+        what = f"style {number} of CONVERT is not supported for texts that are read"
+        fail(Unsupported(what, "styles of numbers alone are, such as 101, 112 and 120"), node)
+    return whole(template, node.expression, kinds=frozenset({Kind.TEXT}))
+
+
+def _text(style: int, target: exp.DataType) -> str:
+    """The text of a moment, cut or filled to the length of its type."""
+    text = written(bigquery_datetime(STYLES[style]), MOMENT, CENTURIES)
+    if style in OF_DATES:
+        of_dates = written(bigquery_datetime(OF_DATES[style]), MOMENT, CENTURIES)
+        text = f"CASE typeof({{0}}) WHEN 'DATE' THEN {of_dates} ELSE {text} END"
+    said = target.expressions[0].name if target.expressions else ""
+    length = int(said) if said.isdecimal() else _LONGEST
+    return f"rpad({text}, {length}, ' ')" if target.this in _FIXED else f"left({text}, {length})"

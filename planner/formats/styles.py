@@ -1,0 +1,39 @@
+"""The numbers that T-SQL's CONVERT has for formats of dates and times, as formats.
+
+Styles with fractions of a second are refused: how many digits they have depends on the difference between
+DATETIME and DATETIME2, which are one type here. Those of the Hijri calendar are refused too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.formats.reading import Rules
+
+_SHORT_YEARS = {
+    1: "%m/%d/%y",
+    2: "%y.%m.%d",
+    3: "%d/%m/%y",
+    4: "%d.%m.%y",
+    5: "%d-%m-%y",
+    6: "%d %b %y",
+    7: "%b %d, %y",
+    10: "%m-%d-%y",
+    11: "%y/%m/%d",
+    12: "%y%m%d",
+}
+STYLES: Mapping[int, str] = {
+    **_SHORT_YEARS,
+    **{style + 100: form.replace("%y", "%Y") for style, form in _SHORT_YEARS.items()},
+    **dict.fromkeys((0, 100), "%b %e %Y %l:%M%p"),
+    **dict.fromkeys((8, 24, 108), "%H:%M:%S"),
+    **dict.fromkeys((20, 120), "%Y-%m-%d %H:%M:%S"),
+    23: "%Y-%m-%d",
+}
+"""Styles as formats in strftime's language."""
+OF_DATES: Mapping[int, str] = {
+    **dict.fromkeys((0, 100), "%b %e %Y"),
+    **dict.fromkeys((20, 120), "%Y-%m-%d"),
+}
+"""What the styles with a time write of a DATE."""
+READS = Rules(pivot=50, defaults=False)
