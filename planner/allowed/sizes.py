@@ -41,6 +41,14 @@ def _product(call: Node, sizes: Bounds, values: Bounds) -> float:
     return math.prod(max(size, 1.0) for size in sizes)
 
 
+def _mapped(call: Node, sizes: Bounds, values: Bounds) -> float:
+    """What a lambda makes of each element; a list that is written out has as many as are written."""
+    listed = arguments(call)[0]
+    written = listed.get("function_name") == "list_value"
+    count = len(listed["arguments"]) if written else sizes[0]
+    return max(count, 1.0) * math.prod(max(size, 1.0) for size in sizes[1:])
+
+
 def _times(call: Node, sizes: Bounds, values: Bounds) -> float:
     """The first as often as the second says."""
     return max(sizes[0], 1.0) * values[1] if len(values) > 1 else math.inf
@@ -78,11 +86,11 @@ _GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
     "list_reduce": _endless,
     "array_reduce": _endless,
     "reduce": _endless,
-    "list_transform": _product,
-    "array_transform": _product,
-    "list_apply": _product,
-    "array_apply": _product,
-    "apply": _product,
+    "list_transform": _mapped,
+    "array_transform": _mapped,
+    "list_apply": _mapped,
+    "array_apply": _mapped,
+    "apply": _mapped,
     "array_to_string": _product,
     "list_aggregate": _product,
     "list_string_agg": _product,
