@@ -168,7 +168,7 @@ class Sequences:
         scope = (*names, *own, *own)
         bindings = tuple((name, self.body(scope, aliases, nesting - 1)) for name in own)
         result = Name(self.rng.choice(own)) if self.rng.random() < 0.6 else self.query(scope, aliases, 1, 0)
-        limit = self.rng.choice((None, None, None, None, 1, 2, 3, 4))
+        limit = self.rng.choice((None, None, 1, 2, 3))
         return Recursion(bindings, result, limit)
 
     def body(self, names: tuple[str, ...], aliases: tuple[str, ...], nesting: int) -> Query:
