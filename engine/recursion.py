@@ -1,8 +1,10 @@
-"""Recursion in plans: scopes whose bindings are updated together, round by round, until nothing changes.
+"""Recursion in plans: scopes whose bindings are updated round by round, until nothing changes.
 
-Bindings start empty, or as they are told; `Variable` is a binding's value in the round before. A node
-that refers to no variable of a scope belongs outside it: it is computed once, and enters the scope
-unchanged. Names of variables are unique along a path of scopes.
+Bindings start empty, or as they are told; `Variable` is a binding's value in the round before. What reads
+a binding in the same round refers to the node of its value: a plan is a DAG, so nothing waits for itself
+within a round, and bindings can be updated together, in sequence, or some of each. A node that refers
+to no variable of a scope belongs outside it: it is computed once, and enters the scope unchanged. Names
+of variables are unique along a path of scopes.
 """
 
 from __future__ import annotations
@@ -31,7 +33,8 @@ class Variable(Node):
 
 
 class OnLimit(enum.Enum):
-    """What a scope does after its limit of rounds: give what it has, or fail if it still changes."""
+    """What a scope does after its limit of rounds: give what it has, or fail if the last one changed
+    anything."""
 
     RETURN = "return"
     ERROR = "error"

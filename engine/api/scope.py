@@ -6,8 +6,9 @@
     odd.set(even.map(lambda it: it.n + 1))
     result = even.leave()
 
-All variables are set together, round by round, until nothing changes. Collections from outside
-can be used inside as they are: they are the same in every round.
+All variables are set together, round by round, until nothing changes: a variable is what it was after
+the round before. What it becomes in a round is the collection that it is set to, which others can be made
+from as well. Collections from outside can be used inside as they are: they are the same in every round.
 """
 
 from __future__ import annotations

@@ -165,14 +165,17 @@ class Loop(Operator):
         return Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks, outer.clock)
 
     def feed_back(self, step: Step) -> None:
-        """A round is over: what its bindings have become leaves, and is what they were in the next one."""
+        """A round is over: what its bindings have become leaves, and is what they were in the next one.
+
+        A limit that is an error counts the changes of all bindings, also of those that are not fed back.
+        """
         following = (*step.rounds[:-1], step.rounds[-1] + 1)
         for variable, value, left in zip(self.variables, self.values, self.left, strict=True):
             delta = value.delta()
             if delta is None:
                 continue
             left.append(delta)
-            if variable is not None and self.allows(following[-1], delta):
+            if self.allows(following[-1], delta) and variable is not None:
                 variable.deferred.put(following, delta, self)
 
     def allows(self, current: int, delta: np.ndarray) -> bool:

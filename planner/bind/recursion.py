@@ -4,11 +4,15 @@ Types are found by iteration: the branches of UNION that do not recur give the f
 binding the whole queries against them may widen them, until nothing changes. Nullability is
 found in the same way, from "never NULL" upwards, which the first round (empty) justifies.
 In WITH MUTUALLY RECURSIVE the types are declared, and the queries' columns are cast to them.
+
+The names of a WITH RECURSIVE are updated together: each query reads all of them as they were after the
+round before. Those of a WITH MUTUALLY RECURSIVE are updated in sequence, as in Materialize: each query
+reads the names before it in the text as they are in the same round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -52,7 +56,7 @@ def bind_recursive(
     group = _Group(session, ctes, environment, bind_query)
     known = group.seeds()
     for _ in range(_MAX_ITERATIONS):
-        bound = group.bodies(known)
+        bound = group.together(known)
         found = {name: group.widened(name, known[name], bound[name]) for name in ctes}
         if found == known:
             break
@@ -89,7 +93,7 @@ def bind_mutual(
         for (name, cte), types in zip(ctes.items(), declaration.types, strict=True)
     }
     while True:
-        bound = group.bodies(known)
+        bound = group.in_sequence(known)
         found = {name: group.declared(name, known[name], bound[name]) for name in ctes}
         if found == known:
             return group.closed(known, bound, declaration.limit, declaration.on_limit)
@@ -132,8 +136,16 @@ class _Group:
             known.update({name: self._columns(name, self._bound(seed, known)) for name, seed in ready})
         return {name: known[name] for name in self.ctes}
 
-    def bodies(self, known: _Known) -> dict[str, Bound]:
+    def together(self, known: _Known) -> dict[str, Bound]:
+        """The queries, each over all names as they were after the round before."""
         return {name: self._bound(cte.this, known) for name, cte in self.ctes.items()}
+
+    def in_sequence(self, known: _Known) -> dict[str, Bound]:
+        """The queries, each over the names before it as they are in the same round."""
+        bound: dict[str, Bound] = {}
+        for name, cte in self.ctes.items():
+            bound[name] = self._bound(cte.this, known, current=bound.keys())
+        return bound
 
     def widened(self, name: str, known: tuple[_Column, ...], bound: Bound) -> tuple[_Column, ...]:
         """The columns that hold both what is known and what the query gives."""
@@ -213,9 +225,10 @@ class _Group:
         except TypeMismatch as error:
             fail(error, self.ctes[name].args["alias"])
 
-    def _bound(self, query: exp.Expression, known: _Known) -> Bound:
+    def _bound(self, query: exp.Expression, known: _Known, current: Collection[str] = ()) -> Bound:
+        """The query over the known names, of which those in `current` have had their turn in the round."""
         entries = {
-            name: Recursion(self.variables[name], self._attributes(columns))
+            name: Recursion(self.variables[name], self._attributes(columns), name in current)
             for name, columns in known.items()
         }
         environment = replace(

@@ -41,10 +41,11 @@ class Correlated:
 
 @dataclass(frozen=True)
 class Recursion:
-    """A recursive name inside its own recursion."""
+    """A recursive name inside its own recursion: its rows of the round before, or of the same round."""
 
     variable: int
     columns: tuple[Attribute, ...]
+    is_current: bool = False
 
 
 Entry = Shared | Correlated | Recursion
@@ -107,9 +108,10 @@ class Session(Numbers):
                 columns = self.fresh(old)
                 renaming = tuple(zip(columns, (c.id for c in old), strict=True))
                 return Bound(SharedRef(number, renaming), columns)
-            case Recursion(variable=variable, columns=old):
+            case Recursion(variable=variable, columns=old, is_current=is_current):
                 columns = self.fresh(old)
-                return Bound(RecursiveRef(variable, name, columns, tuple(range(len(columns)))), columns)
+                positions = tuple(range(len(columns)))
+                return Bound(RecursiveRef(variable, name, columns, positions, is_current), columns)
             case Correlated(bound=bound):
                 copy, names = renumbered(bound.operator, self.number)
                 return Bound(copy, tuple(replace(c, id=names[c.id]) for c in bound.columns))

@@ -138,8 +138,9 @@ class _Walk:
                 ]
             case Context(renaming=renaming):
                 return "context", self._renamed(renaming)
-            case RecursiveRef(variable=variable):
-                return f"round before of {self._variable(variable, operator.name)}", []
+            case RecursiveRef(variable=variable, is_current=is_current):
+                when = "same round" if is_current else "round before"
+                return f"{when} of {self._variable(variable, operator.name)}", []
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
     def _windowed(self, item: WindowItem) -> str:

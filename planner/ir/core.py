@@ -43,6 +43,12 @@ class Operator:
         return frozenset(column.id for column in self.columns)
 
     @cached_property
+    def current(self) -> frozenset[int]:
+        """The variables of recursions whose rows of the same round are read here or below."""
+        queries = (s.query for e in self.expressions for s in subqueries(e))
+        return frozenset().union(*(operator.current for operator in (*self.inputs, *queries)))
+
+    @cached_property
     def free(self) -> frozenset[int]:
         """The numbers of an outer query's columns that are referred to here or below."""
         known = frozenset().union(*(operator.ids for operator in self.inputs))

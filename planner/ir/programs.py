@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from engine.errors import PlanError
 from engine.plan import OnLimit
 from planner.ir.core import Attribute, Expression, Operator, Renaming
 
@@ -51,7 +52,11 @@ class Binding:
 
 @dataclass(frozen=True)
 class Fixpoint(Operator):
-    """The fixed point of the bindings, from empty; of it, binding `result` with its columns renamed."""
+    """The fixed point of the bindings, from empty; of it, binding `result` with its columns renamed.
+
+    In a round a binding is computed from the round before, and from those of the bindings before it that it
+    reads as they are in the same round: so a round has no cycle.
+    """
 
     bindings: tuple[Binding, ...]
     result: int
@@ -59,19 +64,43 @@ class Fixpoint(Operator):
     limit: int | None = None
     on_limit: OnLimit = OnLimit.ERROR
 
+    def __post_init__(self) -> None:
+        later = self._bound
+        for binding in self.bindings:
+            if binding.value.current & later:
+                raise PlanError(f"{binding.name} reads a binding in a round in which that has no rows yet")
+            later -= {binding.variable}
+
     @property
     def inputs(self) -> tuple[Operator, ...]:
         return tuple(binding.value for binding in self.bindings)
 
+    @property
+    def _bound(self) -> frozenset[int]:
+        return frozenset(binding.variable for binding in self.bindings)
+
+    @cached_property
+    def current(self) -> frozenset[int]:
+        return super().current - self._bound
+
 
 @dataclass(frozen=True)
 class RecursiveRef(Operator):
-    """A binding's rows in the round before: `columns[i]` is output `positions[i]` of variable `variable`."""
+    """A binding's rows: `columns[i]` is output `positions[i]` of variable `variable`.
+
+    They are those of the round before; if it `is_current`, those of the same round, which the binding, as it
+    stands before the one that reads it, has already.
+    """
 
     variable: int
     name: str
     columns: tuple[Attribute, ...]
     positions: tuple[int, ...]
+    is_current: bool = False
+
+    @cached_property
+    def current(self) -> frozenset[int]:
+        return frozenset({self.variable}) if self.is_current else frozenset()
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,19 @@
 """A program of the relational IR, subqueries removed, to one engine plan.
 
 Variables are called after the depth of the scopes they really lie in, and their place there
-(`v0.1`), so that equal recursions are equal plans.
+(`v0.1`), so that equal recursions are equal plans. A variable is a binding's value in the round
+before; what reads a binding in the same round reads the node of its value.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from engine.errors import PlanError
 from engine.expressions import ColumnRef
 from engine.plan import Binding, Entry, Map, Node, Recursive, Variable
 from engine.schema import Column, Schema
+from planner import ir
 from planner.ir import (
     Aggregate,
     Attribute,
@@ -35,7 +38,7 @@ from planner.ir import (
 )
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.join import lower_join
-from planner.lower.lowered import Lowered, distinct, lowered, projected, taken
+from planner.lower.lowered import NOBODY, Lowered, distinct, lowered, projected, taken
 from planner.lower.multijoin import lower_relations, relations
 from planner.lower.setops import lower_set_operation
 from planner.lower.temporal import filtered, mapped
@@ -66,20 +69,34 @@ def _named(node: Node, schema: Schema) -> Node:
 @dataclass(frozen=True)
 class _Bound:
     """A variable in scope: what the engine knows it by, how deep it lies, its columns, and what enters its
-    scope, by name."""
+    scope, by name; its value in the round, once that is lowered."""
 
     name: str
     depth: int
     columns: tuple[Attribute, ...]
     entries: dict[str, Entry]
+    value: Lowered | None = None
+
+    def read(self, is_current: bool) -> Lowered:
+        """The variable's rows, in the order of its columns."""
+        if not is_current:
+            return lowered(variable(self.name, self.columns), tuple(column.id for column in self.columns))
+        if self.value is None:
+            raise PlanError(f"{self.name} is read in a round in which it has no rows yet")
+        return self.value
+
+
+_Use = tuple[int, bool]
+"""A variable that an operator reads, and whether as it is in the same round."""
 
 
 class _Lowering:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.variables: dict[int, _Bound] = {}
-        self.shared: dict[tuple[int, frozenset[str]], Lowered] = {}
-        self.free: dict[int, frozenset[int]] = {}
+        self.shared: dict[tuple[int, frozenset[Node]], Lowered] = {}
+        self.uses: dict[int, frozenset[_Use]] = {}
+        self.values: dict[Node, Node] = {}
 
     def lower(self, operator: Operator) -> Lowered:
         match operator:
@@ -132,19 +149,19 @@ class _Lowering:
         return replace(found, ids=tuple(a.id for a, _ in renaming) or found.ids)
 
     def _definition(self, number: int) -> Lowered:
-        """A definition, once for every set of scopes that its variables lie in."""
+        """A definition, once for everything that its variables can stand for."""
         operator = self.program.definitions[number]
-        names = frozenset(self.variables[v].name for v in self._free(operator))
-        if (number, names) not in self.shared:
-            self.shared[number, names] = self.lower(operator)
-        return self.shared[number, names]
+        read = frozenset(self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
+        if (number, read) not in self.shared:
+            self.shared[number, read] = self.lower(operator)
+        return self.shared[number, read]
 
     def _reference(self, reference: RecursiveRef) -> Lowered:
-        bound = self.variables[reference.variable]
-        ids = [-1] * len(bound.columns)
+        rows = self.variables[reference.variable].read(reference.is_current)
+        ids = [NOBODY] * len(rows.ids)
         for column, position in zip(reference.columns, reference.positions, strict=True):
             ids[position] = column.id
-        return taken(lowered(variable(bound.name, bound.columns), tuple(ids)), reference.positions)
+        return taken(replace(rows, ids=tuple(ids)), reference.positions)
 
     def _prioritized(self, prioritized: Prioritized) -> Lowered:
         """A name for the rows in the scope that they enter; they keep their key, whenever they come."""
@@ -155,33 +172,45 @@ class _Lowering:
         return replace(input, node=Variable(name, input.node.schema))
 
     def _fixpoint(self, fixpoint: Fixpoint) -> Lowered:
-        depth = 1 + max((self.variables[v].depth for v in self._free(fixpoint)), default=-1)
+        depths = {bound.name: bound.depth for bound in self.variables.values()}
+        depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=-1)
         entries: dict[str, Entry] = {}
         for i, binding in enumerate(fixpoint.bindings):
             columns = tuple(binding.value.attribute(id) for id in binding.outputs)
             self.variables[binding.variable] = _Bound(f"v{depth}.{i}", depth, columns, entries)
-        values = [projected(self.lower(b.value), b.outputs) for b in fixpoint.bindings]
-        bindings = tuple(
-            Binding(self.variables[b.variable].name, value.node)
-            for b, value in zip(fixpoint.bindings, values, strict=True)
-        )
+        bindings = tuple(self._binding(binding) for binding in fixpoint.bindings)
         name = bindings[fixpoint.result].name
+        key = self.variables[fixpoint.bindings[fixpoint.result].variable].read(is_current=True).key
         node = Recursive(bindings, name, fixpoint.limit, fixpoint.on_limit, tuple(entries.values()))
-        return lowered(node, tuple(column.id for column in fixpoint.columns), values[fixpoint.result].key)
+        return lowered(node, tuple(column.id for column in fixpoint.columns), key)
 
-    def _free(self, operator: Operator) -> frozenset[int]:
-        """The variables that an operator refers to and does not bind."""
+    def _binding(self, binding: ir.Binding) -> Binding:
+        """The binding, whose value those behind it can read from now on; equal values are one node."""
+        bound = self.variables[binding.variable]
+        value = projected(self.lower(binding.value), binding.outputs)
+        value = replace(value, node=self.values.setdefault(value.node, value.node))
+        self.variables[binding.variable] = replace(bound, value=value)
+        return Binding(bound.name, value.node)
+
+    def _free(self, operator: Operator) -> frozenset[str]:
+        """The engine's variables that the operator's plan refers to and does not bind."""
+        read = (self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
+        return frozenset().union(*(node.free for node in read))
+
+    def _uses(self, operator: Operator) -> frozenset[_Use]:
+        """What the operator reads of the variables that it does not bind."""
         match operator:
-            case RecursiveRef(variable=variable):
-                return frozenset({variable})
+            case RecursiveRef(variable=variable, is_current=is_current):
+                return frozenset({(variable, is_current)})
             case Prioritized(input=input, variable=variable):
-                return self._free(input) | {variable}
+                return self._uses(input) | {(variable, False)}
             case SharedRef(number=number):
-                if number not in self.free:
-                    self.free[number] = self._free(self.program.definitions[number])
-                return self.free[number]
+                if number not in self.uses:
+                    self.uses[number] = self._uses(self.program.definitions[number])
+                return self.uses[number]
             case Fixpoint(bindings=bindings):
                 bound = {binding.variable for binding in bindings}
-                return frozenset().union(*(self._free(b.value) for b in bindings)) - bound
+                uses = frozenset().union(*(self._uses(b.value) for b in bindings))
+                return frozenset((v, is_current) for v, is_current in uses if v not in bound)
             case _:
-                return frozenset().union(*(self._free(i) for i in operator.inputs))
+                return frozenset().union(*(self._uses(i) for i in operator.inputs))

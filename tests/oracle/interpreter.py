@@ -2,8 +2,8 @@
 
 It shares no code with the engine but the frozen specifications. A bag is a Counter of tuples
 of Python values; multiplicities may be negative inside a plan, never in its result and never
-where a Reduce reads. Recursion is naive: from empty, all bindings at once, until nothing
-changes. It is for small inputs.
+where a Reduce reads. Recursion is naive: from empty, round by round, until nothing changes; in a
+round every node is evaluated once, over the variables of the round before. It is for small inputs.
 """
 
 from __future__ import annotations
@@ -65,29 +65,37 @@ def interpret(plan: Node, sources: Mapping[str, Bag]) -> Bag:
     return rows
 
 
+class _Round(dict[str, Bag]):
+    """What the variables are in one round; `known` has the nodes that were evaluated over them."""
+
+    def __init__(self, variables: Mapping[str, Bag]) -> None:
+        super().__init__(variables)
+        self.known: dict[Node, Bag] = {}
+
+
 @dataclass
 class Oracle:
     """One evaluation over given sources; `errors` counts the rows that failed, by reason."""
 
     sources: Mapping[str, Bag]
     errors: Counter[str] = field(default_factory=Counter)
-    _closed: dict[Node, Bag] = field(default_factory=dict)
+    _outside: _Round = field(default_factory=lambda: _Round({}))
 
     def rows(self, plan: Node) -> Bag:
-        result = self._value(plan, {})
+        result = self._value(plan, self._outside)
         negative = [row for row, count in result.items() if count < 0]
         if negative:
             raise OracleError(f"the result has negative rows: {negative[:3]}")
         return result
 
-    def _value(self, node: Node, variables: Mapping[str, Bag]) -> Bag:
-        if node.free:
-            return self._compute(node, variables)
-        if node not in self._closed:
-            self._closed[node] = self._compute(node, {})
-        return self._closed[node]
+    def _value(self, node: Node, variables: _Round) -> Bag:
+        """The node's rows; a node that refers to no variable has the same ones in every round."""
+        home = variables if node.free else self._outside
+        if node not in home.known:
+            home.known[node] = self._compute(node, home)
+        return home.known[node]
 
-    def _compute(self, node: Node, variables: Mapping[str, Bag]) -> Bag:
+    def _compute(self, node: Node, variables: _Round) -> Bag:
         if isinstance(node, Recursive):
             return self._fixed_point(node, variables)
         inputs = [self._value(i, variables) for i in node.inputs]
@@ -168,7 +176,7 @@ class Oracle:
                 self.errors[str(failure)] += 1
         return result
 
-    def _fixed_point(self, node: Recursive, variables: Mapping[str, Bag]) -> Bag:
+    def _fixed_point(self, node: Recursive, variables: _Round) -> Bag:
         now = {b.name: self._value(b.initial, variables) if b.initial else Counter() for b in node.bindings}
         entering = [(e, self._value(e.input, variables)) for e in node.entries]
         rounds = {e.name: {row: self._round(e, row) for row in rows} for e, rows in entering}
@@ -190,12 +198,11 @@ class Oracle:
                 return now[node.result]
         if node.limit is not None and node.on_limit is OnLimit.RETURN:
             return now[node.result]
-        if last < (node.limit or 0) and self._values(node, {**variables, **entered(last), **now}) == now:
-            return now[node.result]
         raise OracleError("a recursion did not reach its fixed point")
 
     def _values(self, node: Recursive, variables: Mapping[str, Bag]) -> dict[str, Bag]:
-        return {binding.name: self._value(binding.value, variables) for binding in node.bindings}
+        inside = _Round(variables)
+        return {binding.name: self._value(binding.value, inside) for binding in node.bindings}
 
     def _round(self, entry: Entry, row: Row) -> int:
         value = evaluate(entry.round, row)

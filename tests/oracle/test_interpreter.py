@@ -18,6 +18,7 @@ from engine.plan import (
     Join,
     Map,
     Negate,
+    Node,
     OnLimit,
     Recursive,
     Reduce,
@@ -77,7 +78,19 @@ def test_recursion_from_empty_to_the_fixed_point() -> None:
     assert interpret(some, {}) == Counter([(n,) for n in range(3)])
     with pytest.raises(OracleError, match="fixed point"):
         interpret(Recursive((Binding("v", endless),), "v", 3), {})
-    assert interpret(Recursive((Binding("v", step),), "v", 4), {}) == Counter([(n,) for n in range(4)])
+    assert interpret(Recursive((Binding("v", step),), "v", 5), {}) == Counter([(n,) for n in range(4)])
+    with pytest.raises(OracleError, match="fixed point"):
+        interpret(Recursive((Binding("v", step),), "v", 4), {})
+
+
+def test_a_node_is_evaluated_once_in_a_round() -> None:
+    """Each binding reads the one before it twice, as it is in the same round: 2 to the power of 30 paths."""
+    value: Node = Concat((Constant(((0,),), NUMBERS), Filter(plus_one(Variable("v", NUMBERS)), below(4))))
+    bindings = [Binding("v", value)]
+    for number in range(30):
+        value = Threshold(Concat((value, value)), Clamp.DISTINCT)
+        bindings.append(Binding(f"w{number}", value))
+    assert interpret(Recursive(tuple(bindings), "w29"), {}) == Counter([(n,) for n in range(4)])
 
 
 def test_rows_that_fail_are_counted() -> None:

@@ -1,8 +1,9 @@
 """The fixed point of a recursion, round by round: what DuckDB's own recursion cannot say.
 
-All bindings start empty. In every round each body is asked of DuckDB, over tables that hold the bindings
-as they were after the round before; then all are replaced together. It ends when nothing changes, or at
-the limit. Nothing here knows of planner or engine.
+All bindings start empty. In every round each body is asked of DuckDB, over tables that hold the bindings.
+Those of the explicit form are replaced one after another, so that a body reads the bindings before it as
+they are in the same round; those of plain WITH RECURSIVE are replaced together, when all bodies have been
+asked. It ends when nothing changes, or at the limit. Nothing here knows of planner or engine.
 """
 
 from __future__ import annotations
@@ -27,15 +28,11 @@ def iterate(referee: Referee, recursion: Recursion) -> Failure | None:
             _create(referee, binding.name, binding)
             values[binding.name] = Bag()
         for number in range(1, MOST_ROUNDS + 1):
-            following = {binding.name: _next(referee, binding) for binding in recursion.bindings}
-            changed = following != values
-            if not changed:
+            following = _round(referee, recursion)
+            if following == values:
                 return None
             if number == recursion.limit and recursion.on_limit == "ERROR":
                 return Failure(f"still changes after {number} rounds", limit=True)
-            for binding in recursion.bindings:
-                _create(referee, binding.name, binding)
-                referee.connection.execute(f"INSERT INTO {binding.name} SELECT * FROM next_{binding.name}")
             values = following
             if number == recursion.limit:
                 return None
@@ -44,6 +41,24 @@ def iterate(referee: Referee, recursion: Recursion) -> Failure | None:
     except duckdb.Error as error:
         raise refusal(error) from error
     raise Diverges(f"{MOST_ROUNDS} rounds")
+
+
+def _round(referee: Referee, recursion: Recursion) -> dict[str, Bag]:
+    """The bindings after one more round, also as their tables."""
+    following: dict[str, Bag] = {}
+    for binding in recursion.bindings:
+        following[binding.name] = _next(referee, binding)
+        if recursion.explicit:
+            _replace(referee, binding)
+    if not recursion.explicit:
+        for binding in recursion.bindings:
+            _replace(referee, binding)
+    return following
+
+
+def _replace(referee: Referee, binding: Binding) -> None:
+    _create(referee, binding.name, binding)
+    referee.connection.execute(f"INSERT INTO {binding.name} SELECT * FROM next_{binding.name}")
 
 
 def _create(referee: Referee, name: str, binding: Binding) -> None:

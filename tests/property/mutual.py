@@ -1,6 +1,7 @@
 """Random recursive queries that PostgreSQL would refuse: mutual, nonlinear, with aggregates in the step.
 
-Their meaning is the fixed point of all bindings, which start empty and are updated together.
+Their meaning is the fixed point of all bindings, which start empty and are updated round by round. Recursions
+in recursions are in `sequences.py`.
 """
 
 from __future__ import annotations

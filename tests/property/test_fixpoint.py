@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -30,9 +31,17 @@ def referee():  # type: ignore[no-untyped-def]
     made.close()
 
 
-def test_all_bindings_are_updated_together(referee: Referee) -> None:
-    recursion = _recursion(3, "RETURN", "SELECT 1 UNION ALL SELECT c0 + 1 FROM r1", "SELECT c0 * 10 FROM r0")
-    assert iterate(referee, recursion) is None
+TWO = ("SELECT 1 UNION ALL SELECT c0 + 1 FROM r1", "SELECT c0 * 10 FROM r0")
+
+
+def test_the_explicit_form_updates_bindings_in_sequence(referee: Referee) -> None:
+    assert iterate(referee, _recursion(2, "RETURN", *TWO)) is None
+    assert referee.answer("SELECT * FROM r0") == Bag([(1,), (11,)])
+    assert referee.answer("SELECT * FROM r1") == Bag([(10,), (110,)])
+
+
+def test_plain_recursion_updates_all_bindings_together(referee: Referee) -> None:
+    assert iterate(referee, replace(_recursion(3, "RETURN", *TWO), explicit=False)) is None
     assert referee.answer("SELECT * FROM r0") == Bag([(1,), (11,)])
     assert referee.answer("SELECT * FROM r1") == Bag([(10,)])
 
