@@ -2,12 +2,14 @@
 
 ServiceError
 ├── BadRequest          400  cannot be parsed
+├── CrossOrigin         403  a page of another origin asks
 ├── NotFound            404  no such name
 ├── NotAcceptable       406  an Accept header that nothing here can meet
 ├── Conflict            409  the state forbids it
 ├── HistoryGone         410  the epoch is no longer kept
 ├── TooLarge            413  more bytes than the limit
 ├── UnsupportedFormat   415  a content type or encoding that nobody reads here
+├── Misdirected         421  for a host that is not this service
 ├── Invalid             422  understood, but not valid
 ├── Overloaded          429  too much waits already
 └── Unavailable         503  not ready, or the log cannot be written
@@ -54,6 +56,11 @@ class BadRequest(ServiceError):
     code = "bad_request"
 
 
+class CrossOrigin(ServiceError):
+    status = 403
+    code = "cross_origin"
+
+
 class NotFound(ServiceError):
     status = 404
     code = "unknown_name"
@@ -82,6 +89,11 @@ class TooLarge(ServiceError):
 class UnsupportedFormat(ServiceError):
     status = 415
     code = "unsupported_format"
+
+
+class Misdirected(ServiceError):
+    status = 421
+    code = "unknown_host"
 
 
 class Invalid(ServiceError):

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from engine.errors import EngineError
@@ -49,11 +49,17 @@ def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Resp
     return Response(orjson.dumps(members(problem)), problem.status, headers, MEDIA_TYPE)
 
 
+def refused(error: ServiceError) -> Response:
+    """What a layer answers with that refuses a request before the app sees it."""
+    return response(problem_of(error) or INTERNAL)
+
+
 def install(app: FastAPI) -> None:
     """Makes the app answer every exception with a problem."""
     for kind in (ServiceError, EngineError, PlannerError, Exception):
         app.add_exception_handler(kind, _any)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(RequestValidationError, _validation)
 
 
@@ -64,16 +70,28 @@ async def _any(request: Request, error: Exception) -> Response:
     return response(problem or INTERNAL)
 
 
+async def _disconnected(request: Request, error: Exception) -> Response:
+    """Nobody reads it; the status, which is nobody's standard, tells in the metrics what it was."""
+    _log.info("%s %s: the client left before the request was complete", request.method, request.url.path)
+    return Response(status_code=499)
+
+
 async def _http(request: Request, error: Exception) -> Response:
     """What the framework refuses itself: no such path or method, or a body that it could not read."""
     if isinstance(error.__cause__, ServiceError):
         return await _any(request, error.__cause__)
+    if isinstance(error.__cause__, ClientDisconnect):
+        return await _disconnected(request, error.__cause__)
+    if isinstance(error.__cause__, RecursionError):
+        return response(Problem(400, code="invalid_json", detail="the body is nested too deep"))
     status = getattr(error, "status_code", 500)
     detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', '')}".rstrip(": ").lower()
-    problem = Problem(status, code="no_such_route", detail=detail)
+    headers = getattr(error, "headers", None)
+    if status == 404:
+        return response(Problem(404, code="no_such_route", detail=detail), headers)
     if status == 405:
-        problem = Problem(status, code="method_not_allowed", detail=detail)
-    return response(problem, getattr(error, "headers", None))
+        return response(Problem(405, code="method_not_allowed", detail=detail), headers)
+    return response(Problem(status, code="bad_request", detail=detail), headers)
 
 
 async def _validation(request: Request, error: Exception) -> Response:

@@ -71,7 +71,7 @@ delta orders
 {"insert": {"id": 2, "customer": "Bob", "amount": "1.00"}}
 {"insert": {"id": "three", "customer": "Cem", "amount": "2.00"}}
 --
-422 invalid_value: change 1: column id: "three" is no BIGINT
+422 invalid_value: line 2: column id: "three" is no BIGINT
 
 # What the state forbids. Nothing of the request was applied.
 

@@ -43,7 +43,7 @@ class Client:
             self._stop()
             raise
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        self.http = httpx.AsyncClient(transport=transport, base_url="http://service")
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://localhost")
         return self
 
     def __exit__(self, *error: object) -> None:
