@@ -17,6 +17,7 @@ import uvicorn
 from fastapi import FastAPI
 
 from service.app import create_app, end_feeds
+from service.protocol import LimitedProtocol
 from service.settings import Settings
 
 SWITCH_INTERVAL = 0.0005
@@ -61,7 +62,8 @@ def main() -> None:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
+        http=LimitedProtocol.with_limits(settings.connection_limits),
+        ws="none",
         log_config=None,
         log_level=settings.log_level,
         access_log=False,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from service.budget import Budget
+from service.limits import ConnectionLimits
 from service.origins import check_origin
 
 MIB = 1 << 20
@@ -40,6 +41,21 @@ class Doors:
         "FRESHET_SQL_LIMIT",
         "largest body in bytes of a request that brings no rows: SQL, definitions, jobs",
     )
+    head_bytes: int = setting(
+        64 << 10, "FRESHET_HEAD_BYTES", "bytes that the request line and the headers of a request may have"
+    )
+    head_seconds: int = setting(
+        10, "FRESHET_HEAD_SECONDS", "seconds in which the head of a request must have come"
+    )
+    pause_seconds: int = setting(
+        60, "FRESHET_PAUSE_SECONDS", "seconds in which 64 KiB of a body, or the rest of it, must come"
+    )
+    body_seconds: int = setting(
+        600, "FRESHET_BODY_SECONDS", "seconds in which the whole body of a request must have come"
+    )
+    connections: int = setting(
+        1_000, "FRESHET_CONNECTIONS", "connections that may be open at a time; more get 503"
+    )
 
     def __post_init__(self) -> None:
         for origin in self.origin_names:
@@ -52,6 +68,12 @@ class Doors:
     def budget(self) -> Budget:
         """What the body of changes may come to."""
         return Budget(self.body_rows, self.body_limit)
+
+    @property
+    def connection_limits(self) -> ConnectionLimits:
+        return ConnectionLimits(
+            self.head_bytes, self.head_seconds, self.pause_seconds, self.body_seconds, self.connections
+        )
 
     @property
     def host_names(self) -> tuple[str, ...]:

@@ -28,7 +28,7 @@ _log = logging.getLogger("freshet.http")
 
 def members(problem: Problem) -> dict[str, object]:
     """The members of a problem document."""
-    document: dict[str, object] = {
+    found: dict[str, object] = {
         "type": f"urn:freshet:problem:{problem.code}",
         "title": problem.code.replace("_", " ").capitalize(),
         "status": problem.status,
@@ -37,8 +37,8 @@ def members(problem: Problem) -> dict[str, object]:
         "hint": problem.hint,
     }
     if problem.line is not None:
-        document["position"] = {"line": problem.line, "column": problem.column}
-    return document
+        found["position"] = {"line": problem.line, "column": problem.column}
+    return found
 
 
 def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -46,7 +46,12 @@ def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Resp
     headers = dict(headers or {})
     if problem.status in (429, 503):
         headers["Retry-After"] = "1"
-    return Response(orjson.dumps(members(problem)), problem.status, headers, MEDIA_TYPE)
+    return Response(document(problem), problem.status, headers, MEDIA_TYPE)
+
+
+def document(problem: Problem) -> bytes:
+    """The problem document as it is sent."""
+    return orjson.dumps(members(problem))
 
 
 def refused(error: ServiceError) -> Response:
@@ -63,16 +68,21 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _validation)
 
 
+def _asked(request: Request) -> str:
+    """What was asked for, as a line of the log has it: nothing in it ends the line."""
+    return ascii(f"{request.method} {request.url.path}")[1:-1]
+
+
 async def _any(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem is None or isinstance(error, SQLAlchemyError):
-        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        _log.error("%s failed", _asked(request), exc_info=error)
     return response(problem or INTERNAL)
 
 
 async def _disconnected(request: Request, error: Exception) -> Response:
     """Nobody reads it; the status, which is nobody's standard, tells in the metrics what it was."""
-    _log.info("%s %s: the client left before the request was complete", request.method, request.url.path)
+    _log.info("%s: the client left before the request was complete", _asked(request))
     return Response(status_code=499)
 
 

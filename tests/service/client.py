@@ -165,6 +165,15 @@ class Process:
         self._process.terminate()
         return self._end()
 
+    def finish(self) -> str:
+        """SIGTERM; what was written."""
+        self._process.terminate()
+        return self.wait(60)[1]
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
     def kill(self) -> None:
         """SIGKILL."""
         self._process.kill()
