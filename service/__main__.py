@@ -17,6 +17,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from service.app import create_app, end_feeds
+from service.commandline import read_arguments
+from service.listening import BACKLOG, listen
+from service.privacy import keep_private
 from service.protocol import LimitedProtocol
 from service.settings import Settings
 
@@ -40,8 +43,11 @@ class _Server(uvicorn.Server):
 
 
 def main() -> None:
+    read_arguments()
+    keep_private()
     try:
         settings = Settings.from_environment()
+        listening = listen(settings.host, settings.port)
     except ValueError as error:
         sys.exit(f"freshet: {error}")
     logging.basicConfig(
@@ -70,11 +76,11 @@ def main() -> None:
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_seconds,
-        backlog=2048,
+        backlog=BACKLOG,
     )
     server = _Server(config)
     server.app = app
-    server.run()
+    server.run([listening])
     sys.exit(1 if failed else 0)
 
 

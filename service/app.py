@@ -23,6 +23,7 @@ from engine.spark.session import Sessions
 from service import problems
 from service.bodies import Turns
 from service.clock import Time, system_time
+from service.errors import start_failure
 from service.gate import Gate
 from service.metrics import Metrics
 from service.models import ProblemModel
@@ -138,7 +139,11 @@ def end_feeds(app: FastAPI) -> None:
 def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None:
     error = opening.exception()
     if error is not None:
-        _log.critical("the service cannot start", exc_info=error)
+        reason = start_failure(error)
+        if reason:
+            _log.critical("the service cannot start: %s", reason)
+        else:
+            _log.critical("the service cannot start", exc_info=error)
         on_failure()
 
 

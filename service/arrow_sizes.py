@@ -31,8 +31,16 @@ def decoded_size(batch: pa.RecordBatch, most: int) -> int:
 
 
 def _sizes(array: pa.Array, most: int) -> Sizes:
+    """Those of an array, of which none is more than `most`: their sums, a level above, are numbers still."""
     if len(array) * VALUE > most:
         raise too_many_bytes(most)
+    sizes = _of_kind(array, most)
+    if len(array) and (sizes if isinstance(sizes, int) else sizes.max()) > most:
+        raise too_many_bytes(most)
+    return sizes
+
+
+def _of_kind(array: pa.Array, most: int) -> Sizes:
     kind = array.type
     if isinstance(array, pa.ExtensionArray):
         return _sizes(array.storage, most)

@@ -189,6 +189,9 @@ class Settings(Doors):
             value = getattr(self, item.name)
             if isinstance(value, int) and value < (0 if item.name in _MAY_BE_ZERO else 1):
                 raise ValueError(f"{item.metadata['variable']} is {value}")
+            choices = _CHOICES.get(item.name)
+            if choices and value.lower() not in choices:
+                raise ValueError(f"{item.metadata['variable']} is {value!r}, none of {', '.join(choices)}")
         if not all("=" in pair for pair in _pairs(self.spark_conf)):
             raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
 
@@ -242,6 +245,10 @@ _ROOT = re.compile(
     r"|jdbc:[a-z0-9]+:[^:]+"
     r"|[^:]+"
 )
+_CHOICES = {
+    "log_level": ("critical", "error", "warning", "info", "debug"),
+    "spark": ("auto", "always", "never"),
+}
 _MAY_BE_ZERO = frozenset({"port", "history_seconds", "shutdown_seconds"})
 
 
