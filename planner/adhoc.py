@@ -203,7 +203,8 @@ def _refer(
     elif table.args["alias"].this is None:
         table.args["alias"].set("this", exp.to_identifier(name, quoted=True))
     table.set("this", exp.to_identifier(references[key].alias, quoted=True))
-    table.set("version", None)
+    for part in ("version", "db", "catalog"):
+        table.set(part, None)
 
 
 def unknown_table(name: str, names: Collection[str]) -> UnknownTable:

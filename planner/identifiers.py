@@ -7,18 +7,26 @@ from sqlglot import exp
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
+DEFAULT_SCHEMAS = frozenset({"public", "main"})
+"""What PostgreSQL and DuckDB call the schema of names that are written without one."""
+
 
 def fold(identifier: exp.Identifier) -> str:
     return identifier.this if identifier.args.get("quoted") else identifier.this.lower()
 
 
 def relation_name(node: exp.Expression) -> str:
-    """The name of a table or view; Unsupported for one with a schema or a catalog before it."""
+    """The name of a table or view; Unsupported for one with a schema before it."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         fail(InvalidQuery(f"{node.sql()} is not the name of a table or view"), node)
-    if node.args.get("db") is not None:
-        fail(Unsupported(f"{node.sql()}: names with a schema before them are not supported"), node)
+    check_schema(node)
     return fold(node.this)
+
+
+def check_schema(node: exp.Table) -> None:
+    """Unsupported for a name with a schema before it, but for that in which everything is."""
+    if node.args.get("db") is not None and node.db.lower() not in DEFAULT_SCHEMAS:
+        fail(Unsupported(f"there are no schemas: {node.sql()}", f"write {node.this.sql()}"), node)
 
 
 def column_name(node: exp.Expression) -> str:

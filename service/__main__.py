@@ -17,6 +17,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from service.app import create_app, end_feeds
+from service.commandline import read_arguments
+from service.listening import BACKLOG, listen
+from service.privacy import keep_private
+from service.protocol import LimitedProtocol
 from service.settings import Settings
 
 SWITCH_INTERVAL = 0.0005
@@ -39,8 +43,11 @@ class _Server(uvicorn.Server):
 
 
 def main() -> None:
+    read_arguments()
+    keep_private()
     try:
         settings = Settings.from_environment()
+        listening = listen(settings.host, settings.port)
     except ValueError as error:
         sys.exit(f"freshet: {error}")
     logging.basicConfig(
@@ -61,18 +68,19 @@ def main() -> None:
         host=settings.host,
         port=settings.port,
         loop="uvloop",
-        http="httptools",
+        http=LimitedProtocol.with_limits(settings.connection_limits),
+        ws="none",
         log_config=None,
         log_level=settings.log_level,
         access_log=False,
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_seconds,
-        backlog=2048,
+        backlog=BACKLOG,
     )
     server = _Server(config)
     server.app = app
-    server.run()
+    server.run([listening])
     sys.exit(1 if failed else 0)
 
 

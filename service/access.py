@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
+from service.bodies import Turns
 from service.errors import Unavailable
 from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
@@ -16,6 +17,11 @@ def runtime_of(request: Request) -> Runtime:
     if runtime is None:
         raise Unavailable("the service is not ready: it recovers what it has stored", "try again soon")
     return runtime
+
+
+def turns_of(request: Request) -> Turns:
+    """Where the app works on bodies."""
+    return request.app.state.turns
 
 
 def reader_of(request: Request) -> Reader:

@@ -17,14 +17,17 @@ from typing import Any
 
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.middleware.cors import CORSMiddleware
 
 from engine.spark.session import Sessions
 from service import problems
-from service.bodies import too_large
+from service.bodies import Turns
 from service.clock import Time, system_time
-from service.metrics import Counter, Metrics
+from service.errors import start_failure
+from service.gate import Gate
+from service.metrics import Metrics
 from service.models import ProblemModel
+from service.origins import Origins
 from service.pipeline.pipeline import Pipeline
 from service.reads import Reader
 from service.routes import (
@@ -58,6 +61,10 @@ ROUTERS = (
     operations.router,
 )
 
+_ASKED_HEADERS = ("Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "Last-Event-ID")
+_TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After")
+"""Headers that pages of `FRESHET_ORIGINS` may send and read, beside those that every page may."""
+
 
 def create_app(
     settings: Settings,
@@ -81,6 +88,7 @@ def create_app(
             yield
         finally:
             await asyncio.wait([opening])
+            app.state.turns.close()
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
                 await asyncio.to_thread(app.state.pipeline.close)
@@ -95,14 +103,31 @@ def create_app(
         responses={"4XX": {"model": ProblemModel, "description": "A problem (RFC 9457)."}},
     )
     app.state.runtime = app.state.loop = None
+    app.state.settings = settings
+    app.state.turns = Turns()
     app.state.metrics = Metrics()
-    app.add_middleware(_Gate, counter=app.state.metrics.requests, body_limit=settings.body_limit)
+    _install_layers(app, settings)
     problems.install(app)
     app.router.routes[:0] = deltas.ROUTES
     for router in ROUTERS:
         app.include_router(router)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+def _install_layers(app: FastAPI, settings: Settings) -> None:
+    """What requests pass before the routes, the outermost last."""
+    if settings.origin_names:
+        app.add_middleware(
+            CORSMiddleware,
+            allow_origins=settings.origin_names,
+            allow_methods=("GET", "POST", "DELETE"),
+            allow_headers=_ASKED_HEADERS,
+            expose_headers=_TOLD_HEADERS,
+        )
+    origins = Origins(settings.host, settings.host_names, settings.origin_names)
+    counter = app.state.metrics.requests
+    app.add_middleware(Gate, counter=counter, body_limit=settings.body_limit, origins=origins)
 
 
 def end_feeds(app: FastAPI) -> None:
@@ -114,7 +139,11 @@ def end_feeds(app: FastAPI) -> None:
 def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None:
     error = opening.exception()
     if error is not None:
-        _log.critical("the service cannot start", exc_info=error)
+        reason = start_failure(error)
+        if reason:
+            _log.critical("the service cannot start: %s", reason)
+        else:
+            _log.critical("the service cannot start", exc_info=error)
         on_failure()
 
 
@@ -128,37 +157,6 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
         raise
     app.state.runtime = runtime
     _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
-
-
-class _Gate:
-    """Counts answers by status, and stops bodies at the limit. A bare layer: every request passes it."""
-
-    def __init__(self, app: ASGIApp, counter: Counter, body_limit: int) -> None:
-        self._app = app
-        self._counter = counter
-        self._body_limit = body_limit
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._counter.add(1, (("status", str(message["status"])),))
-            await send(message)
-
-        received = 0
-
-        async def limited() -> Message:
-            nonlocal received
-            message = await receive()
-            received += len(message.get("body", b""))
-            if received > self._body_limit:
-                raise too_large(self._body_limit)
-            return message
-
-        await self._app(scope, limited, counted)
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

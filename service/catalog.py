@@ -23,6 +23,7 @@ from itertools import groupby
 import sqlalchemy as sa
 from alembic import command
 from alembic.config import Config
+from alembic.util import CommandError
 
 import migrations
 from service import manifests
@@ -258,7 +259,12 @@ def migrate(connection: sa.Connection) -> None:
     config.attributes["connection"] = connection
     with connection.begin():
         _refuse_segments(connection)
-        command.upgrade(config, "head")
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise ServiceError(
+                f"the database was made by a newer release: {error}", "start that release"
+            ) from None
 
 
 def _refuse_segments(connection: sa.Connection) -> None:

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.codec import decode_rows
 from engine.dictionary import Dictionary
 from engine.plan import Node, project
 from engine.runtime import Snapshot
@@ -24,7 +23,7 @@ from engine.schema import NULL, Schema
 from planner.catalog import Relation
 from planner.rules import Action, ForeignKey, Rules, Unique
 from service.errors import Conflict
-from service.resolve import Net
+from service.resolve import Net, named_row
 
 
 @dataclass(frozen=True)
@@ -246,7 +245,7 @@ class _Counts:
 def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary: Dictionary) -> Conflict:
     if isinstance(bond, Single):
         return Conflict(
-            f"two rows of table {bond.side.table} have {named_key(bond.side.key_schema, key, dictionary)}, "
+            f"two rows of table {bond.side.table} have {named_row(bond.side.key_schema, key, dictionary)}, "
             f"which constraint {bond.name} forbids",
             "ON CONFLICT says what to do with such a row",
             code="unique_violated",
@@ -254,23 +253,14 @@ def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary:
     child, parent = bond.child, bond.parent
     if counts.before[1][counts.group[place]]:
         return Conflict(
-            f"table {parent.table} cannot lose {named_key(parent.key_schema, key, dictionary)}: table "
+            f"table {parent.table} cannot lose {named_row(parent.key_schema, key, dictionary)}: table "
             f"{child.table} refers to it by constraint {bond.name}",
             f"delete the rows of {child.table} first, or declare ON DELETE CASCADE",
             code="foreign_key_violated",
         )
     return Conflict(
-        f"a row of table {child.table} has {named_key(child.key_schema, key, dictionary)}, which is no row "
+        f"a row of table {child.table} has {named_row(child.key_schema, key, dictionary)}, which is no row "
         f"of table {parent.table}: constraint {bond.name}",
         f"insert the row of {parent.table} before it, or in the same epoch",
         code="foreign_key_violated",
     )
-
-
-def named_key(schema: Schema, key: np.ndarray, dictionary: Dictionary) -> str:
-    """A key int64[K] as a message has it. A text that was never kept cannot be told."""
-    try:
-        (values,) = decode_rows(np.ascontiguousarray(key[:, None]), schema, dictionary)
-    except KeyError:
-        values = ("...",) * len(schema)
-    return ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))

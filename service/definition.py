@@ -11,7 +11,7 @@ import numpy as np
 from engine.schema import NULL, Schema
 from planner import PlannedQuery
 from planner.catalog import Relation
-from service.changes import TableChanges
+from service.changes import Op, TableChanges
 from service.details import NO_DETAILS, Details
 from service.errors import Invalid
 from service.filling import Fault, Filling, null_fault
@@ -92,6 +92,11 @@ class Definition:
     def left_out(self) -> list[object]:
         """The values, as JSON has them, of a row that leaves all of its columns out."""
         return [None] * len(self.schema) if self.filling is None else self.filling.left_out()
+
+    @property
+    def no_changes(self) -> TableChanges:
+        """The changes of somebody who has none."""
+        return TableChanges.of(Op.INSERT, self.schema, np.zeros((len(self.schema), 0), np.int64))
 
     def defaults(self) -> np.ndarray:
         """The same as words, int64[W]."""

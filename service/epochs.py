@@ -36,7 +36,7 @@ from service.manifests import Saved
 from service.metrics import Metrics
 from service.payload import encode
 from service.placement import Placement
-from service.resolve import Net, TableBatch, conflict_of, key_conflict
+from service.resolve import Net, TableBatch, conflict_of, key_conflict, named_key
 from service.transaction import Transaction
 
 T = TypeVar("T")
@@ -44,6 +44,7 @@ Outcome = Applied | Exception
 Deltas = dict[str, np.ndarray]
 
 _log = logging.getLogger("freshet.epochs")
+_REASON = "the service's own log says why"
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,8 +252,12 @@ class Epochs:
             if not conflicts:
                 return alive, refused, {table: batch.net(alive) for table, batch in batches.items()}
             start = sum(len(changes) for other, changes in parts[table] if other < place)
-            refused[place] = conflict_of(table, op, at - start)
+            refused[place] = conflict_of(table, op, at - start, self._named(table, batches[table].row(at)))
             alive[place] = False
+
+    def _named(self, table: str, row: np.ndarray) -> str:
+        relation = self._definitions.all[table].relation
+        return named_key(relation.schema, relation.key, row, self._engine.dictionary)
 
     def _broken(self, nets: Mapping[str, Net]) -> Broken | None:
         snapshot, dictionary = self._engine.snapshot, self._engine.dictionary
@@ -402,7 +407,7 @@ class Epochs:
             self._doubt = commit.last
             if not self._is_logged(commit.last):
                 self._doubt = None
-                raise Unavailable("the log cannot be written", str(error), code="log_unavailable") from error
+                raise Unavailable("the log cannot be written", _REASON, code="log_unavailable") from error
             self._doubt = None
 
     def _is_logged(self, epoch: int) -> bool:
@@ -410,7 +415,8 @@ class Epochs:
         try:
             newest = self._catalog.newest()
         except SQLAlchemyError as error:
-            raise Unavailable("the log cannot be reached", str(error), code="log_unavailable") from error
+            _log.warning("the log cannot be reached: %s", error)
+            raise Unavailable("the log cannot be reached", _REASON, code="log_unavailable") from error
         return newest is not None and newest.last >= epoch
 
     def _settle_doubt(self) -> None:

@@ -2,12 +2,14 @@
 
 ServiceError
 ├── BadRequest          400  cannot be parsed
+├── CrossOrigin         403  a page of another origin asks
 ├── NotFound            404  no such name
 ├── NotAcceptable       406  an Accept header that nothing here can meet
 ├── Conflict            409  the state forbids it
 ├── HistoryGone         410  the epoch is no longer kept
 ├── TooLarge            413  more bytes than the limit
 ├── UnsupportedFormat   415  a content type or encoding that nobody reads here
+├── Misdirected         421  for a host that is not this service
 ├── Invalid             422  understood, but not valid
 ├── Overloaded          429  too much waits already
 └── Unavailable         503  not ready, or the log cannot be written
@@ -21,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from engine.errors import (
     EngineError,
@@ -37,6 +39,7 @@ from engine.errors import (
     UnknownName,
 )
 from planner.errors import InvalidSyntax, PlannerError
+from service.concealing import conceal
 
 
 class ServiceError(Exception):
@@ -53,6 +56,11 @@ class ServiceError(Exception):
 class BadRequest(ServiceError):
     status = 400
     code = "bad_request"
+
+
+class CrossOrigin(ServiceError):
+    status = 403
+    code = "cross_origin"
 
 
 class NotFound(ServiceError):
@@ -83,6 +91,11 @@ class TooLarge(ServiceError):
 class UnsupportedFormat(ServiceError):
     status = 415
     code = "unsupported_format"
+
+
+class Misdirected(ServiceError):
+    status = 421
+    code = "unknown_host"
 
 
 class Invalid(ServiceError):
@@ -132,11 +145,29 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
 def problem_of(error: BaseException) -> Problem | None:
     """What a client is told of `error`; None for one that is nobody's mistake but ours."""
     if isinstance(error, ServiceError):
-        return Problem(error.status, error.code, error.message, error.hint)
+        return Problem(error.status, error.code, conceal(error.message), conceal(error.hint))
     for kind, status in _STATUSES:
         if isinstance(error, kind):
             line, column = getattr(error, "line", None), getattr(error, "column", None)
-            return Problem(status, error.code, error.message, error.hint, line, column)
+            return Problem(status, error.code, conceal(error.message), conceal(error.hint), line, column)
     if isinstance(error, SQLAlchemyError):
         return Problem(503, code="log_unavailable", detail="the catalog database cannot be used now")
     return None
+
+
+def start_failure(error: BaseException) -> str:
+    """Why the service cannot start, in a sentence for its operator; empty where it is a fault of our own."""
+    match error:
+        case ServiceError() | EngineError():
+            return f"{error.message}; {error.hint}" if error.hint else error.message
+        case DBAPIError():
+            return f"the database cannot be used (FRESHET_DATABASE_URL): {_one_line(error.orig)}"
+        case SQLAlchemyError() | ImportError():
+            return f"the database cannot be used (FRESHET_DATABASE_URL): {_one_line(error)}"
+        case OSError():
+            return f"the data directory cannot be used (FRESHET_DATA): {_one_line(error)}"
+    return ""
+
+
+def _one_line(error: object) -> str:
+    return " ".join(str(error).split())

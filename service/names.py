@@ -17,6 +17,10 @@ OPERATION = "_op"
 """The column of CSV, Arrow and Parquet bodies that says what a row does."""
 _UNQUOTED = re.compile(r"[^\W\d]\w*", re.ASCII)
 _QUOTED = re.compile(r'"(?:[^"\0]|"")+"')
+_QUALIFIED = re.compile(
+    rf"(?:(?:{_UNQUOTED.pattern}|{_QUOTED.pattern})\.)+(?P<last>{_UNQUOTED.pattern}|{_QUOTED.pattern})"
+)
+_SHOWN = 2 * LONGEST
 
 
 def fold(identifier: str) -> str:
@@ -25,6 +29,12 @@ def fold(identifier: str) -> str:
         name = identifier.lower()
     elif _QUOTED.fullmatch(identifier):
         name = identifier[1:-1].replace('""', '"')
+    elif qualified := _QUALIFIED.fullmatch(identifier):
+        raise Invalid(
+            f"there are no schemas: {identifier[:_SHOWN]}",
+            f"write {qualified['last'][:_SHOWN]}",
+            code="invalid_name",
+        )
     else:
         raise Invalid(
             f"{identifier[:LONGEST]!r} is no name",

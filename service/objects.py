@@ -21,6 +21,7 @@ from service.names import fold
 
 Row = Sequence[object]
 """A JSON or Python value for each column of a table."""
+FORM = 'a change is {"insert": {...}}, {"delete": {...}} or {"upsert": {...}}'
 CHANGE = "change {}"
 """How errors call a place, unless somebody knows better."""
 

@@ -1,33 +1,26 @@
-"""Bodies of changes: JSON, NDJSON, Debezium's envelopes, CSV, Arrow streams and Parquet to words.
+"""Bodies of changes: JSON, NDJSON and Debezium's envelopes to words, tables by `service/tabular.py`.
 
-JSON says of every change what it does; of the tables every row is an insert, unless a
-column `_op` says `insert`, `delete` or `upsert`. A column that a row leaves out has
-its default; one that the table does not have is an error. Whether the changes can be made is
-not judged here.
+JSON says of every change what it does. A column that a row leaves out has its default; one that
+the table does not have is an error. Whether the changes can be made is not judged here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from io import BytesIO
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-import numpy as np
-import orjson
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.csv
-import pyarrow.ipc
-import pyarrow.parquet
 
-from engine.codec import encode_arrow
 from engine.dictionary import Dictionary
-from service.changes import Op, TableChanges
+from service.budget import Budget
+from service.changes import TableChanges
 from service.debezium import Reader
 from service.definition import Definition
 from service.encodings import UNITS
-from service.errors import BadRequest, Invalid, TooLarge, UnsupportedFormat
-from service.names import OPERATION
-from service.objects import changes_of, column_of, row_reader
+from service.errors import BadRequest, Invalid, UnsupportedFormat
+from service.names import fold
+from service.objects import CHANGE, FORM, changes_of, row_reader
+from service.pieces import WHOLE, Piece, elements, lines, loads, no_array, spans
+from service.tabular import OPS, Batches, changes_of_table, read_arrow, read_csv, read_parquet
 
 JSON = "application/json"
 NDJSON = "application/x-ndjson"
@@ -36,43 +29,90 @@ CSV = "text/csv"
 ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
 
-_CHUNK = 512
-"""Lines that are parsed at once."""
-_OPS = {"insert": Op.INSERT, "delete": Op.DELETE, "upsert": Op.UPSERT}
-_FORM = 'a change is {"insert": {...}}, {"delete": {...}} or {"upsert": {...}}'
+LINE = "line {}"
+"""How errors call a place in NDJSON."""
+_TABULAR: dict[str, Batches] = {CSV: read_csv, ARROW: read_arrow, PARQUET: read_parquet}
+_LINES = frozenset({NDJSON, "application/ndjson", "application/jsonl"})
+FORMATS = (JSON, NDJSON, DEBEZIUM, *_TABULAR)
+"""The content types of changes of one table, as they are offered."""
+BINARY = frozenset({ARROW, PARQUET})
+"""Those in which few bytes may be many rows."""
+_MOST_TABLES = 10_000
+"""Tables that one body may change."""
+
+
+def media_type_of(content_type: str) -> str:
+    """The type that a header names, in lower case and without parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def check_type(content_type: str) -> None:
+    """UnsupportedFormat for the content type of a body that is none of changes."""
+    media_type = media_type_of(content_type)
+    if media_type not in _LINES and media_type not in FORMATS:
+        raise unsupported(media_type, FORMATS)
+
+
+def unsupported(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
+    """What the sender of a body is told whose type nobody reads here."""
+    given = (
+        f"content type {media_type[:100]} is not supported" if media_type else "the body has no content type"
+    )
+    return UnsupportedFormat(given, f"send the header Content-Type: {' or '.join(supported)}")
 
 
 def parse(
-    body: bytes, content_type: str, definition: Definition, dictionary: Dictionary, limit: int
+    body: bytes, content_type: str, definition: Definition, dictionary: Dictionary, budget: Budget
 ) -> TableChanges:
-    """The changes of a table that a body says. `limit` bounds the bytes that a compressed format may hold.
+    """The changes of a table that a body says, no more than the budget has.
 
     BadRequest where the format is broken, Invalid or InvalidValue where a row does not fit the table.
     """
-    media_type, _, parameters = content_type.partition(";")
-    media_type = media_type.strip().lower() or JSON
-    if media_type == JSON:
-        return of_objects(loads(body), definition, dictionary)
-    if media_type in (NDJSON, "application/ndjson", "application/jsonl"):
-        return of_objects(_lines(body), definition, dictionary)
+    check_type(content_type)
+    media_type = media_type_of(content_type)
+    if media_type in _TABULAR:
+        try:
+            return changes_of_table(body, _TABULAR[media_type], definition, dictionary, budget)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise BadRequest(f"the body is not {media_type}: {error}", code="invalid_body") from None
     if media_type == DEBEZIUM:
-        return of_envelopes(_envelopes(body), definition, dictionary, _unit(parameters))
-    reader = _TABULAR.get(media_type)
-    if reader is None:
-        raise UnsupportedFormat(
-            f"content type {media_type} is not supported",
-            f"{JSON}, {NDJSON}, {DEBEZIUM}, {', '.join(_TABULAR)} are",
+        return _of_envelopes(body, definition, dictionary, budget, _unit(content_type))
+    if media_type == JSON:
+        return _of_pieces(elements(body), definition, dictionary, budget)
+    return _of_pieces(lines(body), definition, dictionary, budget, LINE)
+
+
+def parse_several(
+    body: bytes, definition_of: Callable[[str], Definition], dictionary: Dictionary, budget: Budget
+) -> dict[str, TableChanges]:
+    """The changes by table that a body of `/v1/deltas` says; the budget is of all of them together."""
+    shell, arrays = (body, None) if len(body) <= WHOLE else spans(body, 3, _MOST_TABLES)
+    document = loads(shell)
+    tables = document.get("tables") if isinstance(document, dict) else None
+    if not isinstance(tables, dict) or len(document) != 1:  # type: ignore[arg-type]
+        raise Invalid(
+            "the body names no tables", '{"tables": {"name": [change, ...]}}', code="invalid_change"
         )
-    try:
-        table = reader(body, limit)
-    except (pa.ArrowException, OSError) as error:
-        raise BadRequest(f"the body is not {media_type}: {error}", code="invalid_body") from None
-    return _of_table(table, definition, dictionary)
+    if arrays is not None and len(arrays) != len(tables):
+        raise Invalid("the body names a table twice, or without an array of changes", code="invalid_change")
+    changes: dict[str, TableChanges] = {}
+    rows = budget.rows
+    for place, (name, part) in enumerate(tables.items()):
+        definition = definition_of(fold(name))
+        if definition.name in changes:
+            raise Invalid(f"table {definition.name} is named twice", code="invalid_change")
+        if not isinstance(part, list):
+            raise no_array()
+        pieces = [(range(len(part)), part)] if arrays is None else elements(body, *arrays[place])
+        found = _of_pieces(pieces, definition, dictionary, Budget(rows, budget.bytes))
+        rows -= len(found)
+        changes[definition.name] = found
+    return changes
 
 
-def _unit(parameters: str) -> str | None:
+def _unit(content_type: str) -> str | None:
     """The unit that the parameter `timestamps` of a content type names; None if it names none."""
-    for parameter in parameters.split(";"):
+    for parameter in content_type.split(";")[1:]:
         name, _, value = parameter.strip().partition("=")
         if name.lower() == "timestamps":
             if value not in UNITS:
@@ -81,175 +121,85 @@ def _unit(parameters: str) -> str | None:
     return None
 
 
-def loads(body: bytes) -> object:
-    """The JSON value of a body; BadRequest."""
-    try:
-        return orjson.loads(body)
-    except orjson.JSONDecodeError as error:
-        raise BadRequest(f"the body is not JSON: {error}", code="invalid_json") from None
-
-
-def _lines(body: bytes) -> list[object]:
-    """The values of NDJSON; blank lines are passed over.
-
-    Some lines at a time are parsed as one array: faster than each alone, and still no call
-    is so long that other threads wait for the interpreter.
-    """
-    lines = [line for line in body.split(b"\n") if line and not line.isspace()]
-    values: list[object] = []
-    for start in range(0, len(lines), _CHUNK):
-        chunk = lines[start : start + _CHUNK]
-        try:
-            values += orjson.loads(b"[" + b",".join(chunk) + b"]")
-        except orjson.JSONDecodeError:
-            raise _bad_line(body) from None
-        if len(values) != start + len(chunk):
-            raise _bad_line(body)
-    return values
-
-
-def _bad_line(body: bytes) -> BadRequest:
-    """Says which line of a body is not one JSON value."""
-    for number, line in enumerate(body.split(b"\n"), 1):
-        try:
-            if line.strip():
-                orjson.loads(line)
-        except orjson.JSONDecodeError as error:
-            return BadRequest(f"line {number} is not JSON: {error}", code="invalid_json")
-    return BadRequest("the body is not one JSON value a line", code="invalid_json")
-
-
-def of_objects(changes: object, definition: Definition, dictionary: Dictionary) -> TableChanges:
-    """The changes that an array of JSON objects says."""
-    if not isinstance(changes, list):
-        raise Invalid("the body is not an array of changes", _FORM, code="invalid_change")
+def of_objects(
+    values: Sequence[object],
+    definition: Definition,
+    dictionary: Dictionary,
+    places: Sequence[int] | None = None,
+    where: str = CHANGE,
+) -> TableChanges:
+    """The changes that JSON objects say; errors name their places, which are counted unless given."""
     ops = []
     rows = []
-    row_of = row_reader(definition)
-    for place, change in enumerate(changes):
+    row_of = row_reader(definition, where)
+    places = range(len(values)) if places is None else places
+    for place, change in zip(places, values, strict=True):
         if not isinstance(change, dict) or len(change) != 1:
-            raise Invalid(f"change {place} is not one", _FORM, code="invalid_change")
+            raise _no_change(where.format(place))
         ((name, row),) = change.items()
-        op = _OPS.get(name)
+        op = OPS.get(name)
         if op is None or not isinstance(row, dict):
-            raise Invalid(f"change {place} is not one", _FORM, code="invalid_change")
+            raise _no_change(where.format(place))
         ops.append(op)
         rows.append(row_of(row, place))
-    return changes_of(ops, rows, definition, dictionary)
+    return changes_of(ops, rows, definition, dictionary, places, where)
 
 
-def _envelopes(body: bytes) -> list[object]:
-    """Debezium's envelopes: one, an array of them, or one a line."""
-    try:
-        document = orjson.loads(body)
-    except orjson.JSONDecodeError:
-        return _lines(body)
-    return document if isinstance(document, list) else [document]
+def _of_pieces(
+    pieces: Iterable[Piece],
+    definition: Definition,
+    dictionary: Dictionary,
+    budget: Budget,
+    where: str = CHANGE,
+) -> TableChanges:
+    """The same of bodies, whose objects are gone when the next piece is parsed."""
+    parts = (of_objects(values, definition, dictionary, places, where) for places, values in pieces)
+    return budget.gather(parts, definition)
+
+
+def _no_change(place: str) -> Invalid:
+    return Invalid(f"{place} is no change", FORM, code="invalid_change")
+
+
+def _of_envelopes(
+    body: bytes, definition: Definition, dictionary: Dictionary, budget: Budget, unit: str | None
+) -> TableChanges:
+    """The changes that Debezium's envelopes say: one, an array of them, or one a line."""
+    parts = (
+        of_envelopes(values, definition, dictionary, unit, places, where)
+        for places, values, where in _envelopes(body)
+    )
+    return budget.gather(parts, definition)
+
+
+def _envelopes(body: bytes) -> Iterator[tuple[Sequence[int], list[object], str]]:
+    if body[:WHOLE].lstrip()[:1] == b"[":
+        yield from ((*piece, CHANGE) for piece in elements(body))
+        return
+    if len(body) <= WHOLE:
+        try:
+            yield range(1), [loads(body)], CHANGE
+            return
+        except BadRequest:
+            pass
+    yield from ((*piece, LINE) for piece in lines(body))
 
 
 def of_envelopes(
-    documents: Sequence[object], definition: Definition, dictionary: Dictionary, unit: str | None
+    documents: Sequence[object],
+    definition: Definition,
+    dictionary: Dictionary,
+    unit: str | None,
+    places: Sequence[int] | None = None,
+    where: str = CHANGE,
 ) -> TableChanges:
     """The changes that Debezium's envelopes say; `unit` is of moments that are numbers without a schema."""
-    envelopes = Reader(definition, unit)
+    envelopes = Reader(definition, unit, where)
+    places = range(len(documents)) if places is None else places
     read = [
         (op, row, place)
-        for place, document in enumerate(documents)
+        for place, document in zip(places, documents, strict=True)
         for op, row in envelopes.read(document, place)
     ]
-    ops, rows, places = zip(*read, strict=True) if read else ((), (), ())
-    return changes_of(ops, rows, definition, dictionary, places)
-
-
-# Tables of columns
-
-
-def _of_table(table: pa.Table, definition: Definition, dictionary: Dictionary) -> TableChanges:
-    """The changes that an Arrow table's rows say; columns count by name."""
-    ops = np.zeros(table.num_rows, np.int8)
-    columns: list[pa.ChunkedArray | None] = [None] * len(definition.schema)
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if name == OPERATION:
-            ops, unknown = operations(column)
-            if unknown.any():
-                raise unknown_operation(column[int(unknown.argmax())].as_py())
-            continue
-        index = column_of(name, definition, "the body")
-        if columns[index] is not None:
-            raise Invalid(f"the body has column {name} twice", code="duplicate_column")
-        columns[index] = column
-    left_out = [place for place, column in enumerate(columns) if column is None]
-    filled = [pa.nulls(table.num_rows) if column is None else column for column in columns]
-    renamed = pa.Table.from_arrays(filled, names=[str(i) for i in range(len(filled))])
-    words = encode_arrow(renamed, definition.loose, dictionary)
-    words[left_out] = definition.defaults()[left_out, np.newaxis]
-    return TableChanges(definition.schema, ops, words)
-
-
-def operations(column: pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
-    """The operations int8[n] that a column `_op` names, NULL an insert, and where it names none, bool[n]."""
-    try:
-        names = column.cast(pa.string()).fill_null("insert")
-    except pa.ArrowException:
-        raise Invalid(f"column {OPERATION} is not text", code="invalid_change") from None
-    places = pc.index_in(names, pa.array(list(_OPS)))
-    unknown = places.is_null().to_numpy(zero_copy_only=False)
-    return np.array(list(_OPS.values()), np.int8)[places.fill_null(0).to_numpy()], unknown
-
-
-def unknown_operation(name: str) -> Invalid:
-    """What the author of a column `_op` is told that names no operation."""
-    return Invalid(f"{OPERATION} {name!r} is no operation", _FORM, code="invalid_change")
-
-
-def _read_csv(body: bytes, limit: int) -> pa.Table:
-    """All columns as text; a field is NULL if it is empty and not quoted."""
-    header = pyarrow.csv.open_csv(
-        BytesIO(body), parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True)
-    ).schema.names
-    if len(set(header)) != len(header):
-        raise Invalid("the header names a column twice", code="duplicate_column")
-    return pyarrow.csv.read_csv(
-        BytesIO(body),
-        parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types={name: pa.large_string() for name in header},
-            null_values=[""],
-            strings_can_be_null=True,
-            quoted_strings_can_be_null=False,
-        ),
-    )
-
-
-def _read_arrow(body: bytes, limit: int) -> pa.Table:
-    batches = []
-    size = 0
-    with pyarrow.ipc.open_stream(body) as reader:
-        for batch in reader:
-            # Buffers come from outside: offsets are not believed before they are checked.
-            batch.validate(full=True)
-            size += batch.nbytes
-            _check_size(size, limit)
-            batches.append(batch)
-        return pa.Table.from_batches(batches, reader.schema)
-
-
-def _read_parquet(body: bytes, limit: int) -> pa.Table:
-    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body))
-    groups = file.metadata.num_row_groups
-    _check_size(sum(file.metadata.row_group(i).total_byte_size for i in range(groups)), limit)
-    table = file.read()
-    _check_size(table.nbytes, limit)
-    return table
-
-
-def _check_size(size: int, limit: int) -> None:
-    if size > limit:
-        raise TooLarge(f"the body holds more than {limit} bytes", "send it in several requests")
-
-
-_TABULAR: dict[str, Callable[[bytes, int], pa.Table]] = {
-    CSV: _read_csv,
-    ARROW: _read_arrow,
-    PARQUET: _read_parquet,
-}
+    ops, rows, found = zip(*read, strict=True) if read else ((), (), ())
+    return changes_of(ops, rows, definition, dictionary, found, where)

@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from fastapi.exceptions import RequestValidationError
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 
 from engine.errors import EngineError
@@ -28,7 +28,7 @@ _log = logging.getLogger("freshet.http")
 
 def members(problem: Problem) -> dict[str, object]:
     """The members of a problem document."""
-    document: dict[str, object] = {
+    found: dict[str, object] = {
         "type": f"urn:freshet:problem:{problem.code}",
         "title": problem.code.replace("_", " ").capitalize(),
         "status": problem.status,
@@ -37,8 +37,8 @@ def members(problem: Problem) -> dict[str, object]:
         "hint": problem.hint,
     }
     if problem.line is not None:
-        document["position"] = {"line": problem.line, "column": problem.column}
-    return document
+        found["position"] = {"line": problem.line, "column": problem.column}
+    return found
 
 
 def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
@@ -46,7 +46,17 @@ def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Resp
     headers = dict(headers or {})
     if problem.status in (429, 503):
         headers["Retry-After"] = "1"
-    return Response(orjson.dumps(members(problem)), problem.status, headers, MEDIA_TYPE)
+    return Response(document(problem), problem.status, headers, MEDIA_TYPE)
+
+
+def document(problem: Problem) -> bytes:
+    """The problem document as it is sent."""
+    return orjson.dumps(members(problem))
+
+
+def refused(error: ServiceError) -> Response:
+    """What a layer answers with that refuses a request before the app sees it."""
+    return response(problem_of(error) or INTERNAL)
 
 
 def install(app: FastAPI) -> None:
@@ -54,26 +64,44 @@ def install(app: FastAPI) -> None:
     for kind in (ServiceError, EngineError, PlannerError, Exception):
         app.add_exception_handler(kind, _any)
     app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(RequestValidationError, _validation)
+
+
+def _asked(request: Request) -> str:
+    """What was asked for, as a line of the log has it: nothing in it ends the line."""
+    return ascii(f"{request.method} {request.url.path}")[1:-1]
 
 
 async def _any(request: Request, error: Exception) -> Response:
     problem = problem_of(error)
     if problem is None or isinstance(error, SQLAlchemyError):
-        _log.error("%s %s failed", request.method, request.url.path, exc_info=error)
+        _log.error("%s failed", _asked(request), exc_info=error)
     return response(problem or INTERNAL)
+
+
+async def _disconnected(request: Request, error: Exception) -> Response:
+    """Nobody reads it; the status, which is nobody's standard, tells in the metrics what it was."""
+    _log.info("%s: the client left before the request was complete", _asked(request))
+    return Response(status_code=499)
 
 
 async def _http(request: Request, error: Exception) -> Response:
     """What the framework refuses itself: no such path or method, or a body that it could not read."""
     if isinstance(error.__cause__, ServiceError):
         return await _any(request, error.__cause__)
+    if isinstance(error.__cause__, ClientDisconnect):
+        return await _disconnected(request, error.__cause__)
+    if isinstance(error.__cause__, RecursionError):
+        return response(Problem(400, code="invalid_json", detail="the body is nested too deep"))
     status = getattr(error, "status_code", 500)
     detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', '')}".rstrip(": ").lower()
-    problem = Problem(status, code="no_such_route", detail=detail)
+    headers = getattr(error, "headers", None)
+    if status == 404:
+        return response(Problem(404, code="no_such_route", detail=detail), headers)
     if status == 405:
-        problem = Problem(status, code="method_not_allowed", detail=detail)
-    return response(problem, getattr(error, "headers", None))
+        return response(Problem(405, code="method_not_allowed", detail=detail), headers)
+    return response(Problem(status, code="bad_request", detail=detail), headers)
 
 
 async def _validation(request: Request, error: Exception) -> Response:

@@ -32,6 +32,8 @@ Rows = tuple[np.ndarray, np.ndarray]
 Lookup = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 """Keys [K, m] → words [W, j], counts [j] and the position [j] in keys that each answers."""
 
+_LONGEST, _LONGEST_VALUE = 300, 80
+"""Characters of a row, and of a value, that a message shows."""
 
 _INSERT, _DELETE = int(Op.INSERT), int(Op.DELETE)
 
@@ -84,6 +86,10 @@ class TableBatch:
             return None
         first = int(chain.order[bad].min())
         return int(self._request[first]), first, Op(self._changes.ops[first])
+
+    def row(self, place: int) -> np.ndarray:
+        """The words int64[W] of a change."""
+        return self._changes.words[:, place]
 
     def net(self, alive: np.ndarray) -> Net:
         """What the requests come to; there must be no conflict."""
@@ -226,32 +232,50 @@ class RowConflict(Conflict):
         self.place = place
 
 
-def conflict_of(table: str, op: Op, place: int) -> RowConflict:
-    """What the author of the change is told."""
+def conflict_of(table: str, op: Op, place: int, row: str) -> RowConflict:
+    """What the author of the change is told; `row` is its key, or all of it, as `named_row` has it."""
     if op is Op.DELETE:
         return RowConflict(
-            place, f"change {place} deletes a row that table {table} does not have", code="row_not_found"
+            place,
+            f"change {place} deletes a row that table {table} does not have: {row}",
+            code="row_not_found",
         )
     return RowConflict(
         place,
-        f"change {place} inserts a key that table {table} has already",
+        f"change {place} inserts a key that table {table} has already: {row}",
         "upsert replaces the row",
         code="key_exists",
     )
 
 
-def key_conflict(table: str, schema: Schema, key: np.ndarray, dictionary: Dictionary) -> Conflict:
-    """What the author of a load is told of a key int64[K] that is there twice; `schema` has its columns.
+def named_row(schema: Schema, words: np.ndarray, dictionary: Dictionary) -> str:
+    """Words int64[W] of the schema's columns as a message has them, cut where they are long.
 
     A text that was never kept cannot be told.
     """
     try:
-        (values,) = decode_rows(np.ascontiguousarray(key[:, None]), schema, dictionary)
+        (values,) = decode_rows(np.ascontiguousarray(words[:, None]), schema, dictionary)
     except KeyError:
         values = ("...",) * len(schema)
-    named = ", ".join(f"{name} = {value}" for name, value in zip(schema.names, values, strict=True))
+    text = ", ".join(f"{name} = {_shown(value)}" for name, value in zip(schema.names, values, strict=True))
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}..."
+
+
+def named_key(schema: Schema, key: tuple[int, ...] | None, words: np.ndarray, dictionary: Dictionary) -> str:
+    """The key of a row int64[W] of the schema, or all of it where there is none, as `named_row` has it."""
+    columns = tuple(range(len(schema))) if key is None else key
+    return named_row(Schema(tuple(schema.columns[i] for i in columns)), words[list(columns)], dictionary)
+
+
+def _shown(value: object) -> str:
+    text = "NULL" if value is None else str(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+def key_conflict(table: str, schema: Schema, key: np.ndarray, dictionary: Dictionary) -> Conflict:
+    """What the author of a load is told of a key int64[K] that is there twice; `schema` has its columns."""
     return Conflict(
-        f"table {table} has a row of key {named} already, or the load has two",
+        f"table {table} has a row of key {named_row(schema, key, dictionary)} already, or the load has two",
         "nothing was loaded",
         code="key_exists",
     )

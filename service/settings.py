@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.spark.configuration import SparkOptions
-
-MIB = 1 << 20
+from service.doors import MIB, Doors
 
 
 def _as(variable: str, meaning: str) -> dict[str, str]:
@@ -23,7 +22,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Doors):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -118,10 +117,6 @@ class Settings:
     log_level: str = field(
         default="info", metadata=_as("FRESHET_LOG_LEVEL", "critical, error, warning, info or debug")
     )
-    body_limit: int = field(
-        default=256 * MIB,
-        metadata=_as("FRESHET_BODY_LIMIT", "largest request body in bytes, counted after decompression"),
-    )
     queue_requests: int = field(
         default=10_000,
         metadata=_as("FRESHET_QUEUE_REQUESTS", "requests that may wait for the writer; more get 429"),
@@ -189,10 +184,14 @@ class Settings:
     )
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for item in fields(self):
             value = getattr(self, item.name)
             if isinstance(value, int) and value < (0 if item.name in _MAY_BE_ZERO else 1):
                 raise ValueError(f"{item.metadata['variable']} is {value}")
+            choices = _CHOICES.get(item.name)
+            if choices and value.lower() not in choices:
+                raise ValueError(f"{item.metadata['variable']} is {value!r}, none of {', '.join(choices)}")
         if not all("=" in pair for pair in _pairs(self.spark_conf)):
             raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
 
@@ -246,6 +245,10 @@ _ROOT = re.compile(
     r"|jdbc:[a-z0-9]+:[^:]+"
     r"|[^:]+"
 )
+_CHOICES = {
+    "log_level": ("critical", "error", "warning", "info", "debug"),
+    "spark": ("auto", "always", "never"),
+}
 _MAY_BE_ZERO = frozenset({"port", "history_seconds", "shutdown_seconds"})
 
 

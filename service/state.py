@@ -25,6 +25,7 @@ from engine.spill import SavedState
 from engine.store.directory import StateDirectory
 from service.catalog import Catalog
 from service.clock import Clock, Time, system_time
+from service.concealing import hide
 from service.definition import Definition
 from service.definitions import Definitions
 from service.epochs import Epochs
@@ -32,11 +33,14 @@ from service.errors import ServiceError
 from service.metrics import Metrics
 from service.payload import decode
 from service.placement import Placement
+from service.privacy import tighten
 from service.restoring import Restoring
 from service.settings import Settings
 from service.types import NamedTypes
 
 _log = logging.getLogger("freshet.state")
+_OWN = ("lock", "freshet.db*", "spark")
+"""What the service keeps in the data directory, in which clients' files may be too."""
 
 
 @dataclass(eq=False)
@@ -71,7 +75,10 @@ def recover(
     ServiceError if another process has the directory; DamagedPayload or StoreError if what it holds is
     damaged.
     """
-    settings.data.mkdir(parents=True, exist_ok=True)
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    hide([settings.data, settings.state, *settings.roots])
+    tighten(settings.data, _OWN)
+    tighten(settings.state, ("*",))
     _allow_open_files()
     with ExitStack() as undo:
         lock = _lock(settings)

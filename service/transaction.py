@@ -23,7 +23,7 @@ from service.changes import Op, TableChanges
 from service.constraints import Bonds, Reference, Side, Single
 from service.definition import Definition
 from service.definitions import Definitions
-from service.resolve import Net, Rows, TableBatch, conflict_of, sum_rows
+from service.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Words [W, j], counts [j], and the position [j] in the keys asked for that each answers."""
@@ -136,7 +136,8 @@ class Transaction:
         conflict = batch.conflict(_ALIVE)
         if conflict is not None:
             _, place, op = conflict
-            raise conflict_of(table, op, place)
+            row = named_key(definition.schema, key, batch.row(place), self._dictionary)
+            raise conflict_of(table, op, place, row)
         net = batch.net(_ALIVE)
         words, counts = self._pending.get(table, (net.words[:, :0], net.diffs[:0]))
         self._pending[table] = sum_rows(

@@ -22,5 +22,8 @@ def shown(value: object) -> str:
     try:
         text = orjson.dumps(value).decode()
     except TypeError:
-        text = str(value) if isinstance(value, (Decimal, int)) else repr(value)
+        try:
+            text = str(value) if isinstance(value, (Decimal, int)) else repr(value)
+        except RecursionError:
+            return f"a deep {type(value).__name__}"
     return text if len(text) <= 80 else text[:77] + "..."

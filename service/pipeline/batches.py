@@ -28,10 +28,12 @@ from service.changes import Op, TableChanges
 from service.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
-from service.parsing import loads, of_envelopes, of_objects, operations, unknown_operation
+from service.parsing import of_envelopes, of_objects
+from service.pieces import loads
 from service.pipeline.judge import ERROR, judged, match
 from service.pipeline.places import Place, local
 from service.pipeline.readers import Source, read
+from service.tabular import operations, unknown_operation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

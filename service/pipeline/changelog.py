@@ -23,6 +23,7 @@ from engine.codec.parquet import decode_parquet, parquet_type
 from engine.dictionary import Dictionary
 from engine.runtime import Snapshot
 from engine.schema import BIGINT, Column, Schema
+from service.privacy import make_public, publish
 
 EPOCH, DIFF = "_epoch", "_diff"
 _GROUP_ROWS = 1 << 17
@@ -61,7 +62,7 @@ def write(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary)
     """Makes the file of differences int64[W + 2, n] of rows of `schema`, durable on return. OSError."""
     columns = changelog_schema(schema)
     fields = [pa.field(c.name, parquet_type(c.type), c.nullable) for c in columns.columns]
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_public(path.parent)
     aside = path.with_name(f".{path.name}.writing")
     with open(aside, "wb") as file:
         with pyarrow.parquet.ParquetWriter(file, pa.schema(fields), compression="zstd") as writer:
@@ -70,6 +71,7 @@ def write(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary)
                 writer.write_table(decode_parquet(part, columns, dictionary))
         file.flush()
         os.fsync(file.fileno())
+    publish(aside)
     os.replace(aside, path)
     directory = os.open(path.parent, os.O_RDONLY)
     try:

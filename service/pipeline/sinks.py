@@ -23,6 +23,7 @@ import orjson
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
+from service.concealing import conceal
 from service.definition import Definition
 from service.errors import (
     Conflict,
@@ -94,7 +95,7 @@ class Sink:
                 self._append()
                 self.trouble = None
             except (OSError, SQLAlchemyError, Unavailable, Overloaded) as error:
-                self.trouble = str(error)
+                self.trouble = conceal(str(error))
             except Exception as error:
                 self._refused(error)
             self._stopped.wait(self.definition.interval_seconds)
@@ -105,7 +106,7 @@ class Sink:
         if problem is not None and problem.code == "view_has_errors":
             self.trouble = problem.detail
             return
-        reason = f"{type(error).__name__}: {error}" if problem is None else problem.detail
+        reason = conceal(f"{type(error).__name__}: {error}") if problem is None else problem.detail
         _log.error("sink %s failed: %s", self.definition.name, reason, exc_info=None if problem else error)
         try:
             self._keep(replace(self.progress, failure=reason))

@@ -23,6 +23,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from engine.errors import SparkUnavailable
 from engine.spark.session import Sessions, cancel
+from service.concealing import conceal
 from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.pipeline import source_catalog
 from service.pipeline.failures import explained
@@ -124,7 +125,7 @@ class Source:
     def _ended(self, error: Exception, session: SparkSession | None) -> None:
         """What becomes of the source once its stream has ended with an error."""
         if isinstance(error, _PASSING):
-            self.trouble = str(error)
+            self.trouble = conceal(str(error))
         elif not self._is_alive(session):
             self.trouble = "Spark has ended, and is started again"
         else:
@@ -132,7 +133,7 @@ class Source:
 
     def _fail(self, error: Exception) -> None:
         problem = problem_of(error)
-        reason = f"{type(error).__name__}: {error}" if problem is None else problem.detail
+        reason = conceal(f"{type(error).__name__}: {error}") if problem is None else problem.detail
         _log.error("source %s failed: %s", self.definition.name, reason, exc_info=None if problem else error)
         try:
             self._runtime.record(partial(source_catalog.fail, id=self.id, reason=reason))

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from service.errors import Conflict
+from service.privacy import make_public, publish
 
 ERROR_IF_EXISTS, OVERWRITE, APPEND = MODES = ("errorifexists", "overwrite", "append")
 _MARK = "_SUCCESS"
@@ -57,11 +58,12 @@ class Target:
 
     def prepare(self) -> None:
         """Makes the directories above it."""
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_public(self.path.parent)
 
     def commit(self, mode: str) -> None:
         """Puts what was written into its place. Conflict if something came there meanwhile."""
         self.check(mode)
+        publish(self.staging)
         if mode == APPEND and self.path.exists():
             for file in sorted(self.staging.iterdir()):
                 os.rename(file, self.path / file.name)

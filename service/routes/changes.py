@@ -27,9 +27,10 @@ from service.names import fold
 from service.parsing import NDJSON
 from service.problems import members
 from service.reads import check_health
+from service.routes.strict import StrictRoute
 from service.runtime import Runtime
 
-router = APIRouter(tags=["changes"])
+router = APIRouter(route_class=StrictRoute, tags=["changes"])
 
 EVENTS = "text/event-stream"
 PIECE = 4096

@@ -7,68 +7,90 @@ described for OpenAPI by hand, in `OPENAPI`.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from service import bodies
-from service.access import runtime_of
+from service.access import runtime_of, turns_of
+from service.bodies import receive
 from service.changes import Applied, Idempotency, TableChanges
+from service.definition import Definition
 from service.errors import Invalid
 from service.names import fold
-from service.parsing import ARROW, CSV, DEBEZIUM, JSON, NDJSON, PARQUET, loads, of_objects, parse
-from service.runtime import Runtime
+from service.parsing import (
+    ARROW,
+    BINARY,
+    CSV,
+    DEBEZIUM,
+    JSON,
+    NDJSON,
+    PARQUET,
+    check_type,
+    media_type_of,
+    parse,
+    parse_several,
+)
+from service.routes.strict import check_json, check_parameters
 
 _LONGEST_KEY = 255
 
 
 async def change_table(request: Request) -> Response:
+    check_parameters(request)
     runtime = runtime_of(request)
     definition = runtime.definition(fold(request.path_params["table"]), view=False)
-    limit = runtime.settings.body_limit
-    body = await bodies.read(request, limit)
-    content_type = request.headers.get("content-type", JSON)
-    changes = await bodies.work_on(
-        body, lambda: parse(body, content_type, definition, runtime.dictionary, limit)
-    )
-    return _answer(await runtime.apply({definition.name: changes}, _idempotency(request, body)))
+    content_type = request.headers.get("content-type", "")
+    check_type(content_type)
+
+    def read(body: bytes) -> dict[str, TableChanges]:
+        changes = parse(body, content_type, definition, runtime.dictionary, runtime.settings.budget)
+        return {definition.name: changes}
+
+    return await _change(request, read, media_type_of(content_type) in BINARY)
 
 
 async def change_tables(request: Request) -> Response:
+    check_parameters(request)
     runtime = runtime_of(request)
-    body = await bodies.read(request, runtime.settings.body_limit)
-    changes = await bodies.work_on(body, lambda: _several(body, runtime))
-    return _answer(await runtime.apply(changes, _idempotency(request, body)))
+    check_json(request)
+
+    def definition_of(name: str) -> Definition:
+        return runtime.definition(name, view=False)
+
+    def read(body: bytes) -> dict[str, TableChanges]:
+        return parse_several(body, definition_of, runtime.dictionary, runtime.settings.budget)
+
+    return await _change(request, read, False)
 
 
-def _several(body: bytes, runtime: Runtime) -> dict[str, TableChanges]:
-    """The changes by table that a body of `/v1/deltas` says."""
-    document = loads(body)
-    tables = document.get("tables") if isinstance(document, dict) else None
-    if not isinstance(tables, dict) or len(document) != 1:  # type: ignore[arg-type]
-        raise Invalid(
-            "the body names no tables", '{"tables": {"name": [change, ...]}}', code="invalid_change"
-        )
-    changes: dict[str, TableChanges] = {}
-    for name, part in tables.items():
-        definition = runtime.definition(fold(name), view=False)
-        if definition.name in changes:
-            raise Invalid(f"table {definition.name} is named twice", code="invalid_change")
-        changes[definition.name] = of_objects(part, definition, runtime.dictionary)
-    return changes
+async def _change(
+    request: Request, read: Callable[[bytes], dict[str, TableChanges]], may_grow: bool
+) -> Response:
+    """Has the changes applied that `read` makes of the body."""
+    runtime = runtime_of(request)
+    key = _idempotency_key(request)
+    body = await receive(request, runtime.settings.body_limit)
+
+    def work() -> tuple[dict[str, TableChanges], Idempotency | None]:
+        plain = body.plain()
+        changes = read(plain)
+        if key is None:
+            return changes, None
+        digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
+        return changes, Idempotency(key, digest)
+
+    return _answer(await runtime.apply(*await turns_of(request).work_on(body, work, may_grow)))
 
 
-def _idempotency(request: Request, body: bytes) -> Idempotency | None:
+def _idempotency_key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
-    if key is None:
-        return None
-    if not 0 < len(key) <= _LONGEST_KEY:
+    if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise Invalid(
             f"an Idempotency-Key has 1 to {_LONGEST_KEY} characters", code="invalid_idempotency_key"
         )
-    digest = hashlib.sha256(request.url.path.encode() + b"\0" + body).digest()
-    return Idempotency(key, digest)
+    return key
 
 
 def _answer(applied: Applied) -> Response:

@@ -15,8 +15,9 @@ from service.pipeline.exports import KIND, ExportRequest
 from service.pipeline.jobs import Job
 from service.pipeline.pipeline import Pipeline
 from service.routes.rows import epoch_of
+from service.routes.strict import StrictRoute
 
-router = APIRouter(prefix="/v1/exports", tags=["bulk"])
+router = APIRouter(route_class=StrictRoute, prefix="/v1/exports", tags=["bulk"])
 
 
 class NewExport(BaseModel):

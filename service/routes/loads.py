@@ -14,8 +14,9 @@ from service.names import fold
 from service.pipeline.jobs import Job, as_visible
 from service.pipeline.loads import KIND, LoadRequest
 from service.pipeline.pipeline import Pipeline
+from service.routes.strict import StrictRoute
 
-router = APIRouter(prefix="/v1/loads", tags=["bulk"])
+router = APIRouter(route_class=StrictRoute, prefix="/v1/loads", tags=["bulk"])
 
 
 class NewLoad(BaseModel):

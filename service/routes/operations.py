@@ -18,9 +18,10 @@ from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.jobs import STATES
 from service.pipeline.loads import KIND as LOAD
 from service.pipeline.pipeline import Pipeline
+from service.routes.strict import StrictRoute
 from service.runtime import Runtime
 
-router = APIRouter(tags=["operations"])
+router = APIRouter(route_class=StrictRoute, tags=["operations"])
 
 VERSION = version("freshet")
 _STARTED = time.monotonic()

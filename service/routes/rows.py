@@ -22,9 +22,10 @@ from service.names import fold
 from service.parsing import JSON
 from service.reads import Query as RowQuery
 from service.reads import Reading, check_health
+from service.routes.strict import StrictRoute
 from service.runtime import Runtime
 
-router = APIRouter(tags=["rows"])
+router = APIRouter(route_class=StrictRoute, tags=["rows"])
 
 AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; the newest epoch without it.")]
 Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]

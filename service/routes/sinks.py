@@ -12,8 +12,9 @@ from service.access import pipeline_of, runtime_of
 from service.names import fold
 from service.pipeline.places import to_write
 from service.pipeline.sinks import Sink, SinkDefinition
+from service.routes.strict import StrictRoute
 
-router = APIRouter(prefix="/v1/sinks", tags=["sinks"])
+router = APIRouter(route_class=StrictRoute, prefix="/v1/sinks", tags=["sinks"])
 
 
 class NewSink(BaseModel):

@@ -14,8 +14,9 @@ from service.pipeline.options import Value, reading
 from service.pipeline.places import to_watch
 from service.pipeline.source import Source, State
 from service.pipeline.source_catalog import SourceDefinition
+from service.routes.strict import StrictRoute
 
-router = APIRouter(prefix="/v1/sources", tags=["sources"])
+router = APIRouter(route_class=StrictRoute, prefix="/v1/sources", tags=["sources"])
 
 Envelope = Literal["changes", "debezium"]
 Unit = Literal["milliseconds", "microseconds", "nanoseconds"]

@@ -13,11 +13,13 @@ from starlette.responses import Response
 from service.access import runtime_of
 from service.bodies import read
 from service.errors import problem_of
+from service.pieces import check_values
 from service.problems import MEDIA_TYPE, members
+from service.routes.strict import StrictRoute
 from service.sql import ScriptFailed, SqlDoor
 from service.tasks import Result
 
-router = APIRouter(tags=["sql"])
+router = APIRouter(route_class=StrictRoute, tags=["sql"])
 
 
 class Script(BaseModel):
@@ -53,7 +55,8 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 async def run_sql(request: Request) -> Response:
     """Run a script. It stops at the first statement that fails, whose `index` the problem has."""
     runtime = runtime_of(request)
-    body = await read(request, runtime.settings.body_limit)
+    body = await read(request, runtime.settings.sql_limit)
+    check_values(body)
     try:
         script = Script.model_validate_json(body)
     except ValidationError as error:

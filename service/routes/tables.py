@@ -13,9 +13,10 @@ from service.details import Details
 from service.errors import Invalid
 from service.models import CreatedTable, NewTable, TableModel, Tables, key_of, schema_of, table_model
 from service.names import fold
+from service.routes.strict import StrictRoute
 from service.runtime import Runtime
 
-router = APIRouter(prefix="/v1/tables", tags=["tables"])
+router = APIRouter(route_class=StrictRoute, prefix="/v1/tables", tags=["tables"])
 
 
 @router.post("", status_code=201)

@@ -13,9 +13,10 @@ from service.definition import Definition
 from service.errors import Conflict
 from service.models import CreatedView, NewView, ViewModel, Views, shown_columns
 from service.names import fold
+from service.routes.strict import StrictRoute
 from service.runtime import Runtime
 
-router = APIRouter(prefix="/v1/views", tags=["views"])
+router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
 
 @router.post("", status_code=201)

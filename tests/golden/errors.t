@@ -71,14 +71,14 @@ delta orders
 {"insert": {"id": 2, "customer": "Bob", "amount": "1.00"}}
 {"insert": {"id": "three", "customer": "Cem", "amount": "2.00"}}
 --
-422 invalid_value: change 1: column id: "three" is no BIGINT
+422 invalid_value: line 2: column id: "three" is no BIGINT
 
 # What the state forbids. Nothing of the request was applied.
 
 sql
 INSERT INTO orders VALUES (1, 'Bob', 5)
 --
-409 key_exists: change 0 inserts a key that table orders has already
+409 key_exists: change 0 inserts a key that table orders has already: id = 1
 at statement 0
 hint: upsert replaces the row
 
@@ -86,7 +86,7 @@ delta orders
 {"insert": {"id": 7, "customer": "Dia", "amount": "1.00"}}
 {"delete": {"id": 8}}
 --
-409 row_not_found: change 1 deletes a row that table orders does not have
+409 row_not_found: change 1 deletes a row that table orders does not have: id = 8
 
 read orders
 --

@@ -42,7 +42,7 @@ UPDATE accounts SET balance = balance - 1000 WHERE owner = 'Ann';
 INSERT INTO accounts VALUES ('Bob', 1000);
 COMMIT
 --
-409 key_exists: change 0 inserts a key that table accounts has already
+409 key_exists: change 0 inserts a key that table accounts has already: owner = Bob
 at statement 2
 hint: upsert replaces the row
 
@@ -62,7 +62,7 @@ INSERT INTO accounts VALUES ('Cem', 5);
 INSERT INTO accounts VALUES ('Ann', 7);
 INSERT INTO accounts VALUES ('Dia', 9)
 --
-409 key_exists: change 0 inserts a key that table accounts has already
+409 key_exists: change 0 inserts a key that table accounts has already: owner = Ann
 at statement 1
 hint: upsert replaces the row
 

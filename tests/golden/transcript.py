@@ -108,7 +108,9 @@ def _result(result: dict) -> str:
 
 def _delta(section: Section, client: Client) -> str:
     if len(section.words) == 1:
-        answer = client.post("/v1/deltas", content=section.body.encode())
+        answer = client.post(
+            "/v1/deltas", content=section.body.encode(), headers={"Content-Type": "application/json"}
+        )
     else:
         answer = client.post(
             f"/v1/tables/{quote(section.words[1])}/deltas",

@@ -126,7 +126,7 @@ P30D   | 1
 delta guests
 {"insert": {"id": 4, "at": "2026-03-30T00:00:00Z", "feels": "angry"}}
 --
-422 invalid_value: change 0: column feels: "angry" is no ENUM('sad', 'ok', 'happy')
+422 invalid_value: line 1: column feels: "angry" is no ENUM('sad', 'ok', 'happy')
 
 sql
 CREATE VIEW labels AS SELECT id, (details ->> 'paid')::mood AS feels FROM guests WHERE id = 1

@@ -43,7 +43,7 @@ class Client:
             self._stop()
             raise
         transport = httpx.ASGITransport(self.app, raise_app_exceptions=False)
-        self.http = httpx.AsyncClient(transport=transport, base_url="http://service")
+        self.http = httpx.AsyncClient(transport=transport, base_url="http://localhost")
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -164,6 +164,15 @@ class Process:
         """SIGTERM; the exit code."""
         self._process.terminate()
         return self._end()
+
+    def finish(self) -> str:
+        """SIGTERM; what was written."""
+        self._process.terminate()
+        return self.wait(60)[1]
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
 
     def kill(self) -> None:
         """SIGKILL."""

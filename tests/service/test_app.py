@@ -36,7 +36,7 @@ def test_before_it_is_ready(settings: Settings, monkeypatch: pytest.MonkeyPatch)
         transport = httpx.ASGITransport(app)
         async with (
             app.router.lifespan_context(app),
-            httpx.AsyncClient(transport=transport, base_url="http://service") as http,
+            httpx.AsyncClient(transport=transport, base_url="http://localhost") as http,
         ):
             assert (await http.get("/healthz")).status_code == 200
             for path in ("/readyz", "/v1/status", "/metrics", "/v1/tables", "/v1/views/v/rows"):

@@ -236,7 +236,7 @@ def test_posted(client: Client) -> None:
     assert post(client, first, None, timestamps="milliseconds").json() == {"epoch": 1, "changes": 1}
     assert client.rows("t") == [(1, "1970-01-01T00:00:01")]
     answer = post(client, first, event("c", None, {"id": "x"}), timestamps="milliseconds")
-    assert "change 1: column id" in answer.json()["detail"]
+    assert "line 2: column id" in answer.json()["detail"]
     assert code(post(client, first, timestamps="weeks")) == (415, "unsupported_format")
     whole = client.post(
         "/v1/tables/t/deltas", [event("d", {"id": 1}), event("d", {"id": 1})], headers=DEBEZIUM

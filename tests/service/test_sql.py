@@ -437,4 +437,5 @@ def test_show(door: Door):
     ],
 )
 def test_bodies_that_are_no_script(door: Door, body: bytes, status: int, code_: str):
-    assert code(door.post("/v1/sql", content=body)) == (status, code_)
+    headers = {"Content-Type": "application/json"}
+    assert code(door.post("/v1/sql", content=body, headers=headers)) == (status, code_)

@@ -1,0 +1,31 @@
+"""The socket that the service listens on, opened before anything else is begun."""
+
+from __future__ import annotations
+
+import socket
+
+BACKLOG = 2048
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A listening socket; ValueError with the reason if there can be none."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listening = socket.socket(family, kind, protocol)
+    except (OSError, OverflowError, UnicodeError) as error:
+        raise _cannot(host, port, error) from None
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(address)
+        listening.listen(BACKLOG)
+    except (OSError, OverflowError) as error:
+        listening.close()
+        raise _cannot(host, port, error) from None
+    return listening
+
+
+def _cannot(host: str, port: int, error: Exception) -> ValueError:
+    reason = getattr(error, "strerror", None) or str(error)
+    return ValueError(
+        f"it cannot listen on {host}, port {port} (FRESHET_HOST, FRESHET_PORT): {reason.lower()}"
+    )

@@ -1,0 +1,106 @@
+"""Who may ask: the hosts that the service goes by, and the origins whose pages may call it.
+
+A browser lets any page send requests to a service on the same machine, and a page whose name
+resolves to 127.0.0.1 (DNS rebinding) reads the answers too. Three headers, which a page cannot
+choose, give it away. `Host` must be a name of the service: one of `FRESHET_HOSTS`, a name of the
+loopback, or any name at all where the service listens to the network and none is configured.
+`Origin`, where there is one, must be the service's own or one of `FRESHET_ORIGINS`. And
+`Sec-Fetch-Site` must not be another site's, but for a link that somebody follows.
+
+Programs that are not browsers send no `Origin`, and are not asked for one.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from starlette.types import Scope
+
+from service.errors import BadRequest, CrossOrigin, Misdirected, ServiceError
+
+_HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(?::(\d*))?")
+_DEFAULT_PORTS = {"http": "80", "https": "443"}
+_FOREIGN_SITES = frozenset({"cross-site", "same-site"})
+_LONGEST = 100
+"""Characters of a header that a message repeats."""
+
+
+class Origins:
+    """Frozen: `host` is the address that the service listens on, the others are what settings name."""
+
+    def __init__(self, host: str, hosts: Iterable[str], origins: Iterable[str]) -> None:
+        self._names = frozenset({"localhost", host.lower(), *(name.lower() for name in hosts)})
+        self._any_host = not is_loopback(host) and not any(hosts)
+        self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+
+    def refusal(self, scope: Scope) -> ServiceError | None:
+        """Why a request must not be answered; None for one that may."""
+        found: dict[bytes, list[str]] = {}
+        for name, value in scope["headers"]:
+            if name in _ASKED:
+                found.setdefault(name, []).append(value.decode("latin-1"))
+        hosts = found.get(b"host", [])
+        host = hosts[0] if hosts else ""
+        needed = scope.get("http_version") != "1.0"  # before 1.1 there was no such header
+        if len(hosts) > 1 or (needed and not hosts):
+            return BadRequest(f"the request has {len(hosts)} Host headers", "send one")
+        if hosts and not self._is_ours(host):
+            return Misdirected(
+                f"the request is for host {host[:_LONGEST]!r}, which is none of the service's names",
+                "FRESHET_HOSTS names those by which it may be called",
+            )
+        origin = found.get(b"origin", [None])[0]
+        if origin is not None:
+            return None if self._may_call(origin, host) else _cross_origin(f"a page of {origin[:_LONGEST]}")
+        site = found.get(b"sec-fetch-site", [""])[0]
+        if site in _FOREIGN_SITES and not _is_followed_link(scope["method"], found):
+            return _cross_origin("a page of another site")
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        match = _HOST.fullmatch(host)
+        if match is None:
+            return False
+        name = match[1].lower()
+        return self._any_host or name in self._names or is_loopback(name)
+
+    def _may_call(self, origin: str, host: str) -> bool:
+        origin = origin.lower()
+        if origin in self._origins:
+            return True
+        scheme, _, authority = origin.partition("://")
+        port = _DEFAULT_PORTS.get(scheme)
+        return port is not None and authority.removesuffix(f":{port}") == host.lower().removesuffix(
+            f":{port}"
+        )
+
+
+_ASKED = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest"})
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address, or a name, is the machine's own alone."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def check_origin(origin: str) -> None:
+    """ValueError unless it is written as browsers write an origin: scheme, host, and the port if need be."""
+    parts = urlsplit(origin)
+    if not parts.scheme or not parts.netloc or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ValueError(f"{origin!r} is no origin, such as https://console.example")
+
+
+def _is_followed_link(method: str, found: dict[bytes, list[str]]) -> bool:
+    """Whether a browser goes to the page itself, as it does for a link on another one."""
+    mode, destination = found.get(b"sec-fetch-mode"), found.get(b"sec-fetch-dest")
+    return method in ("GET", "HEAD") and mode == ["navigate"] and destination == ["document"]
+
+
+def _cross_origin(who: str) -> CrossOrigin:
+    return CrossOrigin(f"{who} may not call the service", "FRESHET_ORIGINS names the origins that may")

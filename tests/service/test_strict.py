@@ -1,0 +1,124 @@
+"""What all routes have in common: parameters that are unknown, bodies of another type, bodies too large."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from service.settings import Settings
+from tests.service.client import Client, code
+
+VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s"}
+SHOWN = {"/docs", "/redoc", "/openapi.json"}
+
+
+def routes(client: Client) -> list[tuple[str, str, dict]]:
+    """Method, path with values, and description of every route of the document."""
+    paths = client.get("/openapi.json").json()["paths"]
+    return [
+        (method.upper(), path.format(**VALUES), operation)
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+    ]
+
+
+def test_no_route_takes_an_unknown_parameter(client: Client) -> None:
+    client.table("t", {"a": "BIGINT"})
+    client.view("v", "SELECT a FROM t")
+    found = routes(client)
+    assert len(found) > 30
+    for method, path, operation in found:
+        known = [p["name"] for p in operation.get("parameters", ()) if p["in"] == "query"]
+        answer = client.run(client.http.request(method, path, params={"nonsense": "1"}))
+        assert code(answer) == (422, "unknown_parameter"), (method, path)
+        assert "nonsense" in answer.json()["detail"]
+        assert all(name in answer.json()["hint"] for name in known)
+
+
+def test_every_route_that_takes_a_body_wants_json(client: Client) -> None:
+    client.table("t", {"a": "BIGINT"})
+    found = [r for r in routes(client) if "requestBody" in r[2]]
+    assert len(found) > 8
+    for method, path, _ in found:
+        for given in ("application/x-www-form-urlencoded", "text/plain", "multipart/form-data", "x"):
+            sent = client.http.request(method, path, content=b"{}", headers={"Content-Type": given})
+            assert code(client.run(sent)) == (415, "unsupported_format"), (method, path, given)
+        sent = client.http.request(method, path, content=b"{}")
+        answer = client.run(sent)
+        assert code(answer) == (415, "unsupported_format"), (method, path)
+        assert "Content-Type: application/json" in answer.json()["hint"]
+
+
+def test_a_name_that_is_nearly_right_is_suggested(client: Client) -> None:
+    client.table("t", {"a": "BIGINT"})
+    answer = client.get("/v1/tables/t/rows", limt=1)
+    assert answer.json()["hint"] == "did you mean limit?"
+    answer = client.get("/v1/tables/t/rows", asof=1)
+    assert answer.json()["hint"] == "did you mean as_of?"
+
+
+@pytest.mark.parametrize(
+    "type", ["application/json", "Application/JSON; charset=utf-8", "application/ld+json"]
+)
+def test_json_by_other_names(client: Client, type: str) -> None:
+    answer = client.post("/v1/sql", content=b'{"sql": "SELECT 1"}', headers={"Content-Type": type})
+    assert answer.status_code == 200
+
+
+@pytest.mark.parametrize("depth", [1_000, 100_000, 1_000_000])
+def test_json_that_is_too_deep(client: Client, depth: int) -> None:
+    client.table("t", {"a": "JSON"})
+    deep = b"[" * depth + b"]" * depth
+    headers = {"Content-Type": "application/json"}
+    for path, body in [
+        ("/v1/sql", b'{"sql": %s}' % deep),
+        ("/v1/tables", b'{"name": %s}' % deep),
+        ("/v1/views", deep),
+        ("/v1/loads", b'{"options": %s}' % deep),
+        ("/v1/deltas", b'{"tables": %s}' % deep),
+        ("/v1/deltas", b'{"tables": {"t": %s}}' % deep),
+        ("/v1/tables/t/deltas", deep),
+        ("/v1/tables/t/deltas", b'[{"insert": {"a": %s}}]' % deep),
+    ]:
+        answer = client.post(path, content=body, headers=headers)
+        status, name = code(answer)
+        assert (status, name) in [
+            (400, "invalid_json"),
+            (422, "invalid_request"),
+            (422, "invalid_change"),
+            (422, "invalid_value"),
+            (413, "too_large"),
+        ], path
+
+
+def test_what_brings_no_rows_is_small(settings: Settings) -> None:
+    with Client(replace(settings, sql_limit=1000)) as client:
+        client.table("t", {"a": "TEXT"})
+        text = "x" * 2000
+        for path in ("/v1/sql", "/v1/tables", "/v1/views", "/v1/loads"):
+            answer = client.post(path, {"sql": text})
+            assert code(answer) == (413, "too_large"), path
+            assert "FRESHET_SQL_LIMIT" in answer.json()["hint"]
+        client.insert("t", {"a": text})
+
+
+def test_what_is_taken_can_be_read(client: Client) -> None:
+    """The deepest JSON that a column takes does not break the answers that have it."""
+    client.table("t", {"a": "JSON"})
+    client.view("v", "SELECT a FROM t")
+    headers = {"Content-Type": "application/json"}
+    taken = 0
+    for depth in range(230, 260):
+        deep = b"[" * depth + b"]" * depth
+        answer = client.post(
+            "/v1/tables/t/deltas", content=b'[{"insert": {"a": %s}}]' % deep, headers=headers
+        )
+        if answer.status_code == 200:
+            taken = depth
+        else:
+            assert code(answer) == (422, "invalid_value")
+    assert 240 <= taken < 254
+    for path in ("/v1/tables/t/rows", "/v1/views/v/rows", "/v1/views/v/changes"):
+        assert client.get(path).status_code == 200, path
+    assert client.post("/v1/sql", {"sql": "SELECT a FROM t"}).status_code == 200
