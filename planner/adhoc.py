@@ -19,6 +19,7 @@ from datetime import UTC, datetime
 
 from sqlglot import exp
 
+from planner.dialects import in_duckdb
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.positions import fail, position
@@ -96,6 +97,7 @@ def adhoc_query(
     for node in list(query.find_all(*_CALLS)):
         if not node.this:
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
+    query = in_duckdb(query)
     columns = _columns(query)
     references: dict[tuple, Reference] = {}
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))

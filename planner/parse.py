@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
 from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
+from planner.dialects.reading import parser
 from planner.errors import InvalidSyntax
 from planner.positions import remember
 
@@ -22,7 +23,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
         trees = [
             arrows.restore(tree, dialect)
-            for tree in sqlglot.parse(text, read=dialect)
+            for tree in parser(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
             if isinstance(tree, exp.Expression)
         ]
         for tree in trees:

@@ -23,6 +23,7 @@ from engine.errors import InvalidValue
 from engine.scalar.sql import is_arrow_text, type_name
 from engine.schema import Schema, Type
 from planner.adhoc import AdhocQuery
+from planner.dialects.overloads import macros
 from planner.errors import Unsupported
 from planner.reference import refusal
 from service.errors import Invalid
@@ -71,6 +72,9 @@ class Duck:
         self._database.execute("SET GLOBAL TimeZone = 'UTC'")
         # DuckDB 2.0 loses rows where this one shares a subplan.
         self._database.execute("SET GLOBAL disabled_optimizers = 'common_subplan'")
+
+        for macro in macros():
+            self._database.execute(macro)
 
     def close(self) -> None:
         self._database.close()

@@ -28,7 +28,6 @@ from planner.bind.coercion import (
     number_literal,
     text_literal,
 )
-from planner.bind.dialects import as_date, translated
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.functions import bind_function, foreign
 from planner.bind.lists import LISTS, SelectLists
@@ -38,6 +37,9 @@ from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.windows import Windows
+from planner.dialects import translated
+from planner.dialects.overloads import Overload, overload
+from planner.dialects.templates import is_native, shared, sql
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -107,13 +109,20 @@ class ExpressionBinder:
         self.windows = windows
         self.lists = lists
         self._expanding: set[str] = set()
+        self._shared: dict[int, Expression] = {}
 
     def bind(self, node: exp.Expression) -> Expression:
         """The typed expression; errors stand at the node that they are about."""
+        number = shared(node)
+        if number is not None and number in self._shared:
+            return self._shared[number]
         try:
-            return as_date(node, self._bind(translated(node, self.session.dialect)), self.session.dialect)
+            bound = self._bind(translated(node, self.session.dialect))
         except PlannerError as error:
             raise error.at(*position(node)) from None
+        if number is not None:
+            self._shared[number] = bound
+        return bound
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
@@ -144,6 +153,8 @@ class ExpressionBinder:
                 return self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
+            case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
+                return self._overloaded(overloaded, node)
             case exp.Literal() if node.is_string:
                 return text_literal(node.this)
             case exp.Literal():
@@ -212,6 +223,14 @@ class ExpressionBinder:
         """A function of DuckDB's; `known` has arguments that are bound already, by their nodes' identity."""
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
+
+    def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
+        """A function of a dialect in the form for the type of its first argument."""
+        type = self.bind(node.expressions[0]).type
+        form = function.form(type)
+        if form is None:
+            fail(TypeMismatch(f"the function takes no {type} in {self.session.dialect}"), node)
+        return self.bind(sql(form, node.expressions))
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))

@@ -1,0 +1,102 @@
+"""Differences of two moments, `b - a`: boundaries of units between them, or whole units that have passed."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.dialects.call import DateCall
+from planner.dialects.templates import sql
+from planner.dialects.units import since_monday
+
+_A, _B = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
+_MICROSECONDS = {
+    "WEEK": 604_800_000_000,
+    "DAY": 86_400_000_000,
+    "HOUR": 3_600_000_000,
+    "MINUTE": 60_000_000,
+    "SECOND": 1_000_000,
+    "MILLISECOND": 1_000,
+    "MICROSECOND": 1,
+}
+_MONTHS = {"MONTH": 1, "QUARTER": 3, "YEAR": 12}
+_BETWEEN = f"(12 * (year({_B}) - year({_A})) + month({_B}) - month({_A}))"
+_REST = "(epoch_us({0}) - epoch_us(date_trunc('month', {0})))"
+_REST_A, _REST_B = _REST.replace("{0}", _A), _REST.replace("{0}", _B)
+_LAST_A, _LAST_B = f"(CAST({_A} AS DATE) = last_day({_A}))", f"(CAST({_B} AS DATE) = last_day({_B}))"
+
+
+def boundaries(call: DateCall) -> exp.Expression:
+    """How many units begin after `a` and up to `b`."""
+    unit = call.unit()
+    if unit.startswith("WEEK"):
+        if call.family == "redshift":
+            call.refuse("the unit week", "subtract what DATE_TRUNC('week', ...) gives")
+        days = since_monday(unit)
+        begun = [f"CAST(date_trunc('week', {at} + to_days({days})) AS DATE)" for at in (_A, _B)]
+        return call.sql(f"({begun[1]} - {begun[0]}) // 7", "a", "b")
+    if unit == "ISOYEAR":
+        return call.sql(f"isoyear({_B}) - isoyear({_A})", "a", "b")
+    return call.sql(f"date_diff('{unit.lower()}', {_A}, {_B})", "a", "b")
+
+
+def days(call: DateCall) -> exp.Expression:
+    """The days from the day of `a` to the day of `b`."""
+    return call.sql(f"date_diff('day', {_A}, {_B})", "a", "b")
+
+
+def elapsed(call: DateCall) -> exp.Expression:
+    """How many whole units have passed from `a` to `b`."""
+    unit = call.unit()
+    if unit in _MONTHS:
+        return _whole_months(call, _MONTHS[unit])
+    if unit not in _MICROSECONDS:
+        call.refuse(f"the unit {unit.lower()}")
+    return call.sql(f"(epoch_us({_B}) - epoch_us({_A})) // {_MICROSECONDS[unit]}", "a", "b")
+
+
+def _whole_months(call: DateCall, count: int) -> exp.Expression:
+    """Whole months; in Trino the last day of a month is at least any day of another."""
+    less, more = f"{_REST_B} < {_REST_A}", f"{_REST_B} > {_REST_A}"
+    if call.family == "trino":
+        clock = "epoch_us({0} - date_trunc('day', {0}))"
+        tie_b = f"({_LAST_B} AND day({_A}) > day({_B}))"
+        tie_a = f"({_LAST_A} AND day({_B}) > day({_A}))"
+        a, b = _clock(_A), _clock(_B)
+        less = f"CASE WHEN {tie_b} THEN {b} < {a} ELSE {less} END"
+        more = f"CASE WHEN {tie_a} THEN {b} > {a} ELSE {more} END"
+        del clock
+    months = (
+        f"CASE WHEN {_BETWEEN} > 0 AND ({less}) THEN {_BETWEEN} - 1 "
+        f"WHEN {_BETWEEN} < 0 AND ({more}) THEN {_BETWEEN} + 1 ELSE {_BETWEEN} END"
+    )
+    return call.sql(months if count == 1 else f"({months}) // {count}", "a", "b")
+
+
+def _clock(at: str) -> str:
+    return f"(epoch_us({at}) - epoch_us(date_trunc('day', {at})))"
+
+
+_SECONDS = (
+    "(day({1}) - day({0})) * 86400 + (epoch_us(date_trunc('second', {1})) - epoch_us(date_trunc('day', {1}))"
+    " - epoch_us(date_trunc('second', {0})) + epoch_us(date_trunc('day', {0}))) // 1000000"
+)
+
+
+def months_between(call: DateCall) -> exp.Expression:
+    """The months from `a` to `b`, of 31 days each where there is a rest; times of day count for a rest alone."""
+    rest = _SECONDS.replace("{0}", _A).replace("{1}", _B)
+    value = (
+        f"CASE WHEN day({_A}) = day({_B}) OR ({_LAST_A} AND {_LAST_B}) THEN CAST({_BETWEEN} AS DOUBLE) "
+        f"ELSE {_BETWEEN} + ({rest}) / 2678400 END"
+    )
+    rounds = call.family == "spark" and not _is_false(call.args.get("rounds"))
+    return call.sql(f"round({value}, 8)" if rounds else value, "a", "b")
+
+
+def _is_false(node: exp.Expression | None) -> bool:
+    return isinstance(node, exp.Boolean) and not node.this
+
+
+def interval_between(a: exp.Expression, b: exp.Expression) -> exp.Expression:
+    """`b - a` as an interval of days and hours."""
+    return sql(f"to_microseconds(epoch_us({_B}) - epoch_us({_A}))", [a, b])

@@ -1,0 +1,36 @@
+"""The translation of a node, and of all the nodes of an ad-hoc query."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.dialects.dates import date_call, interval_sum
+from planner.dialects.functions import function
+from planner.dialects.reading import dialect_of
+from planner.dialects.templates import is_native
+
+_TRANSLATIONS = (date_call, interval_sum, function)
+
+
+def translated(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A node of the same meaning that DuckDB or an overload has, or the node itself."""
+    if is_native(node):
+        return node
+    for translation in _TRANSLATIONS:
+        found = translation(node, dialect)
+        if found is not node:
+            return found
+    return node
+
+
+def in_duckdb(query: exp.Expression) -> exp.Expression:
+    """The query with every node translated that was marked with a dialect, the inner ones first."""
+    for node in reversed(list(query.walk(bfs=True))):
+        dialect = dialect_of(node)
+        if dialect is None or is_native(node):
+            continue
+        found = translated(node, dialect)
+        if found is not node:
+            query = found if node is query else query
+            node.replace(found)
+    return query

@@ -1,0 +1,63 @@
+"""DuckDB's SQL as templates: text with `{0}`, `{1}`, ... where nodes of the user's go.
+
+What comes out of a template means what DuckDB makes of it, so nothing in it is translated again; the nodes in
+its places are. A node that stands in several places is one value: `shared` tells its copies by one number, so
+that it is bound once.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+from functools import cache
+
+import sqlglot
+from sqlglot import exp
+
+_NATIVE = "native"
+_SHARED = "shared"
+_PLACE = "__given_"
+_numbers = itertools.count()
+
+
+def is_native(node: exp.Expr) -> bool:
+    """Whether the node is DuckDB's, out of a template."""
+    return _NATIVE in node.meta
+
+
+def shared(node: exp.Expr) -> int | None:
+    """The number that all copies of a template's argument have."""
+    return node.meta.get(_SHARED)
+
+
+def sql(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
+    """DuckDB's SQL with these nodes in its places."""
+    numbers = [next(_numbers) for _ in args]
+
+    def given(node: exp.Expression) -> exp.Expression:
+        if isinstance(node, exp.Column) and node.name.startswith(_PLACE):
+            place = int(node.name.removeprefix(_PLACE))
+            copy = args[place].copy()
+            if isinstance(copy, exp.Binary | exp.Unary | exp.Between | exp.In):
+                copy = exp.Paren(this=copy)
+            copy.meta[_SHARED] = numbers[place]
+            return copy
+        if isinstance(node, exp.Var) and node.name.lower().startswith(_PLACE):
+            return exp.var(args[int(node.name[len(_PLACE) :])].name)
+        return node
+
+    return exp.paren(_parsed(template).transform(given), copy=False)
+
+
+def as_written(name: str, args: Sequence[exp.Expression]) -> exp.Expression:
+    """A call of a function of DuckDB's, or of an overload."""
+    return sql(f"{name}({', '.join(f'{{{place}}}' for place in range(len(args)))})", args)
+
+
+@cache
+def _parsed(template: str) -> exp.Expression:
+    tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", rf"{_PLACE}\1", template), read="duckdb")
+    for node in tree.walk():
+        node.meta[_NATIVE] = True
+    return tree  # type: ignore[return-value]
