@@ -39,7 +39,7 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.windows import Windows
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
-from planner.dialects.templates import is_native, shared, sql
+from planner.dialects.templates import called, is_native, shared, sql
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -229,7 +229,8 @@ class ExpressionBinder:
         type = self.bind(node.expressions[0]).type
         form = function.form(type)
         if form is None:
-            fail(TypeMismatch(f"the function takes no {type} in {self.session.dialect}"), node)
+            hint = "cast it to the type that it takes: " + ", ".join(function.forms).lower()
+            fail(TypeMismatch(f"{called(node)} takes no {type} in {self.session.dialect}", hint), node)
         return self.bind(sql(form, node.expressions))
 
     def _refuse(self, node: exp.Expression) -> None:

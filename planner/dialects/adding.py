@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from planner.dialects.call import DateCall
 from planner.dialects.overloads import PREFIX
-from planner.dialects.templates import as_written, sql
+from planner.dialects.templates import call_of, sql
 from planner.dialects.units import is_clock, unit
 
 _MOMENTS = frozenset({"redshift"})
@@ -72,7 +72,9 @@ def span(count: exp.Expression, unit_name: str, family: str, sign: int = 1) -> e
         return sql(f"INTERVAL '{-sign * int(count.this.name)}' {unit_name}", [])
     minus = "-" if sign < 0 else ""
     if family == "mysql" and unit_name == "SECOND":
-        return sql(f"to_microseconds(CAST({minus}round(({{0}}) * 1000000) AS BIGINT))", [count])
+        return sql(
+            f"to_microseconds(CAST({minus}round(CAST({{0}} AS DECIMAL(18, 6)) * 1000000) AS BIGINT))", [count]
+        )
     if family in _ROUNDED:
         return sql(f"INTERVAL ({minus}round(CAST({{0}} AS DECIMAL(38, 9)))) {unit_name}", [count])
     return sql(f"INTERVAL ({minus}({{0}})) {unit_name}", [count])
@@ -90,7 +92,7 @@ def shifted(at: exp.Expression, by: exp.Expression, unit_name: str, call: DateCa
         kind = "shifted_moment"
     if call.family == "mysql":
         kind += "_mysql"
-    return as_written(PREFIX + kind, [at, by])
+    return call_of(PREFIX + kind, [at, by], call.name.lower())
 
 
 def shift_moment(call: DateCall) -> exp.Expression:
@@ -119,4 +121,4 @@ def add_months_at_end(call: DateCall) -> exp.Expression:
     """`n` months added to `at`: from the last day of a month to the last day of another."""
     by = span(call["n"], "MONTH", call.family)
     kind = "shifted_moment_at_months_end" if call.family == "redshift" else "shifted_at_months_end"
-    return as_written(PREFIX + kind, [call["at"], by])
+    return call_of(PREFIX + kind, [call["at"], by], call.name.lower())

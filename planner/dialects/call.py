@@ -37,17 +37,18 @@ class DateCall:
         return found
 
     def day(self, place: str = "day") -> int:
-        """The number of a weekday that is named by at least its first letters, Monday being 1."""
+        """The number of a weekday that is named in full, or by two or three letters, Monday being 1."""
         name = word(self.args[place])
-        least = 3 if self.family in ("oracle", "spark") else 2
         for number, day in enumerate(DAYS, 1):
-            if len(name) >= least and (day.startswith(name) or name == day[:2]):
+            if name in (day, day[:3], day[:2]):
                 return number
         self.refuse(f"the day {name.lower()}" if name else "a day that is computed")
 
     def refuse(self, what: str = "this form", hint: str = "") -> NoReturn:
         """Unsupported: the function, in the dialect, at its place."""
-        fail(Unsupported(f"{what} is not supported in {self.name.lower()} of {self.dialect}", hint), self.node)
+        fail(
+            Unsupported(f"{what} is not supported in {self.name.lower()} of {self.dialect}", hint), self.node
+        )
 
     def sql(self, template: str, *places: str) -> exp.Expression:
         """DuckDB's SQL with the arguments of these places."""

@@ -12,7 +12,7 @@ from planner.dialects import adding, differences, parts, truncation
 from planner.dialects.call import DateCall
 from planner.dialects.overloads import PREFIX
 from planner.dialects.tables import FAMILIES, NUMERIC, TABLES, UNCHECKED
-from planner.dialects.templates import as_written, sql
+from planner.dialects.templates import call_of, sql
 from planner.dialects.units import CALENDAR, is_clock
 from planner.errors import Unsupported
 from planner.positions import fail
@@ -36,7 +36,7 @@ class Form:
 
 def _day_or_number(call: DateCall) -> exp.Expression:
     """The day of a moment, or a number without its fraction."""
-    return as_written(PREFIX + "truncated_or_number", [call["at"]])
+    return call_of(PREFIX + "truncated_or_number", [call["at"]], call.name.lower())
 
 
 def _truncate_or_number(call: DateCall) -> exp.Expression:
@@ -63,7 +63,7 @@ def _last_day(call: DateCall) -> exp.Expression:
 
 
 def _last_day_kept(call: DateCall) -> exp.Expression:
-    return as_written(PREFIX + "last_day_kept", [call["at"]])
+    return call_of(PREFIX + "last_day_kept", [call["at"]], call.name.lower())
 
 
 def _truncate_calendar(call: DateCall) -> exp.Expression:

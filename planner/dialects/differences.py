@@ -5,7 +5,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.call import DateCall
-from planner.dialects.templates import sql
 from planner.dialects.units import since_monday
 
 _A, _B = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
@@ -55,27 +54,44 @@ def elapsed(call: DateCall) -> exp.Expression:
 
 
 def _whole_months(call: DateCall, count: int) -> exp.Expression:
-    """Whole months; in Trino the last day of a month is at least any day of another."""
-    less, more = f"{_REST_B} < {_REST_A}", f"{_REST_B} > {_REST_A}"
-    if call.family == "trino":
-        clock = "epoch_us({0} - date_trunc('day', {0}))"
-        tie_b = f"({_LAST_B} AND day({_A}) > day({_B}))"
-        tie_a = f"({_LAST_A} AND day({_B}) > day({_A}))"
-        a, b = _clock(_A), _clock(_B)
-        less = f"CASE WHEN {tie_b} THEN {b} < {a} ELSE {less} END"
-        more = f"CASE WHEN {tie_a} THEN {b} > {a} ELSE {more} END"
-        del clock
-    months = (
-        f"CASE WHEN {_BETWEEN} > 0 AND ({less}) THEN {_BETWEEN} - 1 "
-        f"WHEN {_BETWEEN} < 0 AND ({more}) THEN {_BETWEEN} + 1 ELSE {_BETWEEN} END"
-    )
+    """Whole months, or so many at a time: the month that has begun counts where its day and time are reached."""
+    months = _MONTHS_BY_SYSTEM.get(call.family, _MONTHS_REACHED)
     return call.sql(months if count == 1 else f"({months}) // {count}", "a", "b")
+
+
+def _months_if(short: str, over: str) -> str:
+    """The months between the months of `a` and `b`, one less where the last is `short` or `over`."""
+    return (
+        f"CASE WHEN {_BETWEEN} > 0 AND ({short}) THEN {_BETWEEN} - 1 "
+        f"WHEN {_BETWEEN} < 0 AND ({over}) THEN {_BETWEEN} + 1 ELSE {_BETWEEN} END"
+    )
 
 
 def _clock(at: str) -> str:
     return f"(epoch_us({at}) - epoch_us(date_trunc('day', {at})))"
 
 
+def _months_in_trino() -> str:
+    """The last day of a month is as late as any day of a longer one."""
+    clock_a, clock_b = _clock(_A), _clock(_B)
+    less = f"CASE WHEN {_LAST_B} AND day({_A}) > day({_B}) THEN {clock_b} < {clock_a} ELSE {_REST_B} < {_REST_A} END"
+    more = f"CASE WHEN {_LAST_A} AND day({_B}) > day({_A}) THEN {clock_b} > {clock_a} ELSE {_REST_B} > {_REST_A} END"
+    return _months_if(less, more)
+
+
+def _months_in_spark() -> str:
+    """The times of day are compared first: a day that is not over moves the end by a day."""
+    day_a, day_b = f"CAST({_A} AS DATE)", f"CAST({_B} AS DATE)"
+    end = (
+        f"({day_b} + CASE WHEN {day_b} < {day_a} AND {_clock(_B)} > {_clock(_A)} THEN 1 "
+        f"WHEN {day_b} > {day_a} AND {_clock(_B)} < {_clock(_A)} THEN -1 ELSE 0 END)"
+    )
+    days = f"((year({end}) - year({_A})) * 12 + month({end}) - month({_A})) * 32 + day({end}) - day({_A})"
+    return f"({days}) // 32"
+
+
+_MONTHS_REACHED = _months_if(f"{_REST_B} < {_REST_A}", f"{_REST_B} > {_REST_A}")
+_MONTHS_BY_SYSTEM = {"spark": _months_in_spark(), "trino": _months_in_trino()}
 _SECONDS = (
     "(day({1}) - day({0})) * 86400 + (epoch_us(date_trunc('second', {1})) - epoch_us(date_trunc('day', {1}))"
     " - epoch_us(date_trunc('second', {0})) + epoch_us(date_trunc('day', {0}))) // 1000000"
@@ -95,8 +111,3 @@ def months_between(call: DateCall) -> exp.Expression:
 
 def _is_false(node: exp.Expression | None) -> bool:
     return isinstance(node, exp.Boolean) and not node.this
-
-
-def interval_between(a: exp.Expression, b: exp.Expression) -> exp.Expression:
-    """`b - a` as an interval of days and hours."""
-    return sql(f"to_microseconds(epoch_us({_B}) - epoch_us({_A}))", [a, b])

@@ -63,6 +63,7 @@ FORMS: Mapping[str, Forms] = {
         "DATE": "last_day({0})",
         **_of_moments("last_day({0}) + ({0} - date_trunc('day', {0}))"),
     },
+    "day_of_oracle": {"DATE": "{0}", "TEXT": "CAST({0} AS DATE)"},
     "truncated_or_number": {
         **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "CAST({0} AS DATE)"),
         "NUMBER": "trunc({0})",

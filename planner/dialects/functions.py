@@ -11,6 +11,8 @@ from sqlglot.dialects.postgres import Postgres
 from sqlglot.time import format_time
 
 from planner.dialects.templates import sql
+from planner.errors import Unsupported
+from planner.positions import fail
 
 _CALLS = {
     "bround": "round_even({0}, 0)",
@@ -48,6 +50,22 @@ _JSON_MAKERS = {
     "jsonb_build_object": "json_object",
 }
 
+_POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
+_SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
+_MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
+_FRACTIONS = {
+    **dict.fromkeys(("SECOND", "SECONDS", "SEC", "SECS", "S"), _SECONDS),
+    **dict.fromkeys(("MILLISECOND", "MILLISECONDS", "MSEC", "MSECS", "MS"), _MILLISECONDS),
+}
+_INTERVAL_PARTS = {
+    "year": "to_years(CAST({0} AS INTEGER))",
+    "month": "to_months(CAST({0} AS INTEGER))",
+    "week": "to_weeks(CAST({0} AS INTEGER))",
+    "day": "to_days(CAST({0} AS INTEGER))",
+    "hour": "to_hours(CAST({0} AS BIGINT))",
+    "minute": "to_minutes(CAST({0} AS BIGINT))",
+    "second": "to_microseconds(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT))",
+}
 _PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
@@ -56,7 +74,13 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
     called = _call(node)
     if called is not node:
         return called
+    if dialect in _POSTGRES:
+        part = _postgres_part(node)
+        if part is not node:
+            return part
     match node:
+        case exp.MakeInterval():
+            return _interval(node)
         case exp.Greatest() | exp.Least() if node.args.get("ignore_nulls") is False:
             return _of_all(node)
         case exp.ByteLength():
@@ -83,6 +107,23 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
                 [text, pattern, group],
             )
     return node
+
+
+def _postgres_part(node: exp.Expression) -> exp.Expression:
+    """Seconds with their fraction, which PostgreSQL's parts have; centuries begin with their year 1 there."""
+    unit = node.name.upper() if isinstance(node, exp.Extract) else node.text("unit").upper()
+    if isinstance(node, exp.Extract) and unit in _FRACTIONS:
+        return sql(_FRACTIONS[unit], [node.expression])
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit in ("CENTURY", "MILLENNIUM"):
+        fail(Unsupported(f"date_trunc of {unit.lower()} is not supported", "use year, and subtract"), node)
+    return node
+
+
+def _interval(node: exp.MakeInterval) -> exp.Expression:
+    """The sum of the parts of an interval, each by its name or in the order of these."""
+    given = [(name, _value(node.args[name])) for name in _INTERVAL_PARTS if node.args.get(name) is not None]
+    parts = [sql(_INTERVAL_PARTS[name], [value]) for name, value in given]
+    return exp.Paren(this=_sum(parts)) if parts else sql("INTERVAL '0' DAY", [])
 
 
 def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
@@ -154,3 +195,8 @@ def _regular(pattern: str) -> str:
     """A pattern of SIMILAR TO as a regular expression."""
     signs = {"%": ".*", "_": "."}
     return _PATTERN.sub(lambda sign: signs.get(sign[0]) or rf"\{sign[1] or sign[0]}", pattern)
+
+
+def _value(argument: exp.Expression) -> exp.Expression:
+    """An argument without the name that it is given by."""
+    return argument.expression if isinstance(argument, exp.Kwarg) else argument

@@ -7,9 +7,10 @@ from sqlglot import exp
 from planner.dialects.dates import date_call, interval_sum
 from planner.dialects.functions import function
 from planner.dialects.reading import dialect_of
+from planner.dialects.rules import rule
 from planner.dialects.templates import is_native
 
-_TRANSLATIONS = (date_call, interval_sum, function)
+_TRANSLATIONS = (date_call, interval_sum, function, rule)
 
 
 def translated(node: exp.Expression, dialect: str) -> exp.Expression:
@@ -19,7 +20,7 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
     for translation in _TRANSLATIONS:
         found = translation(node, dialect)
         if found is not node:
-            return found
+            return translated(found, dialect)
     return node
 
 

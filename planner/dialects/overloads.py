@@ -41,11 +41,12 @@ class Overload:
     forms: Mapping[str, str]
 
     def macro(self) -> str:
-        """The statement that makes a macro of it."""
+        """The statement that makes a macro of it; for a type that has no form it fails."""
         names = [f"p{place}" for place in range(self.arity)]
+        refused = "error('a date function of this dialect does not take this type')"
         of_types = ", ".join(
             f"({', '.join([f'{names[0]} {_DUCKDB[type]}', *names[1:]])}) AS {_filled(form, names)}"
-            for type, form in self.forms.items()
+            for type, form in {**dict.fromkeys(_KINDS.values(), refused), **self.forms}.items()
         )
         return f"CREATE OR REPLACE MACRO {PREFIX}{self.name}{of_types}"
 

@@ -133,9 +133,7 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
         FROM_SUNDAY="WEEKDAY DW DAYOFWEEK",
         ISOWEEK="ISO_WEEK ISOWK ISOWW WEEKISO ISOWEEK",
     ),
-    "oracle": _names(
-        YEAR="YEAR", MONTH="MONTH", DAY="DAY", HOUR="HOUR", MINUTE="MINUTE", SECONDS="SECOND"
-    ),
+    "oracle": _names(YEAR="YEAR", MONTH="MONTH", DAY="DAY", HOUR="HOUR", MINUTE="MINUTE", SECONDS="SECOND"),
     "trino": {
         **_CALENDAR,
         **_CLOCK,

@@ -17,7 +17,7 @@ from planner.dialects.dates import all_names, functions
 from planner.dialects.tables import FAMILIES
 
 _DIALECT = "dialect"
-_MARKED = (exp.Func, exp.Binary, exp.Interval)
+_MARKED = (exp.Func, exp.Binary)
 _KEYWORDS = frozenset({"EXTRACT"})
 
 
@@ -41,8 +41,9 @@ def parser(dialect: str) -> Parser:
 
 def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree, its marks added."""
-    for node in tree.find_all(*_MARKED):
-        node.meta[_DIALECT] = dialect
+    for node in tree.walk():
+        if isinstance(node, _MARKED) or (isinstance(node, exp.Literal) and node.name == ""):
+            node.meta[_DIALECT] = dialect
     return tree
 
 

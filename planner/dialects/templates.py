@@ -17,6 +17,7 @@ from sqlglot import exp
 
 _NATIVE = "native"
 _SHARED = "shared"
+_CALLED = "called"
 _PLACE = "__given_"
 _numbers = itertools.count()
 
@@ -47,12 +48,21 @@ def sql(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
             return exp.var(args[int(node.name[len(_PLACE) :])].name)
         return node
 
-    return exp.paren(_parsed(template).transform(given), copy=False)
+    whole = exp.paren(_parsed(template).transform(given), copy=False)
+    whole.meta[_NATIVE] = True
+    return whole
 
 
-def as_written(name: str, args: Sequence[exp.Expression]) -> exp.Expression:
-    """A call of a function of DuckDB's, or of an overload."""
-    return sql(f"{name}({', '.join(f'{{{place}}}' for place in range(len(args)))})", args)
+def call_of(name: str, args: Sequence[exp.Expression], called: str) -> exp.Expression:
+    """A call of an overload, that the user `called` by another name."""
+    call = sql(f"{name}({', '.join(f'{{{place}}}' for place in range(len(args)))})", args)
+    call.this.meta[_CALLED] = called
+    return call
+
+
+def called(node: exp.Expr) -> str:
+    """The user's name for the function that an overload stands for."""
+    return node.meta.get(_CALLED, "the function")
 
 
 @cache

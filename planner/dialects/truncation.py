@@ -6,7 +6,7 @@ from sqlglot import exp
 
 from planner.dialects.call import DateCall, number
 from planner.dialects.overloads import PREFIX
-from planner.dialects.templates import as_written, sql
+from planner.dialects.templates import call_of, sql
 from planner.dialects.units import is_clock, since_monday, word
 
 _FORMATS = {
@@ -44,11 +44,11 @@ def truncate(call: DateCall) -> exp.Expression:
     """`at` cut off at the unit, of its own type."""
     unit = call.unit()
     if unit.startswith("WEEK("):
-        return as_written(PREFIX + "week_begun", [call["at"], number(since_monday(unit))])
+        return call_of(PREFIX + "week_begun", [call["at"], number(since_monday(unit))], call.name.lower())
     kind = "truncated"
     if is_clock(unit) and call.family in ("tsql", "trino"):
         kind = "truncated_strictly"
-    return as_written(PREFIX + kind, [call["at"], exp.Literal.string(unit.lower())])
+    return call_of(PREFIX + kind, [call["at"], exp.Literal.string(unit.lower())], call.name.lower())
 
 
 def truncate_moment(call: DateCall) -> exp.Expression:
@@ -56,7 +56,7 @@ def truncate_moment(call: DateCall) -> exp.Expression:
     unit = call.unit()
     moment = sql("CAST({0} AS TIMESTAMP)", [call["at"]])
     if unit.startswith("WEEK("):
-        return as_written(PREFIX + "week_begun", [moment, number(since_monday(unit))])
+        return call_of(PREFIX + "week_begun", [moment, number(since_monday(unit))], call.name.lower())
     return sql(f"date_trunc('{unit.lower()}', {{0}})", [moment])
 
 
@@ -67,7 +67,7 @@ def truncate_zoned(call: DateCall) -> exp.Expression:
         call.refuse("this unit")
     if unit.startswith("WEEK("):
         moment = sql("CAST({0} AS TIMESTAMPTZ)", [call["at"]])
-        return as_written(PREFIX + "week_begun", [moment, number(since_monday(unit))])
+        return call_of(PREFIX + "week_begun", [moment, number(since_monday(unit))], call.name.lower())
     return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMPTZ))", "at")
 
 
@@ -115,4 +115,4 @@ def previous_day(call: DateCall) -> exp.Expression:
 
 def next_day_kept(call: DateCall) -> exp.Expression:
     """The same, at the time of day of `at`."""
-    return as_written(PREFIX + "next_day_kept", [call["at"], number(call.day())])
+    return call_of(PREFIX + "next_day_kept", [call["at"], number(call.day())], call.name.lower())
