@@ -13,7 +13,7 @@ from sqlglot import exp
 from planner.dialects.call import DateCall
 from planner.dialects.overloads import PREFIX
 from planner.dialects.templates import call_of, sql
-from planner.dialects.units import is_clock, unit
+from planner.dialects.units import is_clock, length, unit
 
 _MOMENTS = frozenset({"redshift"})
 """Systems whose sums with a DATE are moments, whatever the unit."""
@@ -27,9 +27,9 @@ _WRITTEN = re.compile(r"\s*([-+]?\d+)\s*([a-zA-Z]+)\s*")
 
 def shift(call: DateCall, sign: int = 1) -> exp.Expression:
     """`n` units added to `at`."""
-    unit_name = call.unit()
-    if "(" in unit_name or unit_name == "ISOYEAR":
-        call.refuse(f"the unit {unit_name.lower()}", "use WEEK")
+    unit_name = length(call.unit())
+    if unit_name is None:
+        call.refuse("this unit", "use YEAR")
     return shifted(call["at"], span(call["n"], unit_name, call.family, sign), unit_name, call)
 
 
@@ -57,8 +57,8 @@ def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str
     count, name = interval.this, interval.text("unit").upper()
     if not name and isinstance(count, exp.Literal) and (written := _WRITTEN.fullmatch(count.name)):
         count, name = exp.Literal.string(written[1]), written[2].upper()
-    found = unit(name, call.family)
-    if found is None or count is None or "(" in found:
+    found = length(unit(name, call.family) or "ISOYEAR")
+    if found is None or count is None:
         call.refuse(f"the interval {interval.sql(call.dialect)}", "use a number of one unit")
     return count, found
 

@@ -48,13 +48,13 @@ def elapsed(call: DateCall) -> exp.Expression:
     unit = call.unit()
     if unit in _MONTHS:
         return _whole_months(call, _MONTHS[unit])
-    if unit not in _MICROSECONDS:
+    if unit not in _MICROSECONDS or (call.family, unit) == ("clickhouse", "WEEK"):
         call.refuse(f"the unit {unit.lower()}")
     return call.sql(f"(epoch_us({_B}) - epoch_us({_A})) // {_MICROSECONDS[unit]}", "a", "b")
 
 
 def _whole_months(call: DateCall, count: int) -> exp.Expression:
-    """Whole months, or so many at a time: the month that has begun counts where its day and time are reached."""
+    """Whole months, or so many at a time. How the rest of a month counts is the system's."""
     months = _MONTHS_BY_SYSTEM.get(call.family, _MONTHS_REACHED)
     return call.sql(months if count == 1 else f"({months}) // {count}", "a", "b")
 
@@ -99,7 +99,7 @@ _SECONDS = (
 
 
 def months_between(call: DateCall) -> exp.Expression:
-    """The months from `a` to `b`, of 31 days each where there is a rest; times of day count for a rest alone."""
+    """The months from `a` to `b`. A rest is parts of 31 days, for which alone the times of day count."""
     rest = _SECONDS.replace("{0}", _A).replace("{1}", _B)
     value = (
         f"CASE WHEN day({_A}) = day({_B}) OR ({_LAST_A} AND {_LAST_B}) THEN CAST({_BETWEEN} AS DOUBLE) "

@@ -25,13 +25,15 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def in_duckdb(query: exp.Expression) -> exp.Expression:
-    """The query with every node translated that was marked with a dialect, the inner ones first."""
-    for node in reversed(list(query.walk(bfs=True))):
+    """The query with every node translated that was marked with a dialect, the outer ones first."""
+    waiting = [query]
+    while waiting:
+        node = waiting.pop()
         dialect = dialect_of(node)
-        if dialect is None or is_native(node):
-            continue
-        found = translated(node, dialect)
-        if found is not node:
-            query = found if node is query else query
+        found = translated(node, dialect) if dialect is not None else node
+        if node is query:
+            query = found
+        elif found is not node:
             node.replace(found)
+        waiting += found.iter_expressions()
     return query

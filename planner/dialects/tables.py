@@ -1,5 +1,5 @@
-"""What each dialect's date functions mean: by name and arguments a meaning (`@shift`), a part (`#DAYOFYEAR`) or
-DuckDB's SQL over the arguments in order.
+"""What each dialect's date functions mean: by name and arguments a meaning (`@shift`), a part (`#DAYOFYEAR`),
+or DuckDB's SQL over the arguments in order.
 
 A place with `?` may be left out. What a dialect's manual has and this table has not is refused.
 """

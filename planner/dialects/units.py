@@ -124,11 +124,6 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "sqlite": {**_PLAIN, **_PLURALS},
 }
-WEEKS: Mapping[str, str] = {
-    "bigquery": "WEEK(SUNDAY)",
-    "tsql": "WEEK(SUNDAY)",
-}
-"""What a WEEK is where it does not begin on Monday."""
 
 
 def word(node: exp.Expr | None) -> str:
@@ -158,7 +153,14 @@ def unit(name: str, family: str) -> str | None:
             return name if first[1] in DAYS else None
     if family == "tsql" and name in ("ISO_WEEK", "ISOWK", "ISOWW"):
         return "WEEK"
+    if family == "tsql" and name in ("WEEK", "WK", "WW"):
+        return "WEEK(SUNDAY)"
     return _NAMES.get(family, _NAMES["postgres"]).get(name)
+
+
+def length(name: str) -> str | None:
+    """The unit without the day that it begins with, for sums; None if it is none that can be added."""
+    return None if name == "ISOYEAR" else name.partition("(")[0]
 
 
 def is_clock(name: str) -> bool:
