@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from sqlglot import exp
+from sqlglot.errors import ErrorLevel
 
 from planner.dialects import in_duckdb
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
@@ -134,7 +135,9 @@ def _named(column: exp.Expression) -> exp.Expression:
     """A column of a select list under the name that a view's would have: its text, where it has none."""
     if isinstance(column, _NAMED) or column.is_star:
         return column
-    name = column.sql("duckdb", comments=False, normalize_functions="lower")
+    name = column.sql(
+        "duckdb", comments=False, normalize_functions="lower", unsupported_level=ErrorLevel.IGNORE
+    )
     return exp.Alias(this=column, alias=exp.to_identifier(name, quoted=True))
 
 

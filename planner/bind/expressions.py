@@ -14,6 +14,7 @@ from engine.expressions import Call, Case, Cast, Foreign, Literal, Op
 from engine.schema import BOOLEAN, TEXT, TIME, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
+from planner.bind.attempts import attempted, is_attempt
 from planner.bind.calls import aggregate_call, is_aggregate
 from planner.bind.clock import time_of_epoch
 from planner.bind.coercion import (
@@ -153,6 +154,8 @@ class ExpressionBinder:
                 return self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
+            case exp.Anonymous() if is_attempt(node):
+                return attempted(self.bind(node.expressions[0]), node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
                 return self._overloaded(overloaded, node)
             case exp.Literal() if node.is_string:

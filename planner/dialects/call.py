@@ -16,7 +16,7 @@ from planner.positions import fail
 
 @dataclass(frozen=True)
 class DateCall:
-    """`args` are by place: `at` is a day or a moment, `n` a number, `unit` a name, `a` and `b` are two moments.
+    """`args` are by place: `at` is a day or moment, `n` a number, `unit` a name, `a` and `b` are two moments.
     `family` is the system whose rules hold."""
 
     name: str

@@ -74,8 +74,9 @@ def _clock(at: str) -> str:
 def _months_in_trino() -> str:
     """The last day of a month is as late as any day of a longer one."""
     clock_a, clock_b = _clock(_A), _clock(_B)
-    less = f"CASE WHEN {_LAST_B} AND day({_A}) > day({_B}) THEN {clock_b} < {clock_a} ELSE {_REST_B} < {_REST_A} END"
-    more = f"CASE WHEN {_LAST_A} AND day({_B}) > day({_A}) THEN {clock_b} > {clock_a} ELSE {_REST_B} > {_REST_A} END"
+    last_b, last_a = f"{_LAST_B} AND day({_A}) > day({_B})", f"{_LAST_A} AND day({_B}) > day({_A})"
+    less = f"CASE WHEN {last_b} THEN {clock_b} < {clock_a} ELSE {_REST_B} < {_REST_A} END"
+    more = f"CASE WHEN {last_a} THEN {clock_b} > {clock_a} ELSE {_REST_B} > {_REST_A} END"
     return _months_if(less, more)
 
 
@@ -103,7 +104,7 @@ def months_between(call: DateCall) -> exp.Expression:
     rest = _SECONDS.replace("{0}", _A).replace("{1}", _B)
     value = (
         f"CASE WHEN day({_A}) = day({_B}) OR ({_LAST_A} AND {_LAST_B}) THEN CAST({_BETWEEN} AS DOUBLE) "
-        f"ELSE {_BETWEEN} + ({rest}) / 2678400 END"
+        f"ELSE {_BETWEEN} + CAST({rest} AS DOUBLE) / 2678400 END"
     )
     rounds = call.family == "spark" and not _is_false(call.args.get("rounds"))
     return call.sql(f"round({value}, 8)" if rounds else value, "a", "b")

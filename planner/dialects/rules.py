@@ -29,6 +29,8 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return _divided(node)
         case exp.Like() if dialect == "sqlite":
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
+        case exp.Try():
+            return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
         case exp.Concat() if dialect == "redshift":
             return _joined([*node.expressions])
     return _in_oracle(node) if dialect == "oracle" else node

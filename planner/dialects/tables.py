@@ -298,7 +298,7 @@ SQLITE: Table = {
     "DATE(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d')",
     "DATETIME(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d %H:%M:%S')",
     "TIME(at)": "strftime(CAST({0} AS TIMESTAMP), '%H:%M:%S')",
-    "JULIANDAY(at)": "epoch_us(CAST({0} AS TIMESTAMP)) / 86400000000 + 2440587.5",
+    "JULIANDAY(at)": "CAST(epoch_us(CAST({0} AS TIMESTAMP)) AS DOUBLE) / 86400000000 + 2440587.5",
     "UNIXEPOCH(at)": "#EPOCH",
 }
 TABLES: Mapping[str, Table] = {
