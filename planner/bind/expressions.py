@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from engine.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, TEXT, TIME, Kind, Type
+from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
@@ -40,7 +40,7 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.windows import Windows
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
-from planner.dialects.templates import called, is_native, shared, sql
+from planner.dialects.templates import called, is_native, shared
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -51,6 +51,7 @@ from planner.errors import (
 )
 from planner.ir import Expression, references
 from planner.positions import fail, position
+from planner.reference import fill, literal_text
 from planner.scalars import call, conjoin, disjoin, negate
 from planner.types import UNTYPED, data_type
 
@@ -228,13 +229,19 @@ class ExpressionBinder:
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
 
     def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
-        """A function of a dialect in the form for the type of its first argument."""
-        type = self.bind(node.expressions[0]).type
-        form = function.form(type)
+        """A function of a dialect in the form for the type of its first argument, as one of DuckDB's."""
+        values = [self.bind(argument) for argument in node.expressions]
+        form = function.form(values[0].type)
         if form is None:
             hint = "cast it to the type that it takes: " + ", ".join(function.forms).lower()
-            fail(TypeMismatch(f"{called(node)} takes no {type} in {self.session.dialect}", hint), node)
-        return self.bind(sql(form, node.expressions))
+            taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
+            fail(TypeMismatch(taken, hint), node)
+        places = [f"{{{place}}}" for place in range(len(values))]
+        written = [
+            literal_text(value) if isinstance(value, Literal) and value.type in (TEXT, INTEGER) else place
+            for value, place in zip(values[1:], places[1:], strict=True)
+        ]
+        return foreign(fill(form, ["{0}", *written]), values, node, self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))
