@@ -20,8 +20,17 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
     for translation in _TRANSLATIONS:
         found = translation(node, dialect)
         if found is not node:
+            _place(found, node)
             return translated(found, dialect)
     return node
+
+
+def _place(found: exp.Expression, node: exp.Expression) -> None:
+    """Puts what is found where the user wrote the node, for errors."""
+    mark = {key: node.meta[key] for key in ("line", "col", "start", "end") if key in node.meta}
+    for new in (found, found.this):
+        if mark and isinstance(new, exp.Paren | exp.Func) and "line" not in new.meta:
+            new.meta.update(mark)
 
 
 def in_duckdb(query: exp.Expression) -> exp.Expression:

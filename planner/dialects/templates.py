@@ -69,5 +69,6 @@ def called(node: exp.Expr) -> str:
 def _parsed(template: str) -> exp.Expression:
     tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", rf"{_PLACE}\1", template), read="duckdb")
     for node in tree.walk():
+        node.meta.clear()  # its places are those of the template's text
         node.meta[_NATIVE] = True
     return tree  # type: ignore[return-value]
