@@ -62,7 +62,15 @@ def _filled(form: str, names: list[str]) -> str:
     return re.sub(r"\{(\d+)\}", lambda place: f"({names[int(place[1])]})", form)
 
 
+def _once(form: str) -> str:
+    """The form with its first argument computed once, so that calls within calls stay small."""
+    if form.count("{0}") < 2:
+        return form
+    return f"list_transform([{{0}}], lambda at_once: {form.replace('{0}', 'at_once')})[1]"
+
+
 def _overload(name: str, forms: Mapping[str, str]) -> Overload:
+    forms = {type: _once(form) for type, form in forms.items()}
     places = {int(place) for form in forms.values() for place in re.findall(r"\{(\d+)\}", form)}
     return Overload(name, max(places) + 1, forms)
 

@@ -103,6 +103,19 @@ ISO_WEEK = {"week": lambda a: a.isocalendar().week}
 YEARDAY = {"dayofyear": lambda a: a.timetuple().tm_yday}
 
 
+EPOCH = datetime(1970, 1, 1)
+
+
+def from_0(a: date) -> int:
+    """The weekday, Sunday being 0."""
+    return a.isoweekday() % 7
+
+
+def from_1(a: date) -> int:
+    """The weekday, Sunday being 1."""
+    return from_0(a) + 1
+
+
 def from_sunday(a: date, b: date, unit: str) -> int:
     return crossed(a, b, unit, SUNDAY)
 
@@ -116,9 +129,9 @@ OF_ANY: dict[str, list[Case]] = {
         *differences("DATEDIFF({unit}, a, b)", crossed),
         *truncations("DATE_TRUNC('{unit}', a)", CALENDAR),
         *fields("EXTRACT({part} FROM a)", **ISO, **ISO_WEEK, **YEARDAY),
-        *fields("DATE_PART({part}, a)", dayofweek=lambda a: a.isoweekday() % 7, dayofweekiso=lambda a: a.isoweekday()),
-        *fields("{part}(a)", yearofweekiso=lambda a: a.isocalendar().year, dayofweek=lambda a: a.isoweekday() % 7),
-        ("DATE_PART(epoch_second, a)", lambda a, b: (moment(a) - datetime(1970, 1, 1)) // timedelta(seconds=1)),
+        *fields("DATE_PART({part}, a)", dayofweek=from_0, dayofweekiso=lambda a: a.isoweekday()),
+        *fields("{part}(a)", yearofweekiso=lambda a: a.isocalendar().year, dayofweek=from_0),
+        ("DATE_PART(epoch_second, a)", lambda a, b: (moment(a) - EPOCH) // timedelta(seconds=1)),
         ("MONTHS_BETWEEN(b, a)", lambda a, b: months_between(b, a)),
         ("LAST_DAY(a)", lambda a, b: last(a)),
         ("LAST_DAY(a, 'week')", lambda a, b: last(a, "week")),
@@ -130,9 +143,9 @@ OF_ANY: dict[str, list[Case]] = {
         *moments(sums("DATEADD({unit}, {n}, a)")),
         *moments(sums("ADD_MONTHS(a, {n})", ("month",), end_to_end=True)),
         *moments(sums("a + INTERVAL '{n} {unit}s'", ("day", "month", "hour"))),
-        *differences("DATEDIFF({unit}, a, b)", crossed, ("day", "month", "quarter", "year", "hour", "second")),
+        *differences("DATEDIFF({unit}, a, b)", crossed, ("day", "month", "quarter", "year", "hour")),
         *moments(truncations("DATE_TRUNC('{unit}', a)", CALENDAR)),
-        *fields("DATE_PART({part}, a)", **ISO, **ISO_WEEK, dow=lambda a: a.isoweekday() % 7),
+        *fields("DATE_PART({part}, a)", **ISO, **ISO_WEEK, dow=from_0),
         ("MONTHS_BETWEEN(b, a)", lambda a, b: months_between(b, a)),
         ("LAST_DAY(a)", lambda a, b: last(a)),
         ("NEXT_DAY(a, 'Sunday')", lambda a, b: following(a, SUNDAY)),
@@ -152,7 +165,7 @@ OF_ANY: dict[str, list[Case]] = {
         ("LAST_DAY(a, WEEK(MONDAY))", lambda a, b: last(a, "week")),
         ("LAST_DAY(a, ISOYEAR)", lambda a, b: last(a, "isoyear")),
         ("LAST_DAY(a)", lambda a, b: last(a)),
-        *fields("EXTRACT({part} FROM a)", **ISO, **YEARDAY, dayofweek=lambda a: a.isoweekday() % 7 + 1),
+        *fields("EXTRACT({part} FROM a)", **ISO, **YEARDAY, dayofweek=from_1),
         ("EXTRACT(WEEK FROM a)", lambda a, b: week_from_first(a, SUNDAY)),
         ("EXTRACT(WEEK(FRIDAY) FROM a)", lambda a, b: week_from_first(a, 4)),
         ("EXTRACT(ISOWEEK FROM a)", lambda a, b: a.isocalendar().week),
@@ -162,7 +175,7 @@ OF_ANY: dict[str, list[Case]] = {
         *sums("DATEADD({unit}, {n}, a)", CALENDAR),
         *differences("DATEDIFF({unit}, a, b)", from_sunday),
         *truncations("DATETRUNC({unit}, a)", CALENDAR, SUNDAY),
-        *fields("DATEPART({part}, a)", **ISO, **YEARDAY, week=week_of_us, weekday=lambda a: a.isoweekday() % 7 + 1),
+        *fields("DATEPART({part}, a)", **ISO, **YEARDAY, week=week_of_us, weekday=from_1),
         ("DATEPART(iso_week, a)", lambda a, b: a.isocalendar().week),
         ("DATEPART(wk, a)", lambda a, b: week_of_us(a)),
         ("DATENAME(weekday, a)", lambda a, b: a.strftime("%A")),
@@ -176,7 +189,7 @@ OF_ANY: dict[str, list[Case]] = {
         ("LAST_DAY(a)", lambda a, b: kept(a, moment(a).replace(day=last(a).day))),
         ("NEXT_DAY(a, 'TUESDAY')", lambda a, b: kept(a, moment(a) + (following(a, 1) - day(a)))),
         *((f"TRUNC(a{form})", lambda a, b, unit=unit: begin(a, unit).date())
-          for form, unit in (("", "day"), (", 'MM'", "month"), (", 'Q'", "quarter"), (", 'YYYY'", "year"), (", 'IW'", "week"))),
+          for form, unit in (("", "day"), (", 'MM'", "month"), (", 'YYYY'", "year"), (", 'IW'", "week"))),
         *fields("EXTRACT({part} FROM a)", **{k: v for k, v in ISO.items() if k != "quarter"}),
     ],
     "trino": [
@@ -185,7 +198,8 @@ OF_ANY: dict[str, list[Case]] = {
         *truncations("date_trunc('{unit}', a)", CALENDAR),
         *differences("date_diff('{unit}', a, b)", passed, ("day", "week", "hour", "second", "millisecond")),
         *fields("EXTRACT({part} FROM a)", **ISO, **ISO_WEEK, dow=lambda a: a.isoweekday()),
-        *fields("{part}(a)", day_of_week=lambda a: a.isoweekday(), year_of_week=lambda a: a.isocalendar().year),
+        *fields("{part}(a)", day_of_week=lambda a: a.isoweekday()),
+        *fields("{part}(a)", year_of_week=lambda a: a.isocalendar().year),
         ("last_day_of_month(a)", lambda a, b: last(a)),
     ],
 }  # fmt: skip
@@ -193,14 +207,16 @@ OF_MOMENTS: dict[str, list[Case]] = {
     "snowflake": truncations("DATE_TRUNC('{unit}', a)", CLOCK),
     "bigquery": [
         *differences("TIMESTAMP_DIFF(b, a, {unit})", passed, ("day", *CLOCK)),
-        *fields("EXTRACT({part} FROM a)", millisecond=lambda a: a.microsecond // 1000, microsecond=lambda a: a.microsecond),
+        *fields("EXTRACT({part} FROM a)", microsecond=lambda a: a.microsecond),
+        *fields("EXTRACT({part} FROM a)", millisecond=lambda a: a.microsecond // 1000),
         *fields("EXTRACT({part} FROM a)", hour=lambda a: a.hour, second=lambda a: a.second),
     ],
     "tsql": [*sums("DATEADD({unit}, {n}, a)", CLOCK), *truncations("DATETRUNC({unit}, a)", CLOCK),
              *fields("DATEPART({part}, a)", millisecond=lambda a: a.microsecond // 1000, hour=lambda a: a.hour)],
     "oracle": [("EXTRACT(SECOND FROM a)", lambda a, b: a.second + a.microsecond / 1_000_000),
                ("TRUNC(a, 'HH24')", lambda a, b: begin(a, "hour"))],
-    "trino": [*sums("date_add('{unit}', {n}, a)", CLOCK[:-1]), *truncations("date_trunc('{unit}', a)", CLOCK[:-1])],
+    "trino": [*sums("date_add('{unit}', {n}, a)", CLOCK[:-1]), 
+              *truncations("date_trunc('{unit}', a)", CLOCK[:-1])],
 }  # fmt: skip
 TYPES: list[tuple[Type, list]] = [(DATE, DAYS), (TIMESTAMP, MOMENTS)]
 

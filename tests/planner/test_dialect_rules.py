@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.schema import INTEGER
+from engine.schema import INTEGER, TIMESTAMP
 from planner import plan_query
 from planner.adhoc import adhoc_query
 from planner.dialects.dates import functions
@@ -110,3 +110,13 @@ def test_try_is_null_where_a_part_fails() -> None:
 def test_try_of_a_query_is_refused() -> None:
     with pytest.raises(PlannerError, match="try of a query"):
         plan_query("SELECT TRY((SELECT 1)) AS v", {}, "trino")
+
+
+@pytest.mark.parametrize("dialect", ["oracle", "snowflake"])
+def test_calls_within_calls_stay_small(dialect: str) -> None:
+    """An argument that a translation needs several times is computed once."""
+    nested = "a"
+    for _ in range(8):
+        nested = f"ADD_MONTHS({nested}, 1)"
+    for answers in (viewed, asked):
+        assert answers(dialect, (TIMESTAMP, TIMESTAMP), [(None, None)], [nested]) == [[None]]
