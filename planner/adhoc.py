@@ -18,11 +18,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from sqlglot import exp
+from sqlglot.errors import ErrorLevel
 
 from planner.adhoc_from import Relations, with_plain_names, with_plain_rows
+from planner.dialects import in_duckdb
+from planner.dialects.reading import written_in
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
-from planner.positions import dialect_of, fail, position
+from planner.positions import fail, position
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -88,7 +91,7 @@ def adhoc_query(query: exp.Expression, relations: Relations, target: Target | No
     UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
     """
     names = _places(query)
-    dialect = dialect_of(query)
+    dialect = written_in(query)
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
     for identifier in query.find_all(exp.Identifier):
@@ -98,6 +101,7 @@ def adhoc_query(query: exp.Expression, relations: Relations, target: Target | No
     for node in list(query.find_all(*_CALLS)):
         if not node.this:
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
+    query = in_duckdb(query)
     columns = _columns(query)
     references: dict[tuple, Reference] = {}
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
@@ -134,7 +138,9 @@ def _named(column: exp.Expression) -> exp.Expression:
     """A column of a select list under the name that a view's would have: its text, where it has none."""
     if isinstance(column, _NAMED) or column.is_star:
         return column
-    name = column.sql("duckdb", comments=False, normalize_functions="lower")
+    name = column.sql(
+        "duckdb", comments=False, normalize_functions="lower", unsupported_level=ErrorLevel.IGNORE
+    )
     return exp.Alias(this=column, alias=exp.to_identifier(name, quoted=True))
 
 

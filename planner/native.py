@@ -1,7 +1,13 @@
-"""DuckDB's SQL with places for nodes: how a translation says what a node of another dialect means."""
+"""DuckDB's SQL as templates: text with `{0}`, `{1}`, ... where nodes of the user's go.
+
+What comes out of a template means what DuckDB makes of it, so nothing in it is translated again; the nodes in
+its places are. A node that stands in several places is one value: `shared` tells its copies by one number, so
+that it is bound once. A `whole` template is one expression, to be computed at once.
+"""
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,9 +18,12 @@ from sqlglot import exp
 
 from engine.schema import Kind
 
-NATIVE = "native"
-"""The mark of nodes that mean what DuckDB makes of them."""
+_NATIVE = "native"
+_SHARED = "shared"
+_CALLED = "called"
 _WHOLE = "whole"
+_PLACE = "__given_"
+_numbers = itertools.count()
 
 
 @dataclass(frozen=True)
@@ -29,28 +38,52 @@ class Whole:
     kinds: frozenset[Kind] = frozenset()
 
 
-@cache
-def _parsed(template: str) -> exp.Expr:
-    tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", r"__given_\1", template), read="duckdb")
-    for node in tree.walk():
-        node.meta[NATIVE] = True
-    return tree
+def is_native(node: exp.Expr) -> bool:
+    """Whether the node is DuckDB's, out of a template."""
+    return _NATIVE in node.meta
 
 
-def native(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
+def shared(node: exp.Expr) -> int | None:
+    """The number that all copies of a template's argument have."""
+    return node.meta.get(_SHARED)
+
+
+def sql(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
     """DuckDB's SQL with these nodes in its places."""
+    numbers = [next(_numbers) for _ in args]
 
     def given(node: exp.Expression) -> exp.Expression:
-        if isinstance(node, exp.Column) and node.name.startswith("__given_"):
-            return args[int(node.name.removeprefix("__given_"))].copy()
+        if isinstance(node, exp.Column) and node.name.startswith(_PLACE):
+            place = int(node.name.removeprefix(_PLACE))
+            copy = args[place].copy()
+            if isinstance(copy, exp.Binary | exp.Unary | exp.Between | exp.In):
+                copy = exp.Paren(this=copy)
+            copy.meta[_SHARED] = numbers[place]
+            return copy
+        if isinstance(node, exp.Var) and node.name.lower().startswith(_PLACE):
+            return exp.var(args[int(node.name[len(_PLACE) :])].name)
         return node
 
-    return exp.paren(_parsed(template).transform(given), copy=False)
+    whole = exp.paren(_parsed(template).transform(given), copy=False)
+    whole.meta[_NATIVE] = True
+    return whole
+
+
+def call_of(name: str, args: Sequence[exp.Expression], called: str) -> exp.Expression:
+    """A call of an overload, that the user `called` by another name."""
+    call = sql(f"{name}({', '.join(f'{{{place}}}' for place in range(len(args)))})", args)
+    call.this.meta[_CALLED] = called
+    return call
+
+
+def called(node: exp.Expr) -> str:
+    """The user's name for the function that an overload stands for."""
+    return node.meta.get(_CALLED, "the function")
 
 
 def whole(template: str, *args: exp.Expression, kinds: frozenset[Kind] = frozenset()) -> exp.Expression:
-    """The same, to be computed at once: no part of the template is of interest to anyone else."""
-    node = native(template, args)
+    """`sql` as one expression: no part of the template is of interest to anyone else."""
+    node = sql(template, args)
     node.meta[_WHOLE] = Whole(template, args, kinds)
     return node
 
@@ -58,3 +91,12 @@ def whole(template: str, *args: exp.Expression, kinds: frozenset[Kind] = frozens
 def whole_of(node: exp.Expression) -> Whole | None:
     """What `whole` made the node of, if it did."""
     return node.meta.get(_WHOLE)
+
+
+@cache
+def _parsed(template: str) -> exp.Expression:
+    tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", rf"{_PLACE}\1", template), read="duckdb")
+    for node in tree.walk():
+        node.meta.clear()  # its places are those of the template's text
+        node.meta[_NATIVE] = True
+    return tree  # type: ignore[return-value]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import Dialect, exp
+from sqlglot import exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
 from planner.clauses import check_order
 from planner.errors import InvalidSyntax
-from planner.parsers import parser_of
+from planner.parsers import trees
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -21,13 +21,11 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
     try:
         text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
-        trees = [
-            arrows.restore(tree, dialect)
-            for tree in parser_of(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
-            if isinstance(tree, exp.Expression)
+        found = [
+            arrows.restore(tree, dialect) for tree in trees(text, dialect) if isinstance(tree, exp.Expression)
         ]
         check_order(text, dialect)
-        for tree in trees:
+        for tree in found:
             priority.mark(tree, sql, dialect)
     except ParseError as error:
         raise _located(error) from None
@@ -35,10 +33,10 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     except (SqlglotError, *_PARSER_FAULTS) as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
-    for tree in trees:
+    for tree in found:
         mutually.mark(tree, declarations)
         remember(tree, text, dialect)
-    return [tree for tree in trees if not isinstance(tree, exp.Semicolon)]
+    return [tree for tree in found if not isinstance(tree, exp.Semicolon)]
 
 
 def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:

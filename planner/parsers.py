@@ -5,7 +5,7 @@ more weakly; and CROSS APPLY and OUTER APPLY look like commas too. Here a comma 
 mark, a JOIN without a condition is a CROSS JOIN where its dialect has that, and an APPLY is the join with a
 LATERAL that it means. Joins that stand behind a LATERAL, an UNNEST or VALUES in parentheses, or before a
 second ON, which sqlglot refuses or does not write back, are those of a Table around it. Calls with formats
-are kept as they are written (`planner.formats.calls`).
+and date functions are kept as they are written (`planner.formats.calls`, `planner.dialects.reading`).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
+from planner.dialects.reading import keeping_dates
 from planner.formats import keeping_formats
 
 _UNCONDITIONAL = frozenset(
@@ -28,6 +29,11 @@ _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that say which rows it pairs."""
 
 
+def trees(text: str, dialect: str) -> list[exp.Expr | None]:
+    """The trees of a text in a dialect, statement by statement; raises what sqlglot does."""
+    return parser_of(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
+
+
 def parser_of(dialect: str) -> Parser:
     """A parser of the dialect's."""
     return _parser_class(dialect)(dialect=Dialect.get_or_raise(dialect))
@@ -36,6 +42,7 @@ def parser_of(dialect: str) -> Parser:
 @cache
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
+    base = keeping_dates(base, dialect)
     return type("Parser", (_Joins, base), {})
 
 

@@ -25,11 +25,6 @@ def remember(tree: exp.Expression, text: str, dialect: str) -> None:
     tree.meta[_TEXT] = (text, dialect)
 
 
-def dialect_of(node: exp.Expression) -> str:
-    """The dialect that the node's tree was written in."""
-    return node.root().meta.get(_TEXT, ("", "postgres"))[1]
-
-
 def position(node: exp.Expr | None, keyword: str = "") -> Place:
     """Line and column, both from 1, of the node, or of the `keyword` that stands before it; (None, None) if
     nothing tells."""

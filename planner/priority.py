@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import re
 
-import sqlglot
 from sqlglot import Dialect, exp
 
 from planner.errors import InvalidSyntax
+from planner.parsers import trees
 from planner.positions import remember
 
 _META = "priority"
@@ -68,7 +68,7 @@ def _parsed(sql: str, place: int, dialect: str) -> exp.Expression:
     """The expression in the parentheses at `place`, its nodes marked with their places in `sql`."""
     before = "".join("\n" if c == "\n" else " " for c in sql[:place])
     text = before + sql[place : sql.index("*/", place)]
-    tree = sqlglot.parse_one(text, read=dialect) if text.strip() else None
+    (tree,) = trees(text, dialect) or (None,)
     if not isinstance(tree, exp.Paren):
         line, column = before.count("\n") + 1, place - before.rfind("\n")
         raise InvalidSyntax("PRIORITY takes one expression", _USAGE, line, column)

@@ -10,10 +10,10 @@ import enum
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-import sqlglot
 from sqlglot import exp
 
 from planner.identifiers import column_name, fold
+from planner.parsers import trees
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Text:
 
     def tree(self) -> exp.Expression:
         """The expression's tree, a new one each time."""
-        found = sqlglot.parse_one(self.sql, dialect=self.dialect)
+        (found,) = trees(self.sql, self.dialect)
         assert isinstance(found, exp.Expression)
         return found
 

@@ -19,7 +19,9 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from planner.arrows import restore
+from planner.dialects.reading import remember_dialect
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
+from planner.parsers import parser_of
 
 _CANDIDATES = 100
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -91,9 +93,8 @@ class Piece:
 
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
-        parser = Dialect.get_or_raise(self.dialect).parser()
         try:
-            (tree,) = parser.parse(_spelled_out(self.tokens), self.script)
+            (tree,) = parser_of(self.dialect).parse(_spelled_out(self.tokens), self.script)
         except ParseError as error:
             raise self._invalid_syntax(error) from None
         except RecursionError:
@@ -103,7 +104,7 @@ class Piece:
             raise self.failure("the statement cannot be parsed") from error
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
-        return restore(tree, self.dialect)
+        return remember_dialect(restore(tree, self.dialect), self.dialect)
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
         line, column = self.place(token)

@@ -29,11 +29,13 @@ from planner.adhoc import AdhocQuery
 from planner.allowed.names import IN_QUERIES
 from planner.allowed.query import check
 from planner.allowed.tree import Closed
+from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
 from planner.reference import refusal
 from service.errors import Invalid
 
 _BATCH = 1 << 16
+_OPEN = IN_QUERIES | macro_names()
 _DESCRIBE = "DESCRIBE "
 _TYPE = b"duckdb"  # the key of a field's metadata that has its DuckDB type
 _ERRORS = (duckdb.Error, OSError)
@@ -149,6 +151,7 @@ def _database(limits: Limits, divides: bool) -> duckdb.DuckDBPyConnection:
             f"SET GLOBAL integer_division = {divides}",
             # DuckDB 2.0 loses rows where this one shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
+            *macros(),
         ),
     )
 
@@ -157,7 +160,7 @@ def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
     """A PlannerError, placed, for what a query may not do."""
     columns = (name for table in tables.values() for name in table.column_names)
     try:
-        check(query.sql, IN_QUERIES, tables, columns)
+        check(query.sql, _OPEN, tables, columns)
     except Closed as closed:
         if closed.offset is None:
             raise closed.error from None

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -20,8 +19,11 @@ from planner.allowed.names import PURE
 from planner.allowed.query import check
 from planner.allowed.tree import Closed
 from planner.arrows import restore
+from planner.dialects import in_duckdb
+from planner.dialects.reading import remember_dialect
 from planner.errors import InvalidSyntax, UnknownColumn, UnknownFunction
 from planner.identifiers import fold
+from planner.parsers import trees
 from planner.suggestions import did_you_mean
 from service.errors import Invalid
 
@@ -82,12 +84,12 @@ def sort_keys(text: str, schema: Schema) -> Clause:
 
 def _parse(sql: str, text: str, what: str) -> exp.Expression:
     try:
-        statements = sqlglot.parse(sql, read=_READ)
+        statements = trees(sql, _READ)
     except (SqlglotError, ValueError, RecursionError):
         statements = []
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
         raise InvalidSyntax(f"{what} cannot be parsed: {text}")
-    return restore(statements[0], _READ)
+    return in_duckdb(remember_dialect(restore(statements[0], _READ), _READ))
 
 
 def _only(tree: exp.Expression, parts: set[str], what: str) -> None:

@@ -153,6 +153,8 @@ def _infinity(word: int, infinite: int) -> str:
 
 
 def _far_date(days: int) -> str:
-    """A date in ISO's expanded form, with a sign before the year."""
-    year, rest = str(np.datetime64(days, "D")).removeprefix("-").split("-", 1)
-    return f"{'-' if days < 0 else '+'}{year:0>4}-{rest}"
+    """A date in ISO's expanded form, with a sign before the year; the year before year 1 is 0000."""
+    text = str(np.datetime64(days, "D"))
+    year, rest = text.removeprefix("-").split("-", 1)
+    sign = "-" if text.startswith("-") else "+" if days > 0 else ""
+    return f"{sign}{year:0>4}-{rest}"

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from engine.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, TEXT, TIME, Kind, Type
+from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
 from planner.bind.aggregates import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
+from planner.bind.attempts import attempted, is_attempt
 from planner.bind.calls import aggregate_call, is_aggregate
 from planner.bind.clock import time_of_epoch
 from planner.bind.coercion import (
@@ -28,7 +29,6 @@ from planner.bind.coercion import (
     number_literal,
     text_literal,
 )
-from planner.bind.dialects import as_date, translated
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.functions import bind_function, foreign
 from planner.bind.lists import LISTS, SelectLists
@@ -38,6 +38,8 @@ from planner.bind.scope import Scope
 from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.windows import Windows
+from planner.dialects import translated
+from planner.dialects.overloads import Overload, overload
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -48,8 +50,9 @@ from planner.errors import (
 )
 from planner.failing import check_constant
 from planner.ir import Expression, references
-from planner.native import Whole, whole_of
+from planner.native import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
+from planner.reference import fill, literal_text
 from planner.scalars import call, conjoin, disjoin, negate
 from planner.types import UNTYPED, data_type
 
@@ -109,16 +112,22 @@ class ExpressionBinder:
         self.windows = windows
         self.lists = lists
         self._expanding: set[str] = set()
+        self._shared: dict[int, Expression] = {}
 
     def bind(self, node: exp.Expression) -> Expression:
         """The typed expression; errors stand at the node that they are about."""
         dialect = self.session.dialect
+        number = shared(node)
+        if number is not None and number in self._shared:
+            return self._shared[number]
         try:
-            bound = as_date(node, self._bind(translated(node, dialect)), dialect)
+            bound = self._bind(translated(node, dialect))
             check_constant(bound, node, dialect)
-            return bound
         except PlannerError as error:
             raise error.at(*position(node)) from None
+        if number is not None:
+            self._shared[number] = bound
+        return bound
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
@@ -152,6 +161,10 @@ class ExpressionBinder:
                 return self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
+            case exp.Anonymous() if is_attempt(node):
+                return attempted(self.bind(node.expressions[0]), node)
+            case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
+                return self._overloaded(overloaded, node)
             case exp.Literal() if node.is_string:
                 return text_literal(node.this)
             case exp.Literal():
@@ -229,6 +242,21 @@ class ExpressionBinder:
                 TypeMismatch(f"a value of type {args[0].type} cannot be written or read in this format"), node
             )
         return foreign(given.template, args, node, self.session.dialect)
+
+    def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
+        """A function of a dialect in the form for the type of its first argument, as one of DuckDB's."""
+        values = [self.bind(argument) for argument in node.expressions]
+        form = function.form(values[0].type)
+        if form is None:
+            hint = "cast it to the type that it takes: " + ", ".join(function.forms).lower()
+            taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
+            fail(TypeMismatch(taken, hint), node)
+        places = [f"{{{place}}}" for place in range(len(values))]
+        written = [
+            literal_text(value) if isinstance(value, Literal) and value.type in (TEXT, INTEGER) else place
+            for value, place in zip(values[1:], places[1:], strict=True)
+        ]
+        return foreign(fill(form, ["{0}", *written]), values, node, self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))

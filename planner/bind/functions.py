@@ -174,6 +174,9 @@ def _mentions(node: exp.Expression, names: frozenset[str]) -> bool:
 
 
 def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]) -> None:
+    if isinstance(bound, Literal) and bound.type is UNTYPED and not isinstance(child, exp.Null):
+        child.replace(exp.Null())
+        return
     if isinstance(bound, Literal) and not re.search(r"[{}]", str(bound.value)):
         return
     child.replace(exp.column(f"{_MARK}{len(arguments)}"))

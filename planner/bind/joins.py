@@ -19,7 +19,7 @@ from planner.bind.expressions import ExpressionBinder
 from planner.bind.refuse import unsupported
 from planner.bind.scope import Scope
 from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.errors import AmbiguousColumn, InvalidQuery, UnknownColumn
+from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, Filter, Join, JoinKind, Operator, Project
 from planner.positions import fail
 from planner.rewrite import identity
@@ -81,7 +81,11 @@ class JoinBinder:
         ops = [Op.EQ] * len(pairs)
         if pairs and node.method == "ASOF" and not node.args.get("match_condition"):
             ops[-1] = Op.GE
-        parts = [compare(op, a.ref, b.ref) for op, (a, b) in zip(ops, pairs, strict=True)]
+        dialect = self.session.dialect
+        try:
+            parts = [compare(op, a.ref, b.ref, dialect) for op, (a, b) in zip(ops, pairs, strict=True)]
+        except TypeMismatch as error:
+            fail(error, node)
         conditions = [node.args[part] for part in ("on", "match_condition") if node.args.get(part)]
         if not conditions:
             return pairs, conjoin(parts)

@@ -19,7 +19,7 @@ from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.scope import Scope, Table
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
-from planner.identifiers import fold
+from planner.identifiers import check_schema, fold
 from planner.ir import UNIT, Attribute, Operator, Scan
 from planner.parsers import is_comma
 from planner.positions import fail
@@ -159,12 +159,12 @@ class FromBinder:
     def _relation(self, node: exp.Table) -> Bound:
         name = node.name.lower()
         folded = fold(node.this)
-        schema = node.args.get("db")
-        entry = None if schema else self.environment.ctes.get(name)
+        check_schema(node)
+        entry = None if node.args.get("db") else self.environment.ctes.get(name)
         if entry is not None:
             return self.session.reference(name, entry)
         relation = self.session.catalog.get(folded) or self.session.catalog.get(name)
-        if relation is None or (schema and schema.name.lower() not in ("public", "main")):
+        if relation is None:
             known = ", ".join(sorted(self.session.catalog)[:12])
             hint = f"there are {known}" if known else ""
             names = [*self.session.catalog, *self.environment.ctes]

@@ -15,7 +15,7 @@ import duckdb
 import pytest
 from sqlglot import exp
 
-from planner.bind.dialects import translated
+from planner.dialects import translated
 from planner.errors import TypeMismatch, Unsupported
 from planner.parse import parse_query
 from planner.query import plan_query

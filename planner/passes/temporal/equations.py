@@ -25,6 +25,7 @@ _ARGUMENT = "__arg_"
 _NODES: dict[Op, type[exp.Expression]] = {
     Op.ADD: exp.Add,
     Op.SUB: exp.Sub,
+    Op.INTDIV: exp.IntDiv,
     Op.EQ: exp.EQ,
     Op.NE: exp.NEQ,
     Op.LT: exp.LT,

@@ -4,6 +4,7 @@
     d = CURRENT_DATE                        →    now() >= d AND NOT now() >= d + 1
     now() - ts < INTERVAL '10 minutes'      →    NOT now() >= ts + INTERVAL '10 minutes'
     date_diff('day', ts, now()) <= 7        →    NOT now() >= date_trunc('day', ts) + INTERVAL '8 days'
+    timestampdiff(hour, ts, now()) < 5      →    NOT now() >= ts + INTERVAL '5 hours'
 
 One side is a function of the time that never falls, such as `date_trunc('month', now()) - INTERVAL '1 day'`,
 and made of steps that each have an inverse. The other side depends on the row alone.
@@ -74,6 +75,8 @@ class _Solver:
         time = bare(time)
         if isinstance(time, exp.DateDiff):
             return self._difference(op, time, value)
+        if isinstance(time, exp.IntDiv):
+            return self._elapsed(op, time, value)
         if isinstance(time, exp.Extract) and isinstance(bare(time.expression), exp.Sub):
             return self._seconds(op, time, value)
         if isinstance(time, exp.Sub) and self.equation.type(time) not in (DATE, TIMESTAMP):
@@ -147,6 +150,23 @@ class _Solver:
         if time.name.upper() != "EPOCH" or number is None or number != round(number * 1_000_000) / 1_000_000:
             raise Unsolvable
         return self.compare(op, bare(time.expression), _interval(round(number * 1_000_000), "MICROSECOND"))
+
+    def _elapsed(self, op: Op, time: exp.IntDiv, value: exp.Expression) -> Expression:
+        """The whole units between two moments, `(epoch_us(later) - epoch_us(earlier)) // unit`, op a constant
+        number; what is less than a unit is 0 on both sides of it."""
+        distance, unit, number = bare(time.this), self.equation.number(time.expression), None
+        if isinstance(distance, exp.Sub) and unit is not None:
+            number = self.equation.number(value)
+        if number is None or unit is None or number != int(number):
+            raise Unsolvable
+        if op in (Op.EQ, Op.NE):
+            both = conjoin([self._elapsed(part, time, value) for part in (Op.GE, Op.LE)])
+            return both if op is Op.EQ else negate(both)
+        least = int(number) + (op in (Op.GT, Op.LE))
+        microseconds = least * int(unit) if least > 0 else (least - 1) * int(unit) + 1
+        between = exp.Sub(this=_moment(distance.this), expression=_moment(distance.expression))
+        reached = self.compare(Op.GE, between, _interval(microseconds, "MICROSECOND"))
+        return reached if op in (Op.GE, Op.GT) else negate(reached)
 
     def _reached(self, time: exp.Expression, value: exp.Expression) -> Expression:
         """Whether `time` >= `value`, both of one type."""
@@ -247,6 +267,14 @@ class _Solver:
 
 def _within(tree: exp.Expression) -> exp.Expression:
     return exp.paren(tree.copy()) if isinstance(tree, exp.Binary | exp.Neg) else tree.copy()
+
+
+def _moment(microseconds: exp.Expression) -> exp.Expression:
+    """The moment so many microseconds after 1970 began."""
+    tree = bare(microseconds)
+    if isinstance(tree, exp.Anonymous) and tree.name.lower() == "epoch_us":
+        return tree.expressions[0].copy()
+    return exp.Anonymous(this="make_timestamp", expressions=[tree.copy()])
 
 
 def _timestamp(tree: exp.Expression) -> exp.Expression:

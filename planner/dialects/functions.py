@@ -1,8 +1,4 @@
-"""What functions mean in the dialects, where neither sqlglot's translation nor DuckDB's names say it.
-
-`translated` gives a node that does, made of DuckDB's functions; `as_date` keeps a date a date, which becomes
-a timestamp in DuckDB as soon as an interval is added to it.
-"""
+"""Functions of the dialects that DuckDB has under another name, with other arguments, or not at all."""
 
 from __future__ import annotations
 
@@ -12,12 +8,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from engine.expressions import Cast, Foreign
-from engine.schema import DATE, TIMESTAMP
-from planner.formats import formatted
-from planner.ir import Expression
-from planner.native import NATIVE
-from planner.native import native as _sql
+from planner.errors import Unsupported
+from planner.native import sql
+from planner.positions import fail
 
 _CALLS = {
     "bround": "round_even({0}, 0)",
@@ -41,8 +34,6 @@ _CALLS = {
         "CASE WHEN {2} > 0 THEN array_to_string(list_slice(string_split({0}, {1}), 1, {2}), {1})"
         " ELSE array_to_string(list_slice(string_split({0}, {1}), {2}, -1), {1}) END"
     ),
-    "unix_timestamp": "CAST(floor(epoch(CAST({0} AS TIMESTAMP))) AS BIGINT)",
-    "weekday": "isodow(CAST({0} AS DATE)) - 1",
     "width_bucket": (
         "CASE WHEN {0} < {1} THEN 0 WHEN {0} >= {2} THEN {3} + 1"
         " ELSE CAST(floor(({0} - {1}) * {3} / ({2} - {1})) AS INTEGER) + 1 END"
@@ -57,56 +48,77 @@ _JSON_MAKERS = {
     "jsonb_build_object": "json_object",
 }
 
-_SUNDAY_IS_ONE = frozenset({"bigquery", "databricks", "hive", "mysql", "spark", "spark2", "tsql"})
-_KEEPS_DATES = _SUNDAY_IS_ONE | {"redshift", "snowflake"}
-_DATE_UNITS = frozenset({"DAY", "WEEK", "MONTH", "QUARTER", "YEAR"})
-_UNIT_NAMES = {"MM": "MONTH", "MON": "MONTH", "YY": "YEAR", "YYYY": "YEAR", "DD": "DAY", "Q": "QUARTER"}
+_POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
+_SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
+_MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
+_FRACTIONS = {
+    **dict.fromkeys(("SECOND", "SECONDS", "SEC", "SECS", "S"), _SECONDS),
+    **dict.fromkeys(("MILLISECOND", "MILLISECONDS", "MSEC", "MSECS", "MS"), _MILLISECONDS),
+}
+_INTERVAL_PARTS = {
+    "year": "to_years(CAST({0} AS INTEGER))",
+    "month": "to_months(CAST({0} AS INTEGER))",
+    "week": "to_weeks(CAST({0} AS INTEGER))",
+    "day": "to_days(CAST({0} AS INTEGER))",
+    "hour": "to_hours(CAST({0} AS BIGINT))",
+    "minute": "to_minutes(CAST({0} AS BIGINT))",
+    "second": "to_microseconds(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT))",
+}
 _PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
-def translated(node: exp.Expression, dialect: str) -> exp.Expression:
+def function(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node of the same meaning that DuckDB has, or the node itself."""
-    if NATIVE in node.meta:
-        return node
-    written = formatted(node, dialect)
-    if written is not node:
-        return written
     called = _call(node)
     if called is not node:
         return called
+    if dialect in _POSTGRES:
+        part = _postgres_part(node)
+        if part is not node:
+            return part
     match node:
+        case exp.MakeInterval():
+            return _interval(node)
         case exp.Greatest() | exp.Least() if node.args.get("ignore_nulls") is False:
             return _of_all(node)
-        case exp.DayOfWeek() if dialect in _SUNDAY_IS_ONE:
-            return _sql("dayofweek({0}) + 1", [node.this])
-        case exp.Extract() if dialect in _SUNDAY_IS_ONE and node.name.upper() == "DAYOFWEEK":
-            return _sql("dayofweek({0}) + 1", [node.expression])
-        case exp.Extract() if node.name.upper() == "ISOWEEK":
-            return _sql("week({0})", [node.expression])
-        case exp.DateTrunc() if node.text("unit").upper() in _UNIT_NAMES:
-            unit = exp.Literal.string(_UNIT_NAMES[node.text("unit").upper()])
-            return exp.DateTrunc(this=node.this.copy(), unit=unit)
         case exp.ByteLength():
-            return _sql(_CALLS["octet_length"], [node.this])
+            return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if node.args.get("binary"):
-            return _sql(_CALLS["octet_length"], [node.this])
+            return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect == "tsql":
-            return _sql("length(rtrim({0}))", [node.this])
+            return sql("length(rtrim({0}))", [node.this])
         case exp.Hex() if dialect in ("postgres", "materialize"):
-            return _sql("lower(hex({0}))", [node.this])
+            return sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
         case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
             return _formatted(node, pattern.this)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
-            return _sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
+            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
-            return _sql(
+            return sql(
                 "CASE WHEN regexp_matches({0}, {1}) THEN regexp_extract({0}, {1}, {2}) END",
                 [text, pattern, group],
             )
     return node
+
+
+def _postgres_part(node: exp.Expression) -> exp.Expression:
+    """Seconds with their fraction, which PostgreSQL's parts have; centuries begin with their year 1 there."""
+    unit = node.name.upper() if isinstance(node, exp.Extract) else node.text("unit").upper()
+    if isinstance(node, exp.Extract) and unit in _FRACTIONS:
+        return sql(_FRACTIONS[unit], [node.expression])
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit in ("CENTURY", "MILLENNIUM"):
+        fail(Unsupported(f"date_trunc of {unit.lower()} is not supported", "use year, and subtract"), node)
+    return node
+
+
+def _interval(node: exp.MakeInterval) -> exp.Expression:
+    """The sum of the parts of an interval, each by its name or in the order of these."""
+    given = [(name, _value(node.args[name])) for name in _INTERVAL_PARTS if node.args.get(name) is not None]
+    parts = [sql(_INTERVAL_PARTS[name], [value]) for name, value in given]
+    return exp.Paren(this=_sum(parts)) if parts else sql("INTERVAL '0' DAY", [])
 
 
 def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
@@ -115,7 +127,7 @@ def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
     places = [f"{{{place}}}" for place in range(len(args))]
     function = "greatest" if isinstance(node, exp.Greatest) else "least"
     test = " OR ".join(f"{place} IS NULL" for place in places)
-    return _sql(f"CASE WHEN {test} THEN NULL ELSE {function}({', '.join(places)}) END", args)
+    return sql(f"CASE WHEN {test} THEN NULL ELSE {function}({', '.join(places)}) END", args)
 
 
 def _call(node: exp.Expression) -> exp.Expression:
@@ -128,18 +140,18 @@ def _call(node: exp.Expression) -> exp.Expression:
         return node
     template = _CALLS.get(name)
     if template is not None and len(args) == len(set(re.findall(r"\{\d+\}", template))):
-        return _sql(template, args)
+        return sql(template, args)
     if name in _JSON_MAKERS:
         places = ", ".join(f"{{{place}}}" for place in range(len(args)))
-        return _sql(f"{_JSON_MAKERS[name]}({places})", args)
+        return sql(f"{_JSON_MAKERS[name]}({places})", args)
     if name in ("choose", "elt") and len(args) > 1:
-        return _sql("list_extract({0}, {1})", [exp.Array(expressions=[a.copy() for a in args[1:]]), args[0]])
+        return sql("list_extract({0}, {1})", [exp.Array(expressions=[a.copy() for a in args[1:]]), args[0]])
     if name == "field" and len(args) > 1:
         among = exp.Array(expressions=[a.copy() for a in args[1:]])
-        return _sql("coalesce(list_position({0}, {1}), 0)", [among, args[0]])
+        return sql("coalesce(list_position({0}, {1}), 0)", [among, args[0]])
     if name in ("num_nulls", "num_nonnulls") and args:
         test = "CAST({0} IS NULL AS INTEGER)" if name == "num_nulls" else "CAST({0} IS NOT NULL AS INTEGER)"
-        counts = [_sql(test, [arg]) for arg in args]
+        counts = [sql(test, [arg]) for arg in args]
         return counts[0] if len(counts) == 1 else exp.Paren(this=_sum(counts))
     return node
 
@@ -160,7 +172,7 @@ def _formatted(node: exp.Format, pattern: str) -> exp.Expression:
     for piece, value in itertools.zip_longest(pieces, node.expressions):
         parts.append(exp.Literal.string(piece.replace("\0", "%")))
         parts += [] if value is None else [value]
-    return _sql(f"concat({', '.join(f'{{{place}}}' for place in range(len(parts)))})", parts)
+    return sql(f"concat({', '.join(f'{{{place}}}' for place in range(len(parts)))})", parts)
 
 
 def _coded(node: exp.Encode | exp.Decode) -> exp.Expression:
@@ -168,9 +180,9 @@ def _coded(node: exp.Encode | exp.Decode) -> exp.Expression:
     form = node.text("charset").lower()
     writes = isinstance(node, exp.Encode)
     if form == "hex":
-        return _sql("lower(hex({0}))" if writes else "unhex({0})", [node.this])
+        return sql("lower(hex({0}))" if writes else "unhex({0})", [node.this])
     if form == "base64":
-        return _sql("to_base64({0})" if writes else "from_base64({0})", [node.this])
+        return sql("to_base64({0})" if writes else "from_base64({0})", [node.this])
     return node
 
 
@@ -180,26 +192,6 @@ def _regular(pattern: str) -> str:
     return _PATTERN.sub(lambda sign: signs.get(sign[0]) or rf"\{sign[1] or sign[0]}", pattern)
 
 
-def as_date(node: exp.Expression, value: Expression, dialect: str) -> Expression:
-    """The value of a node as a date, if the dialect has one where DuckDB has a timestamp."""
-    if dialect not in _KEEPS_DATES or value.type != TIMESTAMP or not isinstance(value, Foreign):
-        return value
-    of_date = bool(value.args) and value.args[0].type == DATE
-    match node:
-        case exp.TsOrDsAdd():
-            keeps = True
-        case exp.AddMonths():
-            keeps = of_date
-        case exp.DateAdd() | exp.DateSub():
-            keeps = of_date and node.text("unit").upper().removesuffix("S") in _DATE_UNITS
-        case exp.Add() | exp.Sub() if dialect != "bigquery":
-            by = node.expression
-            unit = by.text("unit").upper().removesuffix("S") if isinstance(by, exp.Interval) else ""
-            keeps = of_date and unit in _DATE_UNITS
-        case exp.DateTrunc():
-            keeps = of_date
-        case exp.TimestampTrunc():
-            keeps = of_date and dialect in ("snowflake", "tsql")
-        case _:
-            keeps = False
-    return Cast(value, DATE) if keeps else value  # type: ignore[arg-type]
+def _value(argument: exp.Expression) -> exp.Expression:
+    """An argument without the name that it is given by."""
+    return argument.expression if isinstance(argument, exp.Kwarg) else argument

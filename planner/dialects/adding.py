@@ -1,0 +1,124 @@
+"""Sums of days or moments with units and intervals.
+
+A DATE and a unit of the calendar give a DATE, or a moment, as the system has it; a unit of the clock gives a
+moment. A month has as many days as it has: the 31st and a month is the last of a shorter one.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import exp
+
+from planner.dialects.call import DateCall
+from planner.dialects.overloads import PREFIX
+from planner.dialects.units import is_clock, length, unit
+from planner.native import call_of, sql
+
+_MOMENTS = frozenset({"redshift"})
+"""Systems whose sums with a DATE are moments, whatever the unit."""
+_ROUNDED = frozenset({"mysql", "snowflake"})
+"""Systems that round a number of units; the others take it as far as it is whole."""
+_STRICT = frozenset({"tsql", "trino"})
+"""Systems in which hours cannot be added to a day."""
+_WHOLE = re.compile(r"-?\d+")
+_WRITTEN = re.compile(r"\s*([-+]?\d+)\s*([a-zA-Z]+)\s*")
+
+
+def shift(call: DateCall, sign: int = 1) -> exp.Expression:
+    """`n` units added to `at`."""
+    unit_name = length(call.unit())
+    if unit_name is None:
+        call.refuse("this unit", "use YEAR")
+    return shifted(call["at"], span(call["n"], unit_name, call.family, sign), unit_name, call)
+
+
+def shift_back(call: DateCall) -> exp.Expression:
+    return shift(call, -1)
+
+
+def shift_by(call: DateCall, sign: int = 1) -> exp.Expression:
+    """An interval added to `at`; a bare number is one of days."""
+    by = call["by"]
+    if not isinstance(by, exp.Interval):
+        if call.family not in ("mysql", "spark"):
+            call.refuse("a second argument that is no interval", "use INTERVAL")
+        return shifted(call["at"], span(by, "DAY", call.family, sign), "DAY", call)
+    count, unit_name = counted(by, call)
+    return shifted(call["at"], span(count, unit_name, call.family, sign), unit_name, call)
+
+
+def shift_back_by(call: DateCall) -> exp.Expression:
+    return shift_by(call, -1)
+
+
+def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str]:
+    """The number and the unit of an interval of one unit."""
+    count, name = interval.this, interval.text("unit").upper()
+    if not name and isinstance(count, exp.Literal) and (written := _WRITTEN.fullmatch(count.name)):
+        count, name = exp.Literal.string(written[1]), written[2].upper()
+    found = length(unit(name, call.family) or "ISOYEAR")
+    if found is None or count is None:
+        call.refuse(f"the interval {interval.sql(call.dialect)}", "use a number of one unit")
+    return count, found
+
+
+def span(count: exp.Expression, unit_name: str, family: str, sign: int = 1) -> exp.Expression:
+    """So many units as an interval of DuckDB's."""
+    text = count.name if isinstance(count, exp.Literal) else ""
+    if _WHOLE.fullmatch(text):
+        return sql(f"INTERVAL '{sign * int(text)}' {unit_name}", [])
+    if isinstance(count, exp.Neg) and _WHOLE.fullmatch(count.this.name):
+        return sql(f"INTERVAL '{-sign * int(count.this.name)}' {unit_name}", [])
+    minus = "-" if sign < 0 else ""
+    if family == "mysql" and unit_name == "SECOND":
+        return sql(
+            f"to_microseconds(CAST({minus}round(CAST({{0}} AS DECIMAL(18, 6)) * 1000000) AS BIGINT))", [count]
+        )
+    if family in _ROUNDED:
+        return sql(f"INTERVAL ({minus}round(CAST({{0}} AS DECIMAL(38, 9)))) {unit_name}", [count])
+    return sql(f"INTERVAL ({minus}({{0}})) {unit_name}", [count])
+
+
+def shifted(at: exp.Expression, by: exp.Expression, unit_name: str, call: DateCall) -> exp.Expression:
+    """The sum, of the type that the system gives it."""
+    clock = is_clock(unit_name)
+    kind = "shifted"
+    if clock and call.family in _STRICT:
+        kind = "shifted_strictly"
+    elif clock:
+        kind = "shifted_clock"
+    elif call.family in _MOMENTS:
+        kind = "shifted_moment"
+    if call.family == "mysql":
+        kind += "_mysql"
+    return call_of(PREFIX + kind, [at, by], call.name.lower())
+
+
+def shift_moment(call: DateCall) -> exp.Expression:
+    """`n` units added to `at` as a moment in UTC."""
+    by = span(call["n"], call.unit(), call.family)
+    return sql("CAST({0} AS TIMESTAMPTZ) + {1}", [call["at"], by])
+
+
+def shift_day(call: DateCall, sign: int = 1) -> exp.Expression:
+    """`n` days added to the day of `at`."""
+    by = span(call["n"], "DAY", call.family, sign)
+    return sql("CAST(CAST(CAST({0} AS TIMESTAMP) AS DATE) + {1} AS DATE)", [call["at"], by])
+
+
+def shift_day_back(call: DateCall) -> exp.Expression:
+    return shift_day(call, -1)
+
+
+def add_months(call: DateCall) -> exp.Expression:
+    """`n` months added to the day of `at`."""
+    by = span(call["n"], "MONTH", call.family)
+    return sql("CAST(CAST(CAST({0} AS TIMESTAMP) AS DATE) + {1} AS DATE)", [call["at"], by])
+
+
+def add_months_at_end(call: DateCall) -> exp.Expression:
+    """`n` months added to `at`: from the last day of a month to the last day of another."""
+    by = span(call["n"], "MONTH", call.family)
+    kind = "shifted_moment_at_months_end" if call.family == "redshift" else "shifted_at_months_end"
+    return call_of(PREFIX + kind, [call["at"], by], call.name.lower())

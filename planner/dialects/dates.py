@@ -1,0 +1,214 @@
+"""Date functions of the dialects: each means what its table says, or is refused by its name and place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from sqlglot import exp
+
+from planner.dialects import adding, differences, parts, truncation
+from planner.dialects.call import DateCall
+from planner.dialects.overloads import PREFIX
+from planner.dialects.tables import FAMILIES, NUMERIC, TABLES, UNCHECKED
+from planner.dialects.units import CALENDAR, is_clock
+from planner.errors import Unsupported
+from planner.native import call_of, sql
+from planner.positions import fail
+
+_WAY_OUT = "add an INTERVAL, use EXTRACT, or write the query in the dialect postgres"
+
+Meaning = Callable[[DateCall], exp.Expression]
+
+
+@dataclass(frozen=True)
+class Form:
+    """One list of arguments that a function has, and what it means with them."""
+
+    places: tuple[str, ...]
+    least: int
+    meaning: str
+
+    def takes(self, count: int) -> bool:
+        return self.least <= count <= len(self.places)
+
+
+def _day_or_number(call: DateCall) -> exp.Expression:
+    """The day of a moment, or a number without its fraction."""
+    return call_of(PREFIX + "truncated_or_number", [call["at"]], call.name.lower())
+
+
+def _truncate_or_number(call: DateCall) -> exp.Expression:
+    """A moment cut off at a unit, or a number at some digits."""
+    digits = isinstance(call["unit"], exp.Literal) and not call["unit"].is_string
+    if digits or isinstance(call["unit"], exp.Neg):
+        return sql("trunc({0}, {1})", [call["at"], call["unit"]])
+    return truncation.truncate(call)
+
+
+def _oracle_truncate(call: DateCall) -> exp.Expression:
+    """The same by Oracle's formats."""
+    digits = isinstance(call["unit"], exp.Literal) and not call["unit"].is_string
+    if digits or isinstance(call["unit"], exp.Neg):
+        return sql("trunc({0}, {1})", [call["at"], call["unit"]])
+    return truncation.truncate_day(call)
+
+
+def _last_day(call: DateCall) -> exp.Expression:
+    """The last day of a month, or of the unit that is named."""
+    if "unit" in call.args:
+        return truncation.last_day_of(call)
+    return call.sql("last_day(CAST({0} AS TIMESTAMP))", "at")
+
+
+def _last_day_kept(call: DateCall) -> exp.Expression:
+    return call_of(PREFIX + "last_day_kept", [call["at"]], call.name.lower())
+
+
+def _truncate_calendar(call: DateCall) -> exp.Expression:
+    """A day for weeks and longer units, a moment for the others."""
+    unit = call.unit()
+    moment = truncation.truncate_moment(call)
+    return moment if is_clock(unit) or unit == "DAY" else sql("CAST({0} AS DATE)", [moment])
+
+
+def _as(type: str, sign: int) -> Meaning:
+    """An interval added to `at` as another type."""
+
+    def meaning(call: DateCall) -> exp.Expression:
+        if not isinstance(call["by"], exp.Interval):
+            call.refuse("a second argument that is no interval")
+        count, unit = adding.counted(call["by"], call)
+        if type == "TIMESTAMPTZ" and unit in CALENDAR and unit != "DAY":
+            call.refuse(f"the unit {unit.lower()}", "add it to a DATETIME")
+        by = adding.span(count, unit, call.family, sign)
+        return sql(f"CAST({{0}} AS {type}) + {{1}}", [call["at"], by])
+
+    return meaning
+
+
+def _only_interval(sign: int) -> Meaning:
+    def meaning(call: DateCall) -> exp.Expression:
+        if not isinstance(call["by"], exp.Interval):
+            call.refuse("a second argument that is no interval", "use INTERVAL")
+        return adding.shift_by(call, sign)
+
+    return meaning
+
+
+MEANINGS: Mapping[str, Meaning] = {
+    "add_months": adding.add_months,
+    "add_months_at_end": adding.add_months_at_end,
+    "boundaries": differences.boundaries,
+    "datetime_shift_back_by": _as("TIMESTAMP", -1),
+    "datetime_shift_by": _as("TIMESTAMP", 1),
+    "day_or_number": _day_or_number,
+    "days": differences.days,
+    "elapsed": differences.elapsed,
+    "extract": parts.extract,
+    "last_day": _last_day,
+    "last_day_kept": _last_day_kept,
+    "months_between": differences.months_between,
+    "next_day": truncation.next_day,
+    "next_day_kept": truncation.next_day_kept,
+    "oracle_truncate": _oracle_truncate,
+    "previous_day": truncation.previous_day,
+    "shift": adding.shift,
+    "shift_back": adding.shift_back,
+    "shift_back_by": adding.shift_back_by,
+    "shift_back_interval": _only_interval(-1),
+    "shift_by": adding.shift_by,
+    "shift_day": adding.shift_day,
+    "shift_day_back": adding.shift_day_back,
+    "shift_interval": _only_interval(1),
+    "shift_moment": adding.shift_moment,
+    "truncate": truncation.truncate,
+    "truncate_calendar": _truncate_calendar,
+    "truncate_day": truncation.truncate_day,
+    "truncate_moment": truncation.truncate_moment,
+    "truncate_or_number": _truncate_or_number,
+    "truncate_zoned": truncation.truncate_zoned,
+    "week": parts.week,
+    "year_and_week": parts.year_and_week,
+    "zoned_shift_back_by": _as("TIMESTAMPTZ", -1),
+    "zoned_shift_by": _as("TIMESTAMPTZ", 1),
+}
+
+
+@cache
+def functions(family: str) -> Mapping[str, tuple[Form, ...]]:
+    """The forms of a system's date functions, by name in upper case."""
+    found: dict[str, tuple[Form, ...]] = {}
+    for signature, meaning in TABLES.get(family, {}).items():
+        name, _, rest = signature.removesuffix(")").partition("(")
+        places = [place.strip() for place in rest.split(",")]
+        least = sum(not place.endswith("?") for place in places)
+        form = Form(tuple(place.rstrip("?") for place in places), least, meaning)
+        found[name] = (*found.get(name, ()), form)
+    return found
+
+
+@cache
+def all_names() -> frozenset[str]:
+    """The names of date functions in any dialect, but those whose arguments are formats."""
+    return (UNCHECKED | {name for family in TABLES for name in functions(family)}) - NUMERIC
+
+
+def date_call(node: exp.Expression, dialect: str) -> exp.Expression:
+    """What a call of a date function means, in DuckDB's SQL; the node itself if it is none."""
+    family = FAMILIES.get(dialect, "")
+    if isinstance(node, exp.Extract):
+        name, args = "EXTRACT", [node.this, node.expression]
+    elif isinstance(node, exp.Anonymous):
+        name, args = node.name.upper(), node.expressions
+    else:
+        return node
+    forms = functions(family).get(name, ())
+    if not forms and family and name in all_names():
+        fail(Unsupported(f"the function {name.lower()} of {dialect} is not supported", _WAY_OUT), node)
+    if not forms:
+        return node
+    form = next((form for form in forms if form.takes(len(args))), None)
+    if form is None:
+        fail(
+            Unsupported(
+                f"{name.lower()} with {len(args)} arguments is not supported in {dialect}",
+                "; ".join(f"{name.lower()}({', '.join(form.places)}) is" for form in forms),
+            ),
+            node,
+        )
+    call = DateCall(name, dict(zip(form.places, args, strict=False)), node, dialect, family)
+    return _meant(form.meaning, call, args)
+
+
+def _meant(meaning: str, call: DateCall, args: Sequence[exp.Expression]) -> exp.Expression:
+    match meaning[0]:
+        case "@":
+            name, _, given = meaning[1:].partition(":")
+            return _units(name, given, call) if given else MEANINGS[name](call)
+        case "#":
+            return sql(parts.template(meaning[1:]), args)
+    return sql(meaning, args)
+
+
+def _units(name: str, unit: str, call: DateCall) -> exp.Expression:
+    """A function that has its unit in its name."""
+    sign = 1 if name == "shift_on" else -1
+    by = adding.span(call["n"], unit, call.family, sign)
+    return adding.shifted(call["at"], by, unit, call)
+
+
+def interval_sum(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A sum of a day or moment and an interval that is written out, in systems where a day stays one."""
+    family = FAMILIES.get(dialect, "")
+    if not isinstance(node, exp.Add | exp.Sub) or family in ("", "redshift", "sqlite"):
+        return node
+    at, by = node.this, node.expression
+    if isinstance(at, exp.Interval) and isinstance(node, exp.Add):
+        at, by = by, at
+    if not isinstance(by, exp.Interval) or isinstance(at, exp.Interval):
+        return node
+    sign = -1 if isinstance(node, exp.Sub) else 1
+    call = DateCall("the sum", {"at": at, "by": by}, node, dialect, family)
+    return adding.shift_by(call, sign)

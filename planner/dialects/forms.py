@@ -1,0 +1,74 @@
+"""The overloads' forms: DuckDB's SQL by the type of the first argument, `{0}`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Forms = Mapping[str, str]
+
+_MOMENTS = {"TIMESTAMP": "{0}", "TIMESTAMPTZ": "{0}", "TEXT": "CAST({0} AS TIMESTAMP)"}
+_FULL = "CAST({0} AS TIMESTAMP)"
+
+
+def _of_moments(body: str) -> dict[str, str]:
+    """A moment for a moment."""
+    return {type: body.replace("{0}", at) for type, at in _MOMENTS.items()}
+
+
+def _kept(body: str) -> Forms:
+    """A day for a day, a moment for a moment."""
+    return {"DATE": f"CAST({body} AS DATE)", **_of_moments(body)}
+
+
+def _moment(body: str) -> Forms:
+    """A moment, for a day too."""
+    return {"DATE": body.replace("{0}", _FULL), **_of_moments(body)}
+
+
+def _written(moment: str) -> str:
+    """A moment as MySQL writes it, with as much of the second as it has."""
+    return (
+        f"CASE WHEN microsecond({moment}) % 1000000 = 0 THEN strftime({moment}, '%Y-%m-%d %H:%M:%S') "
+        f"ELSE strftime({moment}, '%Y-%m-%d %H:%M:%S.%f') END"
+    )
+
+
+_ADD = "{0} + {1}"
+_SUM = f"{_FULL} + {{1}}"
+_SUM_OF_TEXT = (
+    "CASE WHEN length({0}) <= 10 THEN strftime(CAST({0} AS DATE) + {1}, '%Y-%m-%d') "
+    f"ELSE {_written(_SUM)} END"
+)
+_AT_MONTHS_END = (
+    "CASE WHEN last_day({0}) = CAST({0} AS DATE) "
+    "THEN last_day({0} + {1}) + ({0} - date_trunc('day', {0})) ELSE {0} + {1} END"
+)
+_WEEK_BEGUN = "date_trunc('week', {0} + to_days({1})) - to_days({1})"
+_NEXT_DAY = "{0} + to_days(CAST(({1} - isodow({0}) + 6) % 7 + 1 AS INTEGER))"
+
+FORMS: Mapping[str, Forms] = {
+    "shifted": _kept(_ADD),
+    "shifted_clock": {**_moment(_ADD), "TIME": _ADD},
+    "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD},
+    "shifted_moment": _moment(_ADD),
+    "shifted_mysql": {**_kept(_ADD), "TEXT": _SUM_OF_TEXT},
+    "shifted_clock_mysql": {**_moment(_ADD), "TEXT": _written(_SUM)},
+    "shifted_at_months_end": _kept(_AT_MONTHS_END),
+    "shifted_moment_at_months_end": _moment(_AT_MONTHS_END),
+    "truncated": _kept("date_trunc({1}, {0})"),
+    "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
+    "week_begun": _kept(_WEEK_BEGUN),
+    "next_day_kept": _kept(_NEXT_DAY),
+    "last_day_kept": {
+        "DATE": "last_day({0})",
+        **_of_moments("last_day({0}) + ({0} - date_trunc('day', {0}))"),
+    },
+    "day_of_oracle": {"DATE": "{0}", "TEXT": "CAST({0} AS DATE)"},
+    "truncated_or_number": {
+        **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "CAST({0} AS DATE)"),
+        "NUMBER": "trunc({0})",
+    },
+}
+"""By the name of the overload: `shifted` adds the interval `{1}`, and a date stays one. With `_clock` and
+`_moment` it becomes a moment, and with `_strictly` there is no form for it. `truncated` is `date_trunc`;
+`week_begun` is the first day of weeks that begin `{1}` days before Monday."""

@@ -1,0 +1,93 @@
+"""Functions whose result depends on the type of their first argument: a day stays a day.
+
+A view takes the form for the type that its argument has; an ad-hoc query calls them as macros of DuckDB,
+which `macros` makes. `{0}` is the argument, of which there is one form a type.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from engine.schema import Kind, Type
+from planner.dialects.forms import FORMS
+from planner.types import UNTYPED
+
+_DUCKDB = {
+    "DATE": "DATE",
+    "TIMESTAMP": "TIMESTAMP",
+    "TIMESTAMPTZ": "TIMESTAMPTZ",
+    "TEXT": "VARCHAR",
+    "TIME": "TIME",
+    "NUMBER": "DOUBLE",
+}
+_KINDS = {
+    Kind.DATE: "DATE",
+    Kind.TIMESTAMP: "TIMESTAMP",
+    Kind.TIMESTAMPTZ: "TIMESTAMPTZ",
+    Kind.TEXT: "TEXT",
+    Kind.TIME: "TIME",
+}
+PREFIX = "dialect_"
+
+
+@dataclass(frozen=True)
+class Overload:
+    """`forms` are templates by the type of the first argument; a type that has none is refused."""
+
+    name: str
+    arity: int
+    forms: Mapping[str, str]
+
+    def macro(self) -> str:
+        """The statement that makes a macro of it; for a type that has no form it fails."""
+        names = [f"p{place}" for place in range(self.arity)]
+        refused = "error('a date function of this dialect does not take this type')"
+        of_types = ", ".join(
+            f"({', '.join([f'{names[0]} {_DUCKDB[type]}', *names[1:]])}) AS {_filled(form, names)}"
+            for type, form in {**dict.fromkeys(_KINDS.values(), refused), **self.forms}.items()
+        )
+        return f"CREATE OR REPLACE MACRO {PREFIX}{self.name}{of_types}"
+
+    def form(self, type: Type) -> str | None:
+        """The template for an argument of a type."""
+        if type is UNTYPED:
+            return next(iter(self.forms.values()))
+        kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
+        return self.forms.get(kind)
+
+
+def _filled(form: str, names: list[str]) -> str:
+    return re.sub(r"\{(\d+)\}", lambda place: f"({names[int(place[1])]})", form)
+
+
+def _once(form: str) -> str:
+    """The form with its first argument computed once, so that calls within calls stay small."""
+    if form.count("{0}") < 2:
+        return form
+    return f"list_transform([{{0}}], lambda at_once: {form.replace('{0}', 'at_once')})[1]"
+
+
+def _overload(name: str, forms: Mapping[str, str]) -> Overload:
+    forms = {type: _once(form) for type, form in forms.items()}
+    places = {int(place) for form in forms.values() for place in re.findall(r"\{(\d+)\}", form)}
+    return Overload(name, max(places) + 1, forms)
+
+
+OVERLOADS: Mapping[str, Overload] = {name: _overload(name, forms) for name, forms in FORMS.items()}
+
+
+def overload(name: str) -> Overload | None:
+    """The overload that a call's name stands for."""
+    return OVERLOADS.get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
+
+
+def macros() -> tuple[str, ...]:
+    """The statements that make the overloads known to a DuckDB."""
+    return tuple(each.macro() for each in OVERLOADS.values())
+
+
+def macro_names() -> frozenset[str]:
+    """What the macros are called."""
+    return frozenset(f"{PREFIX}{name}" for name in OVERLOADS)

@@ -1,0 +1,228 @@
+"""Parts of days and moments: what EXTRACT, DATE_PART and their like give, by system and name.
+
+`{0}` in a part is a moment in UTC. Weeks of MySQL's modes are told by the year and the number of a day in the
+middle of them, or of their first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+from planner.dialects.call import DateCall
+from planner.dialects.units import DAYS, word
+from planner.native import sql
+
+AT = "CAST({0} AS TIMESTAMP)"
+
+_PARTS = {
+    "YEAR": "year({0})",
+    "QUARTER": "quarter({0})",
+    "MONTH": "month({0})",
+    "DAY": "day({0})",
+    "HOUR": "hour({0})",
+    "MINUTE": "minute({0})",
+    "SECOND": "second({0})",
+    "ISOWEEK": "week({0})",
+    "ISOYEAR": "isoyear({0})",
+    "DAYOFYEAR": "dayofyear({0})",
+    "FROM_SUNDAY_0": "dayofweek({0})",
+    "FROM_SUNDAY": "dayofweek({0}) + 1",
+    "FROM_MONDAY": "isodow({0})",
+    "FROM_MONDAY_0": "isodow({0}) - 1",
+    "SECONDS": "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001",
+    "OWN_MILLISECOND": "(microsecond({0}) // 1000) % 1000",
+    "OWN_MICROSECOND": "microsecond({0}) % 1000000",
+    "EPOCH": "CAST(floor(CAST(epoch_us({0}) AS DOUBLE) / 1000000) AS BIGINT)",
+    "EPOCH_MILLISECOND": "CAST(floor(CAST(epoch_us({0}) AS DOUBLE) / 1000) AS BIGINT)",
+    "EPOCH_MICROSECOND": "epoch_us({0})",
+    "DATE": "CAST({0} AS DATE)",
+    "TIME": "CAST({0} AS TIME)",
+    "MONTH_NAME": "monthname({0})",
+    "DAY_NAME": "dayname({0})",
+    "WEEK_OF_US": "(dayofyear({0}) - 1 + (dayofweek({0}) - dayofyear({0}) + 372) % 7) // 7 + 1",
+}
+_CLOCK = {part: part for part in ("HOUR", "MINUTE")}
+_CALENDAR = {part: part for part in ("YEAR", "QUARTER", "MONTH", "DAY")}
+
+
+def _names(**parts: str) -> dict[str, str]:
+    """The part by name; `A="X Y"` says that X and Y name A."""
+    return {name: part for part, names in parts.items() for name in names.split()}
+
+
+_POSTGRES = {
+    **_names(SECONDS="SECOND SECONDS S SEC SECS"),
+}
+_BY_NAME: Mapping[str, Mapping[str, str]] = {
+    "snowflake": {
+        **_names(
+            YEAR="YEAR Y YY YYY YYYY YR YEARS YRS",
+            QUARTER="QUARTER Q QTR QTRS QUARTERS",
+            MONTH="MONTH MM MON MONS MONTHS",
+            DAY="DAY D DD DAYS DAYOFMONTH",
+            HOUR="HOUR H HH HR HOURS HRS",
+            MINUTE="MINUTE M MI MIN MINUTES MINS",
+            SECOND="SECOND S SEC SECONDS SECS",
+            ISOWEEK="WEEK W WK WEEKOFYEAR WOY WY WEEKISO WEEK_ISO WEEKOFYEARISO WEEKOFYEAR_ISO",
+            ISOYEAR="YEAROFWEEK YEAROFWEEKISO",
+            DAYOFYEAR="DAYOFYEAR YEARDAY DOY DY",
+            FROM_SUNDAY_0="DAYOFWEEK WEEKDAY DOW DW",
+            FROM_MONDAY="DAYOFWEEKISO WEEKDAY_ISO DOW_ISO DW_ISO DAYOFWEEK_ISO",
+            EPOCH="EPOCH_SECOND EPOCH EPOCH_SECONDS",
+            EPOCH_MILLISECOND="EPOCH_MILLISECOND EPOCH_MILLISECONDS",
+            EPOCH_MICROSECOND="EPOCH_MICROSECOND EPOCH_MICROSECONDS",
+        ),
+    },
+    "redshift": _names(
+        YEAR="YEAR Y YR YRS YEARS",
+        QUARTER="QUARTER QTR QTRS QUARTERS",
+        MONTH="MONTH MON MONS MONTHS",
+        DAY="DAY D DAYS",
+        HOUR="HOUR H HR HRS HOURS",
+        MINUTE="MINUTE M MIN MINS MINUTES",
+        SECOND="SECOND S SEC SECS SECONDS",
+        ISOWEEK="WEEK W WEEKS",
+        FROM_SUNDAY_0="DOW DAYOFWEEK DW WEEKDAY",
+        DAYOFYEAR="DOY DAYOFYEAR DY YEARDAY",
+        EPOCH="EPOCH",
+    ),
+    "bigquery": {
+        **_CALENDAR,
+        **_CLOCK,
+        **_names(
+            SECOND="SECOND",
+            OWN_MILLISECOND="MILLISECOND",
+            OWN_MICROSECOND="MICROSECOND",
+            FROM_SUNDAY="DAYOFWEEK",
+            DAYOFYEAR="DAYOFYEAR",
+            ISOWEEK="ISOWEEK",
+            ISOYEAR="ISOYEAR",
+            DATE="DATE",
+            TIME="TIME",
+        ),
+    },
+    "spark": _names(
+        YEAR="YEAR Y YEARS YR YRS",
+        QUARTER="QUARTER QTR",
+        MONTH="MONTH MON MONS MONTHS",
+        DAY="DAY D DAYS",
+        HOUR="HOUR H HOURS HR HRS",
+        MINUTE="MINUTE M MIN MINS MINUTES",
+        SECONDS="SECOND S SEC SECONDS SECS",
+        ISOWEEK="WEEK W WEEKS",
+        ISOYEAR="YEAROFWEEK",
+        DAYOFYEAR="DOY",
+        FROM_SUNDAY="DAYOFWEEK DOW",
+        FROM_MONDAY="DAYOFWEEK_ISO DOW_ISO",
+    ),
+    "mysql": {**_CALENDAR, **_CLOCK, **_names(SECOND="SECOND", OWN_MICROSECOND="MICROSECOND")},
+    "tsql": _names(
+        YEAR="YEAR YY YYYY",
+        QUARTER="QUARTER QQ Q",
+        MONTH="MONTH MM M",
+        DAY="DAY DD D",
+        HOUR="HOUR HH",
+        MINUTE="MINUTE MI N",
+        SECOND="SECOND SS S",
+        OWN_MILLISECOND="MILLISECOND MS",
+        OWN_MICROSECOND="MICROSECOND MCS",
+        DAYOFYEAR="DAYOFYEAR DY Y",
+        WEEK_OF_US="WEEK WK WW",
+        FROM_SUNDAY="WEEKDAY DW DAYOFWEEK",
+        ISOWEEK="ISO_WEEK ISOWK ISOWW WEEKISO ISOWEEK",
+    ),
+    "oracle": _names(YEAR="YEAR", MONTH="MONTH", DAY="DAY", HOUR="HOUR", MINUTE="MINUTE", SECONDS="SECOND"),
+    "trino": {
+        **_CALENDAR,
+        **_CLOCK,
+        **_names(
+            SECOND="SECOND",
+            OWN_MILLISECOND="MILLISECOND",
+            ISOWEEK="WEEK",
+            DAY="DAY DAY_OF_MONTH",
+            FROM_MONDAY="DAY_OF_WEEK DOW DAYOFWEEK",
+            DAYOFYEAR="DAY_OF_YEAR DOY DAYOFYEAR",
+            ISOYEAR="YEAR_OF_WEEK YOW",
+        ),
+    },
+    "clickhouse": {**_CALENDAR, **_CLOCK, **_names(SECOND="SECOND")},
+}
+_NAMED_PARTS = {"MONTH": "MONTH_NAME", "FROM_SUNDAY": "DAY_NAME"}
+
+
+def template(part: str) -> str:
+    """DuckDB's SQL for a part of the argument `{0}`."""
+    return _PARTS[part].replace("{0}", AT)
+
+
+def extract(call: DateCall) -> exp.Expression:
+    """The part of `at` that is named."""
+    name = word(call["unit"])
+    if call.family == "mysql" and name == "WEEK":
+        return sql(week_template(0), [call["at"]])
+    if call.family == "bigquery" and name.startswith("WEEK"):
+        first = name.removeprefix("WEEK").strip("()") or "SUNDAY"
+        if first in DAYS:
+            return sql(_numbered(_since(DAYS.index(first)), 0, whole_year=False), [call["at"]])
+    part = _BY_NAME[call.family].get(name)
+    if part is None:
+        call.refuse(f"the part {name.lower()}" if name else "a part that is computed")
+    if call.name.upper() == "DATENAME":
+        return _name(part, call)
+    return call.sql(template(part), "at")
+
+
+def _name(part: str, call: DateCall) -> exp.Expression:
+    """The part as text: a month's or a day's name, or the number."""
+    named = template(_NAMED_PARTS.get(part, part))
+    return call.sql(f"CAST({named} AS VARCHAR)", "at")
+
+
+_SINCE_MONDAY, _SINCE_SUNDAY = f"(isodow({AT}) - 1)", f"dayofweek({AT})"
+
+
+def _since(day: int) -> str:
+    """The days since the last of a weekday, Monday being 0."""
+    return f"((isodow({AT}) + {6 - day}) % 7)"
+
+
+def _numbered(since: str, middle: int, whole_year: bool, year: bool = False) -> str:
+    """The number of a week in the year of its day `middle`; with `year`, behind that year."""
+    pivot = f"(CAST({AT} AS DATE) - CAST({since} AS INTEGER) + {middle})"
+    number = f"(dayofyear({pivot}) + 6) // 7"
+    if year:
+        return f"year({pivot}) * 100 + {number}"
+    if whole_year:
+        return number
+    return (
+        f"CASE WHEN year({pivot}) < year({AT}) THEN 0 "
+        f"WHEN year({pivot}) > year({AT}) THEN 53 ELSE {number} END"
+    )
+
+
+def week_template(mode: int, year: bool = False) -> str:
+    """The week of `{0}` in one of MySQL's modes: odd ones from Monday on; 1, 3, 4 and 6 with four days of the
+    year at least; from 2 on (but 4 and 5) numbered from 1."""
+    since = _SINCE_MONDAY if mode % 2 else _SINCE_SUNDAY
+    middle = 3 if mode in (1, 3, 4, 6) else 0
+    return _numbered(since, middle, mode in (2, 3, 6, 7), year)
+
+
+def _mode(call: DateCall) -> int:
+    node = call.args.get("mode")
+    if node is None:
+        return 0
+    if not isinstance(node, exp.Literal) or node.name not in map(str, range(8)):
+        call.refuse("a mode that is not one of 0 to 7")
+    return int(node.name)
+
+
+def week(call: DateCall) -> exp.Expression:
+    return call.sql(week_template(_mode(call)), "at")
+
+
+def year_and_week(call: DateCall) -> exp.Expression:
+    """The year of the week, and its number in it, as one number."""
+    return call.sql(week_template(_mode(call), year=True), "at")

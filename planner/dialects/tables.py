@@ -1,0 +1,337 @@
+"""What each dialect's date functions mean: by name and arguments a meaning (`@shift`), a part (`#DAYOFYEAR`),
+or DuckDB's SQL over the arguments in order.
+
+A place with `?` may be left out. What a dialect's manual has and this table has not is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+Table = Mapping[str, str]
+
+_FIELDS: Table = {
+    "YEAR(at)": "#YEAR",
+    "MONTH(at)": "#MONTH",
+    "DAY(at)": "#DAY",
+}
+_MORE_FIELDS: Table = {
+    **_FIELDS,
+    "QUARTER(at)": "#QUARTER",
+    "DAYOFMONTH(at)": "#DAY",
+    "DAYOFYEAR(at)": "#DAYOFYEAR",
+    "HOUR(at)": "#HOUR",
+    "MINUTE(at)": "#MINUTE",
+    "SECOND(at)": "#SECOND",
+}
+_DAY_FROM_PARTS = (
+    "CAST(make_date(CAST({0} AS INTEGER), 1, 1) + to_months(CAST({1} AS INTEGER) - 1)"
+    " + to_days(CAST({2} AS INTEGER) - 1) AS DATE)"
+)
+_DAY = "CAST(CAST({0} AS TIMESTAMP) AS DATE)"
+_SINCE_DAYS = "CAST(date_diff('day', DATE '1970-01-01', CAST({0} AS TIMESTAMP)) AS INTEGER)"
+_WHOLE_SECONDS = "epoch_us(CAST({0} AS TIMESTAMP)) // 1000000"
+_OF_MICROSECONDS = "CAST(make_timestamp(CAST({0} AS BIGINT)) AS TIMESTAMPTZ)"
+_OF_MILLISECONDS = "CAST(make_timestamp(CAST({0} AS BIGINT) * 1000) AS TIMESTAMPTZ)"
+_OF_SECONDS = (
+    "CAST(make_timestamp(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT)) AS TIMESTAMPTZ)"
+)
+_OF_SECONDS_IN_UTC = _OF_SECONDS.replace("TIMESTAMPTZ", "TIMESTAMP")
+
+SNOWFLAKE: Table = {
+    **_MORE_FIELDS,
+    "DATEADD(unit, n, at)": "@shift",
+    "TIMEADD(unit, n, at)": "@shift",
+    "TIMESTAMPADD(unit, n, at)": "@shift",
+    "ADD_MONTHS(at, n)": "@add_months_at_end",
+    "DATEDIFF(unit, a, b)": "@boundaries",
+    "TIMEDIFF(unit, a, b)": "@boundaries",
+    "TIMESTAMPDIFF(unit, a, b)": "@boundaries",
+    "MONTHS_BETWEEN(b, a)": "@months_between",
+    "DATE_TRUNC(unit, at)": "@truncate",
+    "TRUNC(at, unit)": "@truncate_or_number",
+    "LAST_DAY(at, unit?)": "@last_day",
+    "NEXT_DAY(at, day)": "@next_day",
+    "PREVIOUS_DAY(at, day)": "@previous_day",
+    "DATE_PART(unit, at)": "@extract",
+    "EXTRACT(unit, at)": "@extract",
+    "WEEK(at)": "#ISOWEEK",
+    "WEEKOFYEAR(at)": "#ISOWEEK",
+    "WEEKISO(at)": "#ISOWEEK",
+    "YEAROFWEEK(at)": "#ISOYEAR",
+    "YEAROFWEEKISO(at)": "#ISOYEAR",
+    "DAYOFWEEK(at)": "#FROM_SUNDAY_0",
+    "DAYOFWEEKISO(at)": "#FROM_MONDAY",
+    "DAYNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%a')",
+    "MONTHNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%b')",
+    "DATE_FROM_PARTS(year, month, day)": _DAY_FROM_PARTS,
+    "DATEFROMPARTS(year, month, day)": _DAY_FROM_PARTS,
+    "DATE(at)": _DAY,
+}
+REDSHIFT: Table = {
+    "DATEADD(unit, n, at)": "@shift",
+    "DATE_ADD(unit, n, at)": "@shift",
+    "ADD_MONTHS(at, n)": "@add_months_at_end",
+    "DATEDIFF(unit, a, b)": "@boundaries",
+    "DATE_DIFF(unit, a, b)": "@boundaries",
+    "MONTHS_BETWEEN(b, a)": "@months_between",
+    "DATE_TRUNC(unit, at)": "@truncate_moment",
+    "TRUNC(at)": "@day_or_number",
+    "LAST_DAY(at)": "@last_day",
+    "NEXT_DAY(at, day)": "@next_day",
+    "DATE_PART(unit, at)": "@extract",
+    "PGDATE_PART(unit, at)": "@extract",
+    "DATE_PART_YEAR(at)": "#YEAR",
+    "EXTRACT(unit, at)": "@extract",
+    "DATE_CMP(a, b)": "CASE WHEN {0} < {1} THEN -1 WHEN {0} = {1} THEN 0 WHEN {0} > {1} THEN 1 END",
+}
+BIGQUERY: Table = {
+    "DATE_ADD(at, by)": "@shift_by",
+    "DATE_SUB(at, by)": "@shift_back_by",
+    "DATETIME_ADD(at, by)": "@datetime_shift_by",
+    "DATETIME_SUB(at, by)": "@datetime_shift_back_by",
+    "TIMESTAMP_ADD(at, by)": "@zoned_shift_by",
+    "TIMESTAMP_SUB(at, by)": "@zoned_shift_back_by",
+    "DATE_DIFF(b, a, unit)": "@boundaries",
+    "DATETIME_DIFF(b, a, unit)": "@boundaries",
+    "TIMESTAMP_DIFF(b, a, unit)": "@elapsed",
+    "DATE_TRUNC(at, unit)": "@truncate",
+    "DATETIME_TRUNC(at, unit)": "@truncate_moment",
+    "TIMESTAMP_TRUNC(at, unit)": "@truncate_zoned",
+    "LAST_DAY(at, unit?)": "@last_day",
+    "EXTRACT(unit, at)": "@extract",
+    "DATE(at)": _DAY,
+    "DATE(year, month, day)": "make_date({0}, {1}, {2})",
+    "UNIX_DATE(at)": _SINCE_DAYS,
+    "UNIX_SECONDS(at)": "#EPOCH",
+    "UNIX_MILLIS(at)": "#EPOCH_MILLISECOND",
+    "UNIX_MICROS(at)": "#EPOCH_MICROSECOND",
+    "TIMESTAMP_SECONDS(n)": _OF_SECONDS,
+    "TIMESTAMP_MILLIS(n)": _OF_MILLISECONDS,
+    "TIMESTAMP_MICROS(n)": _OF_MICROSECONDS,
+    "DATE_FROM_UNIX_DATE(n)": "DATE '1970-01-01' + CAST({0} AS INTEGER)",
+}
+SPARK: Table = {
+    **_MORE_FIELDS,
+    "DATE_ADD(at, n)": "@shift_day",
+    "DATEADD(at, n)": "@shift_day",
+    "DATE_SUB(at, n)": "@shift_day_back",
+    "DATE_ADD(unit, n, at)": "@shift_moment",
+    "DATEADD(unit, n, at)": "@shift_moment",
+    "TIMESTAMPADD(unit, n, at)": "@shift_moment",
+    "ADD_MONTHS(at, n)": "@add_months",
+    "DATEDIFF(b, a)": "@days",
+    "DATE_DIFF(b, a)": "@days",
+    "DATEDIFF(unit, a, b)": "@elapsed",
+    "DATE_DIFF(unit, a, b)": "@elapsed",
+    "TIMESTAMPDIFF(unit, a, b)": "@elapsed",
+    "MONTHS_BETWEEN(b, a, rounds?)": "@months_between",
+    "DATE_TRUNC(unit, at)": "@truncate_zoned",
+    "TRUNC(at, unit)": "@truncate_day",
+    "LAST_DAY(at)": "@last_day",
+    "NEXT_DAY(at, day)": "@next_day",
+    "DATE_PART(unit, at)": "@extract",
+    "DATEPART(unit, at)": "@extract",
+    "EXTRACT(unit, at)": "@extract",
+    "DAYOFWEEK(at)": "#FROM_SUNDAY",
+    "WEEKDAY(at)": "#FROM_MONDAY_0",
+    "WEEKOFYEAR(at)": "#ISOWEEK",
+    "DAYNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%a')",
+    "MONTHNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%b')",
+    "DATE(at)": _DAY,
+    "UNIX_DATE(at)": _SINCE_DAYS,
+    "UNIX_SECONDS(at)": "#EPOCH",
+    "UNIX_MILLIS(at)": "#EPOCH_MILLISECOND",
+    "UNIX_MICROS(at)": "#EPOCH_MICROSECOND",
+    "UNIX_TIMESTAMP(at)": _WHOLE_SECONDS,
+    "TO_UNIX_TIMESTAMP(at)": _WHOLE_SECONDS,
+    "TIMESTAMP_SECONDS(n)": _OF_SECONDS,
+    "TIMESTAMP_MILLIS(n)": _OF_MILLISECONDS,
+    "TIMESTAMP_MICROS(n)": _OF_MICROSECONDS,
+    "FROM_UNIXTIME(n)": "strftime(make_timestamp(CAST({0} AS BIGINT) * 1000000), '%Y-%m-%d %H:%M:%S')",
+    "DATE_FROM_UNIX_DATE(n)": "DATE '1970-01-01' + CAST({0} AS INTEGER)",
+    "MAKE_DATE(year, month, day)": "make_date({0}, {1}, {2})",
+}
+MYSQL: Table = {
+    **_MORE_FIELDS,
+    "DATE_ADD(at, by)": "@shift_interval",
+    "DATE_SUB(at, by)": "@shift_back_interval",
+    "ADDDATE(at, by)": "@shift_by",
+    "SUBDATE(at, by)": "@shift_back_by",
+    "TIMESTAMPADD(unit, n, at)": "@shift",
+    "DATEDIFF(b, a)": "@days",
+    "TIMESTAMPDIFF(unit, a, b)": "@elapsed",
+    "LAST_DAY(at)": "@last_day",
+    "EXTRACT(unit, at)": "@extract",
+    "WEEK(at, mode?)": "@week",
+    "YEARWEEK(at, mode?)": "@year_and_week",
+    "WEEKOFYEAR(at)": "#ISOWEEK",
+    "DAYOFWEEK(at)": "#FROM_SUNDAY",
+    "WEEKDAY(at)": "#FROM_MONDAY_0",
+    "MICROSECOND(at)": "#OWN_MICROSECOND",
+    "DAYNAME(at)": "#DAY_NAME",
+    "MONTHNAME(at)": "#MONTH_NAME",
+    "TO_DAYS(at)": "date_diff('day', DATE '1970-01-01', CAST({0} AS TIMESTAMP)) + 719528",
+    "FROM_DAYS(n)": "DATE '1970-01-01' + (CAST({0} AS INTEGER) - 719528)",
+    "MAKEDATE(year, n)": (
+        "CASE WHEN {1} > 0 THEN CAST(make_date({0}, 1, 1) + to_days(CAST({1} AS INTEGER) - 1) AS DATE) END"
+    ),
+    "DATE(at)": _DAY,
+    "UNIX_TIMESTAMP(at)": "#EPOCH",
+    "FROM_UNIXTIME(n)": _OF_SECONDS_IN_UTC,
+    "PERIOD_DIFF(n, m)": "({0} // 100 - {1} // 100) * 12 + {0} % 100 - {1} % 100",
+}
+TSQL: Table = {
+    **_FIELDS,
+    "DATEADD(unit, n, at)": "@shift",
+    "DATEDIFF(unit, a, b)": "@boundaries",
+    "DATEDIFF_BIG(unit, a, b)": "@boundaries",
+    "DATETRUNC(unit, at)": "@truncate",
+    "DATEPART(unit, at)": "@extract",
+    "DATENAME(unit, at)": "@extract",
+    "EOMONTH(at)": "@last_day",
+    "EOMONTH(at, n)": (
+        "last_day(date_trunc('month', CAST({0} AS TIMESTAMP)) + to_months(CAST(trunc({1}) AS INTEGER)))"
+    ),
+    "DATEFROMPARTS(year, month, day)": "make_date({0}, {1}, {2})",
+}
+ORACLE: Table = {
+    "ADD_MONTHS(at, n)": "@add_months_at_end",
+    "MONTHS_BETWEEN(b, a)": "@months_between",
+    "TRUNC(at)": "@day_or_number",
+    "TRUNC(at, unit)": "@oracle_truncate",
+    "LAST_DAY(at)": "@last_day_kept",
+    "NEXT_DAY(at, day)": "@next_day_kept",
+    "EXTRACT(unit, at)": "@extract",
+}
+TRINO: Table = {
+    **_MORE_FIELDS,
+    "DATE_ADD(unit, n, at)": "@shift",
+    "DATE_DIFF(unit, a, b)": "@elapsed",
+    "DATE_TRUNC(unit, at)": "@truncate",
+    "LAST_DAY_OF_MONTH(at)": "@last_day",
+    "EXTRACT(unit, at)": "@extract",
+    "WEEK(at)": "#ISOWEEK",
+    "WEEK_OF_YEAR(at)": "#ISOWEEK",
+    "YEAR_OF_WEEK(at)": "#ISOYEAR",
+    "YOW(at)": "#ISOYEAR",
+    "DAY_OF_WEEK(at)": "#FROM_MONDAY",
+    "DOW(at)": "#FROM_MONDAY",
+    "DAY_OF_MONTH(at)": "#DAY",
+    "DAY_OF_YEAR(at)": "#DAYOFYEAR",
+    "DOY(at)": "#DAYOFYEAR",
+    "MILLISECOND(at)": "#OWN_MILLISECOND",
+    "DATE(at)": _DAY,
+    "FROM_ISO8601_DATE(at)": "CAST({0} AS DATE)",
+    "FROM_UNIXTIME(n)": _OF_SECONDS,
+    "TO_UNIXTIME(at)": "epoch(CAST({0} AS TIMESTAMP))",
+}
+_CLICKHOUSE_SUMS: Table = {
+    f"{name}{unit}S(at, n)": f"@shift_{way}:{unit}"
+    for name, way in (("ADD", "on"), ("SUBTRACT", "off"))
+    for unit in ("SECOND", "MINUTE", "HOUR", "DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+}
+CLICKHOUSE: Table = {
+    **_MORE_FIELDS,
+    **_CLICKHOUSE_SUMS,
+    "DATEADD(unit, n, at)": "@shift",
+    "DATE_ADD(unit, n, at)": "@shift",
+    "TIMESTAMPADD(unit, n, at)": "@shift",
+    "TIMESTAMP_ADD(unit, n, at)": "@shift",
+    "DATESUB(unit, n, at)": "@shift_back",
+    "DATE_SUB(unit, n, at)": "@shift_back",
+    "TIMESTAMPSUB(unit, n, at)": "@shift_back",
+    "TIMESTAMP_SUB(unit, n, at)": "@shift_back",
+    "DATEADD(at, by)": "@shift_by",
+    "DATE_ADD(at, by)": "@shift_by",
+    "TIMESTAMP_ADD(at, by)": "@shift_by",
+    "DATESUB(at, by)": "@shift_back_by",
+    "DATE_SUB(at, by)": "@shift_back_by",
+    "TIMESTAMP_SUB(at, by)": "@shift_back_by",
+    "DATEDIFF(unit, a, b)": "@boundaries",
+    "DATE_DIFF(unit, a, b)": "@boundaries",
+    "TIMESTAMPDIFF(unit, a, b)": "@boundaries",
+    "TIMESTAMP_DIFF(unit, a, b)": "@boundaries",
+    "AGE(unit, a, b)": "@elapsed",
+    "DATE_TRUNC(unit, at)": "@truncate_calendar",
+    "DATETRUNC(unit, at)": "@truncate_calendar",
+    "TOSTARTOFYEAR(at)": "CAST(date_trunc('year', CAST({0} AS TIMESTAMP)) AS DATE)",
+    "TOSTARTOFISOYEAR(at)": "CAST(date_trunc('isoyear', CAST({0} AS TIMESTAMP)) AS DATE)",
+    "TOSTARTOFQUARTER(at)": "CAST(date_trunc('quarter', CAST({0} AS TIMESTAMP)) AS DATE)",
+    "TOSTARTOFMONTH(at)": "CAST(date_trunc('month', CAST({0} AS TIMESTAMP)) AS DATE)",
+    "TOLASTDAYOFMONTH(at)": "@last_day",
+    "TOMONDAY(at)": "CAST(date_trunc('week', CAST({0} AS TIMESTAMP)) AS DATE)",
+    "TOSTARTOFDAY(at)": "date_trunc('day', CAST({0} AS TIMESTAMP))",
+    "TOSTARTOFHOUR(at)": "date_trunc('hour', CAST({0} AS TIMESTAMP))",
+    "TOSTARTOFMINUTE(at)": "date_trunc('minute', CAST({0} AS TIMESTAMP))",
+    "TOSTARTOFSECOND(at)": "date_trunc('second', CAST({0} AS TIMESTAMP))",
+    "EXTRACT(unit, at)": "@extract",
+    "TOYEAR(at)": "#YEAR",
+    "TOQUARTER(at)": "#QUARTER",
+    "TOMONTH(at)": "#MONTH",
+    "TODAYOFMONTH(at)": "#DAY",
+    "TODAYOFYEAR(at)": "#DAYOFYEAR",
+    "TODAYOFWEEK(at)": "#FROM_MONDAY",
+    "DAYOFWEEK(at)": "#FROM_MONDAY",
+    "TOHOUR(at)": "#HOUR",
+    "TOMINUTE(at)": "#MINUTE",
+    "TOSECOND(at)": "#SECOND",
+    "TOISOWEEK(at)": "#ISOWEEK",
+    "TOISOYEAR(at)": "#ISOYEAR",
+    "TOWEEK(at, mode?)": "@week",
+    "WEEK(at, mode?)": "@week",
+    "TOYEARWEEK(at, mode?)": "@year_and_week",
+    "YEARWEEK(at, mode?)": "@year_and_week",
+    "TOYYYYMM(at)": "year(CAST({0} AS TIMESTAMP)) * 100 + month(CAST({0} AS TIMESTAMP))",
+    "TOYYYYMMDD(at)": (
+        "year(CAST({0} AS TIMESTAMP)) * 10000 + month(CAST({0} AS TIMESTAMP)) * 100"
+        " + day(CAST({0} AS TIMESTAMP))"
+    ),
+    "TOUNIXTIMESTAMP(at)": "#EPOCH",
+    "FROMUNIXTIMESTAMP(n)": _OF_SECONDS_IN_UTC,
+    "TODATE(at)": _DAY,
+    "TODATETIME(at)": "date_trunc('second', CAST({0} AS TIMESTAMP))",
+    "DATE(at)": _DAY,
+    "MAKEDATE(year, month, day)": "make_date({0}, {1}, {2})",
+}
+SQLITE: Table = {
+    "DATE(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d')",
+    "DATETIME(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d %H:%M:%S')",
+    "TIME(at)": "strftime(CAST({0} AS TIMESTAMP), '%H:%M:%S')",
+    "JULIANDAY(at)": "CAST(epoch_us(CAST({0} AS TIMESTAMP)) AS DOUBLE) / 86400000000 + 2440587.5",
+    "UNIXEPOCH(at)": "#EPOCH",
+}
+TABLES: Mapping[str, Table] = {
+    "snowflake": SNOWFLAKE,
+    "redshift": REDSHIFT,
+    "bigquery": BIGQUERY,
+    "spark": SPARK,
+    "mysql": MYSQL,
+    "tsql": TSQL,
+    "oracle": ORACLE,
+    "trino": TRINO,
+    "clickhouse": CLICKHOUSE,
+    "sqlite": SQLITE,
+}
+UNCHECKED = frozenset(
+    {
+        *("ADDTIME", "CONVERT_TIMEZONE", "CONVERT_TZ", "DATE_BIN", "DATE_BUCKET", "FROM_UTC_TIMESTAMP"),
+        *("MAKE_INTERVAL", "NEW_TIME", "PERIOD_ADD", "SUBTIME", "SWITCHOFFSET", "TIMEDIFF", "TIME_ADD"),
+        *("TIME_DIFF", "TIME_SLICE", "TIME_SUB", "TIME_TRUNC", "TODATETIMEOFFSET", "TO_SECONDS"),
+        *("TO_UTC_TIMESTAMP", "TOSTARTOFWEEK", "TOSTARTOFINTERVAL", "TOSTARTOFMILLISECOND"),
+        *("TOSTARTOFMICROSECOND", "TOSTARTOFFIVEMINUTES", "WEEK_START"),
+    }
+)
+"""Functions that sqlglot or DuckDB has, but of which nobody has said what they mean in the systems above."""
+NUMERIC = frozenset({"TRUNC"})
+"""Functions of dates in some systems that are functions of numbers in others."""
+FAMILIES: Mapping[str, str] = {
+    **{name: name for name in TABLES},
+    "databricks": "spark",
+    "spark2": "spark",
+    "hive": "spark",
+    "presto": "trino",
+    "athena": "trino",
+    "fabric": "tsql",
+}
+"""The system whose rules a dialect has."""

@@ -1,0 +1,118 @@
+"""Moments cut off at a unit, last days of units, and weekdays that follow."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.dialects.call import DateCall, number
+from planner.dialects.overloads import PREFIX
+from planner.dialects.units import is_clock, since_monday, word
+from planner.native import call_of, sql
+
+_FORMATS = {
+    "SPARK": {
+        **dict.fromkeys(("YEAR", "YYYY", "YY"), "YEAR"),
+        "QUARTER": "QUARTER",
+        **dict.fromkeys(("MONTH", "MM", "MON"), "MONTH"),
+        "WEEK": "WEEK",
+    },
+    "ORACLE": {
+        **dict.fromkeys(("YEAR", "SYEAR", "SYYYY", "YYYY", "YYY", "YY", "Y"), "YEAR"),
+        **dict.fromkeys(("IYYY", "IYY", "IY", "I"), "ISOYEAR"),
+        "Q": "QUARTER",
+        **dict.fromkeys(("MONTH", "MON", "MM", "RM"), "MONTH"),
+        "IW": "WEEK",
+        **dict.fromkeys(("DDD", "DD", "J"), "DAY"),
+        **dict.fromkeys(("HH", "HH12", "HH24"), "HOUR"),
+        "MI": "MINUTE",
+    },
+}
+"""What the formats of TRUNC(date, format) stand for."""
+_OF_MOMENTS = {
+    **_FORMATS["SPARK"],
+    "DAY": "DAY",
+    "DD": "DAY",
+    "HOUR": "HOUR",
+    "MINUTE": "MINUTE",
+    "SECOND": "SECOND",
+    "MILLISECOND": "MILLISECOND",
+    "MICROSECOND": "MICROSECOND",
+}
+
+
+def truncate(call: DateCall) -> exp.Expression:
+    """`at` cut off at the unit, of its own type."""
+    unit = call.unit()
+    if unit.startswith("WEEK("):
+        return call_of(PREFIX + "week_begun", [call["at"], number(since_monday(unit))], call.name.lower())
+    kind = "truncated"
+    if is_clock(unit) and call.family in ("tsql", "trino"):
+        kind = "truncated_strictly"
+    return call_of(PREFIX + kind, [call["at"], exp.Literal.string(unit.lower())], call.name.lower())
+
+
+def truncate_moment(call: DateCall) -> exp.Expression:
+    """The same as a moment."""
+    unit = call.unit()
+    moment = sql("CAST({0} AS TIMESTAMP)", [call["at"]])
+    if unit.startswith("WEEK("):
+        return call_of(PREFIX + "week_begun", [moment, number(since_monday(unit))], call.name.lower())
+    return sql(f"date_trunc('{unit.lower()}', {{0}})", [moment])
+
+
+def truncate_zoned(call: DateCall) -> exp.Expression:
+    """The same as a moment in UTC, by the names that Spark's `date_trunc` has for units."""
+    unit = _OF_MOMENTS.get(word(call["unit"])) if call.family == "spark" else call.unit()
+    if unit is None:
+        call.refuse("this unit")
+    if unit.startswith("WEEK("):
+        moment = sql("CAST({0} AS TIMESTAMPTZ)", [call["at"]])
+        return call_of(PREFIX + "week_begun", [moment, number(since_monday(unit))], call.name.lower())
+    return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMPTZ))", "at")
+
+
+def truncate_day(call: DateCall) -> exp.Expression:
+    """The day of `at` cut off at a format, as a day; in Oracle a format of the clock gives a moment."""
+    unit = _FORMATS[call.family.upper()].get(word(call["unit"]))
+    if unit is None:
+        call.refuse(f"the format {word(call['unit']) or 'that is computed'}")
+    if is_clock(unit):
+        return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP))", "at")
+    return call.sql(f"CAST(date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP)) AS DATE)", "at")
+
+
+def last_day_of(call: DateCall) -> exp.Expression:
+    """The last day of the unit that `at` is in."""
+    unit = call.unit()
+    if is_clock(unit):
+        call.refuse(f"the unit {unit.lower()}")
+    days = since_monday(unit)
+    if unit == "ISOYEAR":
+        begun = "date_trunc('isoyear', date_trunc('isoyear', {0}) + INTERVAL 380 DAY)"
+        return call.sql(f"CAST({begun.replace('{0}', _AT)} - INTERVAL 1 DAY AS DATE)", "at")
+    if unit.startswith("WEEK"):
+        begun = f"date_trunc('week', {_AT} + to_days({days})) - to_days({days})"
+        return call.sql(f"CAST({begun} + INTERVAL 6 DAY AS DATE)", "at")
+    return call.sql(
+        f"CAST(date_trunc('{unit.lower()}', {_AT}) + INTERVAL 1 {unit} - INTERVAL 1 DAY AS DATE)", "at"
+    )
+
+
+_AT = "CAST({0} AS TIMESTAMP)"
+
+
+def next_day(call: DateCall) -> exp.Expression:
+    """The first day after that of `at` that is the weekday."""
+    steps = f"({call.day()} - isodow({_AT}) + 6) % 7 + 1"
+    return call.sql(f"CAST(CAST({_AT} AS DATE) + to_days(CAST({steps} AS INTEGER)) AS DATE)", "at")
+
+
+def previous_day(call: DateCall) -> exp.Expression:
+    """The last day before that of `at` that is the weekday."""
+    steps = f"(isodow({_AT}) - {call.day()} + 6) % 7 + 1"
+    return call.sql(f"CAST(CAST({_AT} AS DATE) - to_days(CAST({steps} AS INTEGER)) AS DATE)", "at")
+
+
+def next_day_kept(call: DateCall) -> exp.Expression:
+    """The same, at the time of day of `at`."""
+    return call_of(PREFIX + "next_day_kept", [call["at"], number(call.day())], call.name.lower())

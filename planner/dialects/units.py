@@ -1,0 +1,174 @@
+"""Units of time under the names that the dialects give them.
+
+A unit is one of UNITS; WEEK may say the day that it begins with (`WEEK(SUNDAY)`). A name that a dialect does
+not have is None.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from sqlglot import exp
+
+CLOCK = ("HOUR", "MINUTE", "SECOND", "MILLISECOND", "MICROSECOND")
+CALENDAR = ("DAY", "WEEK", "MONTH", "QUARTER", "YEAR")
+DAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUNDAY")
+_LONG = ("DECADE", "CENTURY", "MILLENNIUM")
+
+
+def _named(**names: str) -> dict[str, str]:
+    """Unit by name, the plural of each too."""
+    return {alias: unit for unit, aliases in names.items() for alias in aliases.split()}
+
+
+_PLURALS = {f"{unit}S": unit for unit in (*CALENDAR, *CLOCK)}
+_PLAIN = {unit: unit for unit in (*CALENDAR, *CLOCK)}
+_POSTGRES = _named(
+    YEAR="Y YR YRS",
+    MONTH="MON MONS",
+    WEEK="W",
+    DAY="D",
+    HOUR="H HR HRS",
+    MINUTE="M MIN MINS",
+    SECOND="S SEC SECS",
+    MILLISECOND="MS MSEC MSECS MSECOND MSECONDS",
+    MICROSECOND="US USEC USECS USECOND USECONDS",
+    DECADE="DECADE DECADES DEC DECS",
+    CENTURY="CENTURY CENTURIES C CENT",
+    MILLENNIUM="MILLENNIUM MILLENNIA MIL MILS",
+)
+_NAMES: Mapping[str, Mapping[str, str]] = {
+    "postgres": {**_PLAIN, **_PLURALS, **_POSTGRES},
+    "redshift": {
+        **_PLAIN,
+        **_PLURALS,
+        **_named(
+            YEAR="Y YR YRS",
+            QUARTER="QTR QTRS",
+            MONTH="MON MONS",
+            WEEK="W",
+            DAY="D",
+            HOUR="H HR HRS",
+            MINUTE="M MIN MINS",
+            SECOND="S SEC SECS",
+            MILLISECOND="MS MSEC MSECS MSECOND MSECONDS MILLISEC MILLISECS MILLISECON",
+            MICROSECOND="US USEC USECS USECOND USECONDS MICROSEC MICROSECS",
+        ),
+    },
+    "snowflake": {
+        **_PLAIN,
+        **_PLURALS,
+        **_named(
+            YEAR="Y YY YYY YYYY YR YRS",
+            QUARTER="Q QTR QTRS",
+            MONTH="MM MON MONS",
+            WEEK="W WK WEEKOFYEAR WOY WY",
+            DAY="D DD DAYOFMONTH",
+            HOUR="H HH HR HRS",
+            MINUTE="M MI MIN MINS",
+            SECOND="S SEC SECS",
+            MILLISECOND="MS MSEC",
+            MICROSECOND="US USEC",
+        ),
+    },
+    "bigquery": _PLAIN,
+    "spark": {
+        **_PLAIN,
+        **_named(
+            YEAR="YY YYYY YEARS",
+            QUARTER="QTR",
+            MONTH="MM MON MONTHS",
+            WEEK="WEEKS",
+            DAY="DD DAYS DAYOFYEAR",
+            HOUR="HOURS",
+            MINUTE="MINUTES",
+            SECOND="SECONDS",
+            MILLISECOND="MILLISECONDS",
+            MICROSECOND="MICROSECONDS",
+        ),
+    },
+    "mysql": _PLAIN,
+    "tsql": {
+        **_PLAIN,
+        **_named(
+            YEAR="YY YYYY",
+            QUARTER="QQ Q",
+            MONTH="MM M",
+            WEEK="WK WW",
+            DAY="DD D DAYOFYEAR DY Y WEEKDAY DW W",
+            HOUR="HH",
+            MINUTE="MI N",
+            SECOND="SS S",
+            MILLISECOND="MS",
+            MICROSECOND="MCS",
+        ),
+    },
+    "oracle": _PLAIN,
+    "trino": {unit: unit for unit in (*CALENDAR, *CLOCK[:-1])},
+    "clickhouse": {
+        **_PLAIN,
+        **_PLURALS,
+        **_named(
+            YEAR="YY YYYY",
+            QUARTER="QQ Q",
+            MONTH="MM M",
+            WEEK="WK WW",
+            DAY="DD D",
+            HOUR="HH H",
+            MINUTE="MI N",
+            SECOND="SS S",
+            MILLISECOND="MS",
+            MICROSECOND="US U",
+        ),
+    },
+    "sqlite": {**_PLAIN, **_PLURALS},
+}
+
+
+def word(node: exp.Expr | None) -> str:
+    """What a unit, a format or a day's name is written as, in upper case; empty if it is computed."""
+    match node:
+        case exp.Literal(is_string=True) | exp.Var():
+            return node.name.upper()
+        case exp.Column() if not node.table:
+            return node.name.upper()
+        case exp.Week() | exp.WeekStart():
+            return f"WEEK({node.this.name.upper()})"
+        case exp.Anonymous() if node.name.upper() == "WEEK" and len(node.expressions) == 1:
+            return f"WEEK({node.expressions[0].name.upper()})"
+        case exp.Interval() | None:
+            return ""
+    return node.name.upper() if isinstance(node, exp.Identifier) else ""
+
+
+def unit(name: str, family: str) -> str | None:
+    """The unit of that name; a week with its first day where that is not Monday."""
+    if family == "bigquery":
+        special = {"ISOWEEK": "WEEK", "WEEK": "WEEK(SUNDAY)", "ISOYEAR": "ISOYEAR", "WEEK(MONDAY)": "WEEK"}
+        if name in special:
+            return special[name]
+        first = re.fullmatch(r"WEEK\((\w+)\)", name)
+        if first:
+            return name if first[1] in DAYS else None
+    if family == "tsql" and name in ("ISO_WEEK", "ISOWK", "ISOWW"):
+        return "WEEK"
+    if family == "tsql" and name in ("WEEK", "WK", "WW"):
+        return "WEEK(SUNDAY)"
+    return _NAMES.get(family, _NAMES["postgres"]).get(name)
+
+
+def length(name: str) -> str | None:
+    """The unit without the day that it begins with, for sums; None if it is none that can be added."""
+    return None if name == "ISOYEAR" else name.partition("(")[0]
+
+
+def is_clock(name: str) -> bool:
+    """Whether the unit is one of the time of day."""
+    return name in CLOCK
+
+
+def since_monday(name: str) -> int:
+    """By how many days before Monday the weeks of a unit begin: `WEEK(SUNDAY)` → 1."""
+    first = re.fullmatch(r"WEEK\((\w+)\)", name)
+    return (7 - DAYS.index(first[1])) % 7 if first else 0

@@ -1,0 +1,122 @@
+"""What the dialects' rules refuse, the same text in a view and ad hoc, and TRY."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.schema import INTEGER, TIMESTAMP
+from planner import plan_query
+from planner.adhoc import adhoc_query
+from planner.dialects.dates import functions
+from planner.dialects.tables import FAMILIES, TABLES, UNCHECKED
+from planner.errors import PlannerError
+from planner.script import split
+from tests.planner.dated import asked, duck, plain, viewed
+from tests.planner.test_functions import USES
+
+REFUSED = [
+    ("trino", "DATEADD('day', 1, DATE '2024-01-31')", "dateadd of trino"),
+    ("mysql", "DATE_TRUNC('month', NOW())", "date_trunc of mysql"),
+    ("oracle", "DATEDIFF('day', DATE '2024-01-31', DATE '2024-02-01')", "datediff of oracle"),
+    ("bigquery", "DATEDIFF(DATE '2024-01-31', DATE '2024-02-01')", "datediff of bigquery"),
+    ("sqlite", "date('2024-01-31', '+1 month')", "date with 2 arguments"),
+    ("mysql", "DATE_ADD(DATE '2024-01-31', INTERVAL '1:30' MINUTE_SECOND)", "1:30"),
+    ("mysql", "EXTRACT(DAY_HOUR FROM DATE '2024-01-31')", "the part day_hour"),
+    ("mysql", "CONVERT_TZ('2024-01-31', '+00:00', '+01:00')", "convert_tz of mysql"),
+    ("redshift", "DATEDIFF(week, '2024-01-31', '2024-02-01')", "the unit week"),
+    ("snowflake", "DATEADD(nanosecond, 1, DATE '2024-01-31')", "the unit nanosecond"),
+    ("snowflake", "NEXT_DAY(DATE '2024-01-31', 'someday')", "the day someday"),
+    ("bigquery", "TIMESTAMP_ADD(TIMESTAMP '2024-01-31', INTERVAL 1 MONTH)", "the unit month"),
+    ("bigquery", "TIMESTAMP_DIFF(TIMESTAMP '2024-01-31', TIMESTAMP '2024-01-31', ISOYEAR)",
+     "the unit isoyear"),
+    ("clickhouse", "age('week', toDate('2024-01-31'), toDate('2024-02-29'))", "the unit week"),
+    ("clickhouse", "toStartOfWeek(toDate('2024-01-31'))", "tostartofweek of clickhouse"),
+    ("oracle", "TRUNC(DATE '2024-01-31', 'WW')", "the format WW"),
+    ("tsql", "DATEADD(hour, 1, CAST('2024-01-31' AS DATE))", "takes no DATE"),
+    ("trino", "date_add('hour', 1, DATE '2024-01-31')", "takes no DATE"),
+    ("postgres", "date_trunc('century', DATE '2024-01-31')", "century"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("dialect", "sql", "what"), REFUSED)
+def test_what_nobody_has_said_is_refused(dialect: str, sql: str, what: str) -> None:
+    with pytest.raises(PlannerError) as refused:
+        plan_query(f"SELECT {sql} AS v", {}, dialect)
+    error = refused.value
+    assert what in error.message and error.hint is not None
+    assert (error.line, error.column) == (1, 8)
+
+
+@pytest.mark.parametrize("family", TABLES)
+def test_every_unchecked_function_is_refused(family: str) -> None:
+    for name in UNCHECKED - set(functions(family)):
+        with pytest.raises(PlannerError):
+            plan_query(f"SELECT {name}(DATE '2024-01-31', DATE '2024-02-01') AS v", {}, family)
+
+
+def test_every_family_has_a_table() -> None:
+    assert set(FAMILIES.values()) == set(TABLES)
+
+
+@pytest.mark.parametrize("dialect", dict.fromkeys(use.dialect for use in USES))
+def test_the_same_text_is_the_same_value_ad_hoc(dialect: str) -> None:
+    """The functions of dates in the table of functions, asked once."""
+    mine = [use for use in USES if use.dialect == dialect and _is_dated(use.sql)]
+    items = ", ".join(f"{use.sql} AS v{number}" for number, use in enumerate(mine))
+    (piece,) = split(f"SELECT {items}", dialect)
+    answer = duck().run(adhoc_query(piece.parse(), ()), {})
+    cast = duck().cast(answer, ("VARCHAR",) * len(mine)).to_pylist()[0]
+    wrong = [
+        (use.sql, use.here, value)
+        for use, value in zip(mine, cast.values(), strict=True)
+        if _moment(value) != _moment(use.here)
+    ]
+    assert not wrong
+
+
+def _is_dated(sql: str) -> bool:
+    words = ("DATE", "WEEK", "MONTH", "TRUNC", "LAST_DAY", "NEXT_DAY", "EXTRACT", "TIMESTAMP", "||", "TRY(")
+    return any(word in sql.upper() for word in words) and "AGE(" not in sql.upper()
+
+
+def _moment(text: str | None) -> object:
+    """A value as both doors write it."""
+    if text in (None, "NULL"):
+        return None
+    text = str(text).replace("T", " ") if ":" in str(text) else str(text)
+    text = text.removesuffix("Z").removesuffix("+00")
+    try:
+        return round(float(text), 9)
+    except ValueError:
+        return plain({"0001-12-31 (BC)": "0000-12-31"}.get(text, text))
+
+
+TRIES = {
+    "TRY(10 / a)": [None, 10, 3, None],
+    "TRY(CAST(CAST(a AS VARCHAR) || 'x' AS BIGINT))": [None] * 4,
+    "TRY(a * 2147483647)": [0, 2147483647, None, None],
+    "COALESCE(TRY(10 / (a - 1)), -1)": [-10, -1, 5, -1],
+    "TRY(CASE WHEN a = 0 THEN 1 ELSE 5 / a END)": [1, 5, 1, None],
+    "TRY(CAST('{' AS BIGINT))": [None] * 4,
+}
+
+
+def test_try_is_null_where_a_part_fails() -> None:
+    rows = [(0, None), (1, None), (3, None), (None, None)]
+    for answers in (viewed, asked):
+        assert answers("trino", (INTEGER, INTEGER), rows, list(TRIES)) == list(TRIES.values())
+
+
+def test_try_of_a_query_is_refused() -> None:
+    with pytest.raises(PlannerError, match="try of a query"):
+        plan_query("SELECT TRY((SELECT 1)) AS v", {}, "trino")
+
+
+@pytest.mark.parametrize("dialect", ["oracle", "snowflake"])
+def test_calls_within_calls_stay_small(dialect: str) -> None:
+    """An argument that a translation needs several times is computed once."""
+    nested = "a"
+    for _ in range(8):
+        nested = f"ADD_MONTHS({nested}, 1)"
+    for answers in (viewed, asked):
+        assert answers(dialect, (TIMESTAMP, TIMESTAMP), [(None, None)], [nested]) == [[None]]
