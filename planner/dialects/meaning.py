@@ -10,6 +10,7 @@ from planner.dialects.reading import dialect_of
 from planner.dialects.rules import rule
 from planner.dialects.templates import is_native
 
+_MARK = ("line", "col", "start", "end")
 _TRANSLATIONS = (date_call, interval_sum, function, rule)
 
 
@@ -27,7 +28,7 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
 
 def _place(found: exp.Expression, node: exp.Expression) -> None:
     """Puts what is found where the user wrote the node, for errors."""
-    mark = {key: node.meta[key] for key in ("line", "col", "start", "end") if key in node.meta}
+    mark = {str(key): node.meta[key] for key in _MARK if key in node.meta}
     for new in (found, found.this):
         if mark and isinstance(new, exp.Paren | exp.Func) and "line" not in new.meta:
             new.meta.update(mark)

@@ -212,7 +212,7 @@ OF_MOMENTS: dict[str, list[Case]] = {
         *fields("EXTRACT({part} FROM a)", hour=lambda a: a.hour, second=lambda a: a.second),
     ],
     "tsql": [*sums("DATEADD({unit}, {n}, a)", CLOCK), *truncations("DATETRUNC({unit}, a)", CLOCK),
-             *fields("DATEPART({part}, a)", millisecond=lambda a: a.microsecond // 1000, hour=lambda a: a.hour)],
+             *fields("DATEPART({part}, a)", millisecond=lambda a: a.microsecond // 1000)],
     "oracle": [("EXTRACT(SECOND FROM a)", lambda a, b: a.second + a.microsecond / 1_000_000),
                ("TRUNC(a, 'HH24')", lambda a, b: begin(a, "hour"))],
     "trino": [*sums("date_add('{unit}', {n}, a)", CLOCK[:-1]), 
