@@ -52,9 +52,6 @@ def _names(**parts: str) -> dict[str, str]:
     return {name: part for part, names in parts.items() for name in names.split()}
 
 
-_POSTGRES = {
-    **_names(SECONDS="SECOND SECONDS S SEC SECS"),
-}
 _BY_NAME: Mapping[str, Mapping[str, str]] = {
     "snowflake": {
         **_names(

@@ -231,13 +231,23 @@ def test_rows_and_tables_have_the_width_of_the_schema():
     assert decode_rows(np.zeros((0, 3), np.int64), Schema(()), Dictionary()) == [(), (), ()]
 
 
-@pytest.mark.parametrize("text", ["+10000-01-01", "-0044-03-15", "+5000000-12-31", "infinity", "-infinity"])
+@pytest.mark.parametrize(
+    "text",
+    ["+10000-01-01", "-0044-03-15", "0000-12-31", "-0001-01-01", "+5000000-12-31", "infinity", "-infinity"],
+)
 def test_far_dates_come_back(text):
     assert decode_rows(np.array([[encode(text, s.DATE)]]), one(s.DATE), Dictionary()) == [(text,)]
 
 
 @pytest.mark.parametrize(
-    "text", ["+10000-01-01T01:02:03", "-0044-03-15T00:00:00.000001", "+290000-12-31T23:59:59", "infinity"]
+    "text",
+    [
+        "+10000-01-01T01:02:03",
+        "-0044-03-15T00:00:00.000001",
+        "0000-12-31T23:59:59",
+        "+290000-12-31T23:59:59",
+        "infinity",
+    ],
 )
 def test_far_timestamps_come_back(text):
     assert decode_rows(np.array([[encode(text, s.TIMESTAMP)]]), one(s.TIMESTAMP), Dictionary()) == [(text,)]
