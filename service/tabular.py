@@ -32,6 +32,8 @@ from service.objects import FORM, column_of
 OPS = {"insert": Op.INSERT, "delete": Op.DELETE, "upsert": Op.UPSERT}
 _BATCH = 1 << 16
 """Rows of Parquet that are decoded at once."""
+_ROOM = 4
+"""A batch of Parquet may take so many times the bytes of a body, for the moment."""
 _BLOCK = 1 << 22
 """Bytes of CSV that are parsed at once; a row may not be longer."""
 _HEADER = 1 << 20
@@ -210,7 +212,11 @@ def read_arrow(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatc
 
 
 def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
-    """Texts stay as dictionaries where the file has them so."""
+    """Texts stay as dictionaries where the file has them so.
+
+    PyArrow cannot do that for encodings that write a text by what differs from the one before it; there one
+    text is no longer than its column's chunk, and a batch has as many rows as there is room for those.
+    """
     file = pyarrow.parquet.ParquetFile(pa.BufferReader(body))
     about, schema = file.metadata, file.schema
     if about.num_rows > most:
@@ -220,10 +226,13 @@ def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBa
     size = sum(max(chunk.total_uncompressed_size, chunk.num_values) for chunk in chunks)
     if size > budget.bytes:
         raise too_many_bytes(budget.bytes)
+    deltas = [c for c in chunks if any(encoding.startswith("DELTA") for encoding in c.encodings)]
+    unshared = {chunk.path_in_schema for chunk in deltas}
     columns = [schema.column(i) for i in range(len(schema))]
-    texts = [column.path for column in columns if column.physical_type == "BYTE_ARRAY"]
+    texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
     widest = max((column.length for column in columns), default=0)
-    rows = max(1, min(_BATCH, budget.bytes // max(widest, VALUE)))
-    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body), read_dictionary=texts)
+    longest = max((c.total_uncompressed_size for c in deltas if c.path_in_schema in texts), default=0)
+    rows = max(1, min(_BATCH, budget.bytes // max(widest, VALUE), _ROOM * budget.bytes // max(longest, 1)))
+    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body), read_dictionary=sorted(texts - unshared))
     yield _nothing(file.schema_arrow)
     yield from file.iter_batches(rows, use_threads=False)

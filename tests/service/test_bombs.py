@@ -109,6 +109,26 @@ def test_what_is_large_and_no_bomb(client: Client, table: str, body: bytes, type
     assert post(client, table, body, type) == (200, "")
 
 
+@pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "dictionary"])
+def test_encodings_of_parquet(client: Client, encoding: str) -> None:
+    """Whatever a writer chose; texts that share all but their ends are counted whole."""
+    client.post("/v1/sql", {"sql": "DROP TABLE IF EXISTS e; CREATE TABLE e (x TEXT, a BIGINT)"})
+    table = pa.table({"x": [f"text {i % 50}" for i in range(1000)] + [None], "a": range(1001)})
+    for rows, status in ((table, 200), (pa.table({"x": ["y" * 2000 + str(i) for i in range(9000)]}), 413)):
+        sink = io.BytesIO()
+        shared = encoding == "dictionary"
+        pa.parquet.write_table(
+            rows,
+            sink,
+            compression="zstd",
+            use_dictionary=shared,
+            column_encoding=None if shared else {"x": encoding},
+            data_page_version="2.0",
+        )
+        assert post(client, "e", sink.getvalue(), PARQUET)[0] == status
+    assert len(client.rows("e", limit=5000)) == 1001
+
+
 def test_several_tables_share_the_rows(client: Client) -> None:
     half = [{"insert": {"a": 1}}] * (ROWS // 2 + 1)
     answer = client.post("/v1/deltas", {"tables": {"n": half, "s": [{"insert": {"x": "1"}}] * len(half)}})

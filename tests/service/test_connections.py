@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import socket
 import struct
 import time
@@ -243,9 +242,3 @@ def test_a_client_that_leaves(service: Process, sent: bytes, patience: float) ->
     time.sleep(patience)
     leave(connection)
     assert httpx.get(f"{service.url}/healthz").status_code == 200
-
-
-def peak(service: Process) -> int:
-    """Megabytes that the process has had at most."""
-    with open(f"/proc/{service.pid}/status") as status:
-        return int(re.search(r"VmHWM:\s+(\d+)", status.read())[1]) >> 10  # type: ignore[index]
