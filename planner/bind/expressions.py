@@ -113,6 +113,7 @@ class ExpressionBinder:
         self.lists = lists
         self._expanding: set[str] = set()
         self._shared: dict[int, Expression] = {}
+        self._tries = 0
 
     def bind(self, node: exp.Expression) -> Expression:
         """The typed expression; errors stand at the node that they are about."""
@@ -122,7 +123,8 @@ class ExpressionBinder:
             return self._shared[number]
         try:
             bound = self._bind(translated(node, dialect))
-            check_constant(bound, node, dialect)
+            if not (self._tries or is_native(node)):
+                check_constant(bound, node, dialect)
         except PlannerError as error:
             raise error.at(*position(node)) from None
         if number is not None:
@@ -162,7 +164,7 @@ class ExpressionBinder:
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Anonymous() if is_attempt(node):
-                return attempted(self.bind(node.expressions[0]), node)
+                return self._attempt(node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
                 return self._overloaded(overloaded, node)
             case exp.Literal() if node.is_string:
@@ -233,6 +235,14 @@ class ExpressionBinder:
         """A function of DuckDB's; `known` has arguments that are bound already, by their nodes' identity."""
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
+
+    def _attempt(self, node: exp.Anonymous) -> Expression:
+        """A TRY, in which constants may fail."""
+        self._tries += 1
+        try:
+            return attempted(self.bind(node.expressions[0]), node)
+        finally:
+            self._tries -= 1
 
     def _given(self, given: Whole, node: exp.Expression) -> Expression:
         """DuckDB's expression for a node that has been translated as a whole."""

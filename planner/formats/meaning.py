@@ -28,6 +28,8 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
             return _call(node, dialect)
         case exp.Cast(args={"format": exp.Expression() as form}) if dialect == "bigquery":
             return _written(node, CAST_AS_TEXT, node.this, form)
+        case exp.StrToTime(this=exp.Literal() as moment) if dialect == "oracle":
+            return exp.cast(moment.copy(), "TIMESTAMP")  # how sqlglot reads TIMESTAMP '...'
         case (
             exp.StrToDate(args={"format": exp.Expression()})
             | exp.StrToTime(args={"format": exp.Expression()})
