@@ -47,8 +47,8 @@ _REFUSED: tuple[tuple[type, str], ...] = (
 )
 _READ = "postgres"
 _OPEN = PURE | {"unnest"}
-"""Functions of a row; DuckDB reads `x = ANY(list)` as a query of the list's elements, and takes no other UNNEST
-here."""
+"""Functions of a row. DuckDB reads `x = ANY(list)` as a query of the list's elements, and takes no other
+UNNEST here."""
 
 
 @dataclass(frozen=True)
