@@ -9,6 +9,7 @@ from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
 from planner.clauses import check_order
+from planner.dialects.reading import remember_dialect
 from planner.errors import InvalidSyntax
 from planner.parsers import trees
 from planner.positions import remember
@@ -36,6 +37,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     for tree in found:
         mutually.mark(tree, declarations)
         remember(tree, text, dialect)
+        remember_dialect(tree, dialect)
     return [tree for tree in found if not isinstance(tree, exp.Semicolon)]
 
 

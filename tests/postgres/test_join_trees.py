@@ -24,5 +24,5 @@ def test_join_trees_equal_postgresql(postgres: Server, seed: int) -> None:
     with postgres.connect() as connection:
         case, answers = forest(seed, "postgres", Referee(connection, tables()))
     assert len(case.views) > EACH // 2
-    mismatch = check(case, answers)
+    mismatch = check(case, answers, all_asked=True)
     assert mismatch is None, f"seed {seed}\n{described(case, mismatch)}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from abc import abstractmethod
+from collections import Counter
 from dataclasses import dataclass
 
 from tests.property.expressions import SORTS, Scope
@@ -64,7 +65,7 @@ class Sources(Groups):
             term, atoms = self.join(term, atoms, depth, outer)
         if self.rng.random() < 0.08:  # at the end: a comma binds less than JOIN
             other, more = self.primary(depth - 1, outer)
-            return Term("from", "{}, {}", (term, other)), atoms + more
+            return Term("from", "{}, {}", (term, other)), together(atoms, more)
         return term, atoms
 
     def primary(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
@@ -110,12 +111,13 @@ class Sources(Groups):
             return self.series(left, atoms)
         right, others = self.primary(depth - 1, outer)
         if draw < 0.34:
-            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + others
+            return Term("from", "{} CROSS JOIN {}", (left, right)), together(atoms, others)
         kind = self.rng.choice(
             ("JOIN", "JOIN", "INNER JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN")
         )
-        condition = self.join_condition(atoms, others)
-        return Term("from", f"{{}} {kind} {{}} ON {{}}", (left, right, condition)), atoms + others
+        both = together(atoms, others)
+        condition = self.join_condition(tuple(atom for atom in atoms if atom in both), others)
+        return Term("from", f"{{}} {kind} {{}} ON {{}}", (left, right, condition)), both
 
     def joined_by_equalities(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
         """Inner joins of three or four relations, each equal to the one before it, and often to the first one
@@ -126,7 +128,7 @@ class Sources(Groups):
             right, others = self.primary(depth - 1, outer)
             pairs = [(a, b) for a in last for b in others if a.sort == b.sort and a.sort in SORTS]
             closing = [(a, b) for a in first for b in others if a.sort == b.sort and a.sort in SORTS]
-            atoms, last = atoms + others, others
+            atoms, last = together(atoms, others), others
             if not pairs:
                 term = Term("from", "{} CROSS JOIN {}", (term, right))
                 continue
@@ -170,8 +172,8 @@ class Sources(Groups):
         if not options:
             relation = self.rng.choice(self.relations)
             right = Term("from", f"{relation.name} AS {alias}")
-            return Term("from", "{} CROSS JOIN {}", (left, right)), atoms + columns_of(
-                alias, relation.columns
+            return Term("from", "{} CROSS JOIN {}", (left, right)), together(
+                atoms, columns_of(alias, relation.columns)
             )
         relation, common = self.rng.choice(options)
         right = Term("from", f"{relation.name} AS {alias}")
@@ -185,12 +187,13 @@ class Sources(Groups):
         merged = tuple(Term(common[column], column) for column in usable)
         kept = tuple(atom for atom in atoms if atom.text.split(".")[-1] not in usable)
         others = columns_of(alias, tuple(each for each in relation.columns if each[0] not in usable))
-        return Term("from", text, (left, right)), (*merged, *kept, *others)
+        return Term("from", text, (left, right)), (*merged, *together(kept, others))
 
     def halved(self, left: Term, atoms: tuple[Term, ...], depth: int) -> tuple[Term, tuple[Term, ...]]:
         """A semi or anti join: rows of the left side alone."""
         right, others = self.primary(depth - 1, ())
-        condition = self.join_condition(atoms, others)
+        both = together(atoms, others)
+        condition = self.join_condition(tuple(atom for atom in atoms if atom in both), others)
         kind = self.rng.choice(("SEMI", "ANTI"))
         return Term("from", f"{{}} {kind} JOIN {{}} ON {{}}", (left, right, condition)), atoms
 
@@ -202,12 +205,12 @@ class Sources(Groups):
             text = f"{{}} CROSS JOIN LATERAL unnest({{}}) AS {alias}(c0)"
             duck = f"{{}} CROSS JOIN LATERAL (SELECT unnest({{}}) AS c0) AS {alias}"
             parts = (left, self.rng.choice(lists))
-            return Term("from", text, parts, duck), (*atoms, Term("int", f"{alias}.c0"))
+            return Term("from", text, parts, duck), together(atoms, (Term("int", f"{alias}.c0"),))
         numbers = [atom for atom in atoms if atom.sort == "int"] or [self.literal("int")]
         last = Term("int", "LEAST({}, 5)", (self.rng.choice(numbers),))
         text = f"{{}} CROSS JOIN LATERAL generate_series(0, {{}}) AS {alias}(c0)"
         duck = f"{{}} CROSS JOIN LATERAL (SELECT unnest(generate_series(0, {{}})) AS c0) AS {alias}"
-        return Term("from", text, (left, last), duck), (*atoms, Term("int", f"{alias}.c0"))
+        return Term("from", text, (left, last), duck), together(atoms, (Term("int", f"{alias}.c0"),))
 
     def lateral(
         self, left: Term, atoms: tuple[Term, ...], depth: int, outer: tuple[Term, ...]
@@ -221,12 +224,23 @@ class Sources(Groups):
             self.rng.choice(("{} CROSS JOIN LATERAL ({}) AS %s", "{} LEFT JOIN LATERAL ({}) AS %s ON TRUE"))
             % alias
         )
-        return Term("from", text, (left, query)), atoms + columns_of(alias, enumerated(sorts))
+        return Term("from", text, (left, query)), together(atoms, columns_of(alias, enumerated(sorts)))
 
 
 def _is_common(candidates: list[Term], sort: str) -> bool:
     """Whether a join may be on the column: there is one of its name, and of a sort that compares exactly."""
     return len(candidates) == 1 and candidates[0].sort == sort and sort in SORTS
+
+
+def together(left: tuple[Term, ...], right: tuple[Term, ...]) -> tuple[Term, ...]:
+    """The columns of both sides, but for merged ones, which have a bare name alone, that share it."""
+    both = (*left, *right)
+    names = Counter(map(_bare, both))
+    return tuple(atom for atom in both if "." in atom.text or names[atom.text] == 1)
+
+
+def _bare(atom: Term) -> str:
+    return atom.text.split(".")[-1]
 
 
 def enumerated(sorts: tuple[str, ...]) -> Columns:

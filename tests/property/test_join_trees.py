@@ -28,5 +28,5 @@ def test_join_trees_equal_duckdb(seed: int) -> None:
     finally:
         referee.close()
     assert len(case.views) > EACH // 2
-    mismatch = check(case, answers)
+    mismatch = check(case, answers, all_asked=True)
     assert mismatch is None, f"seed {seed}\n{described(case, mismatch)}"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.property.expressions import SORTS, Scope
-from tests.property.sources import Columns, Sources, columns_of, enumerated
+from tests.property.sources import Columns, Sources, columns_of, enumerated, together
 from tests.property.terms import NOTHING, Term, listed, optional
 
 Atoms = tuple[Term, ...]
@@ -29,7 +29,8 @@ class Trees(Sources):
 
     def source(self, depth: int, outer: Atoms) -> Tree:
         if depth > 1 and self.wanted is None and self.rng.random() < 0.12:
-            return self.tree(self.rng.choice((1, 2, 2)))
+            term, atoms = self.tree(self.rng.choice((1, 2, 2)))
+            return term, together(atoms, ())
         return super().source(depth, outer)
 
     def tree(self, depth: int, before: Atoms = ()) -> Tree:
