@@ -20,6 +20,7 @@ from datetime import UTC, datetime
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
+from planner.adhoc_enums import with_typed_labels
 from planner.adhoc_from import Relations, with_plain_names, with_plain_rows
 from planner.dialects import in_duckdb
 from planner.dialects.reading import written_in
@@ -94,6 +95,7 @@ def adhoc_query(query: exp.Expression, relations: Relations, target: Target | No
     dialect = written_in(query)
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
+    with_typed_labels(query, relations, dialect)
     for identifier in query.find_all(exp.Identifier):
         identifier.set("this", fold(identifier))
     for select in query.find_all(exp.Select):

@@ -138,6 +138,8 @@ class Duck:
                 )
             case "Permission":
                 return Unsupported("a query can read tables and views, and no files", found.message)
+            case "Invalid Input" if "Macro Function" in found.message:
+                return Unsupported(found.message, "a view of the query has it")
             case "Conversion" | "Out of Range" | "Invalid Input":
                 return _of_value(found.message)
         return found

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from planner.dialects.dates import date_call, interval_sum
 from planner.dialects.functions import function
+from planner.dialects.plain import plain
 from planner.dialects.reading import dialect_of
 from planner.dialects.rules import rule
 from planner.formats import formatted
@@ -41,7 +42,10 @@ def in_duckdb(query: exp.Expression) -> exp.Expression:
     while waiting:
         node = waiting.pop()
         dialect = dialect_of(node)
-        found = translated(node, dialect) if dialect is not None else node
+        found = node
+        if dialect is not None:
+            found = plain(node, dialect)
+            found = translated(node, dialect) if found is node else found
         if node is query:
             query = found
         elif found is not node:

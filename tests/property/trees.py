@@ -28,7 +28,7 @@ class Trees(Sources):
     tables_left = 0  # that the tree may still have
 
     def source(self, depth: int, outer: Atoms) -> Tree:
-        if depth > 1 and self.wanted is None and self.rng.random() < 0.12:
+        if depth > 1 and self.wanted is None and self.rng.random() < 0.08:
             term, atoms = self.tree(self.rng.choice((1, 2, 2)))
             return term, together(atoms, ())
         return super().source(depth, outer)

@@ -1,0 +1,85 @@
+"""Comparisons of rows of values, written pair by pair: DuckDB compares structs, in which NULL is a value.
+
+(a, b) < (c, d)      →   a < c OR (a = c AND b < d)
+(a, b) IN ((1, 2))   →   a = 1 AND b = 2
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from sqlglot import exp
+
+from planner.errors import Unsupported
+from planner.positions import fail
+
+_STRICT: dict[type[exp.Expression], type[exp.Expression]] = {
+    exp.LT: exp.LT,
+    exp.LTE: exp.LT,
+    exp.GT: exp.GT,
+    exp.GTE: exp.GT,
+}
+
+
+def plain(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A node of the same meaning over single values, or the node itself; Unsupported for ANY and ALL."""
+    if dialect == "duckdb":
+        return node
+    match node:
+        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            return _compared(node)
+        case exp.CountIf():
+            one = exp.Case(ifs=[exp.If(this=node.this.copy(), true=exp.Literal.number(1))])
+            return exp.Count(this=one)  # DuckDB's is NULL where there is nothing to be counted
+        case exp.In() if _row(node.this) and not node.args.get("query"):
+            row = _row(node.this)
+            among = [_row(candidate) for candidate in node.expressions]
+            if row is None or any(each is None or len(each) != len(row) for each in among):
+                return node
+            return _either([_all_equal(row, each) for each in among if each is not None])
+        case exp.Between(this=this) if _row(this):
+            low = exp.GTE(this=this.copy(), expression=node.args["low"].copy())
+            high = exp.LTE(this=this.copy(), expression=node.args["high"].copy())
+            return exp.paren(exp.And(this=_compared(low), expression=_compared(high)))
+    return node
+
+
+def _compared(node: exp.Expression) -> exp.Expression:
+    left, right = _row(node.this), _row(node.expression)
+    if left is not None and isinstance(node.expression, exp.Any | exp.All) and not isinstance(node, exp.EQ):
+        fail(
+            Unsupported("a comparison of rows with ANY or ALL is not supported here", "a view takes it"), node
+        )
+    if left is None or right is None or len(left) != len(right):
+        return node
+    if isinstance(node, exp.EQ):
+        return _all_equal(left, right)
+    if isinstance(node, exp.NEQ):
+        pairs = zip(left, right, strict=True)
+        return _either([exp.NEQ(this=a.copy(), expression=b.copy()) for a, b in pairs])
+    strict = _STRICT[type(node)]
+    *before, (a, b) = zip(left, right, strict=True)
+    found: exp.Expression = type(node)(this=a.copy(), expression=b.copy())
+    for a, b in reversed(before):
+        equal = exp.And(this=exp.EQ(this=a.copy(), expression=b.copy()), expression=found)
+        found = exp.paren(
+            exp.Or(this=strict(this=a.copy(), expression=b.copy()), expression=exp.paren(equal))
+        )
+    return found
+
+
+def _all_equal(left: list[exp.Expression], right: list[exp.Expression]) -> exp.Expression:
+    pairs = zip(left, right, strict=True)
+    parts: list[exp.Expression] = [exp.EQ(this=a.copy(), expression=b.copy()) for a, b in pairs]
+    return exp.paren(reduce(lambda one, other: exp.And(this=one, expression=other), parts))
+
+
+def _either(parts: list[exp.Expression]) -> exp.Expression:
+    return exp.paren(reduce(lambda one, other: exp.Or(this=one, expression=other), parts))
+
+
+def _row(node: exp.Expression) -> list[exp.Expression] | None:
+    """The values of a row that is written out; None for anything else."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return list(node.expressions) if isinstance(node, exp.Tuple) else None
