@@ -6,7 +6,8 @@ SELECT (`EXTRACT(year FROM x)`). A set operator, a pipe, RETURNING and ON CONFLI
 
 from __future__ import annotations
 
-from sqlglot import Dialect
+from collections.abc import Iterable
+
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidSyntax
@@ -31,13 +32,13 @@ _ANY_ORDER = frozenset({"teradata"})
 _HINT = "the order is SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT"
 
 
-def check_order(text: str, dialect: str) -> None:
-    """InvalidSyntax, placed, for a clause that stands behind one that has to come after it."""
-    if dialect in _ANY_ORDER or "select" not in text.lower():
+def check_order(tokens: Iterable[Token], dialect: str) -> None:
+    """InvalidSyntax, placed, for a clause of a text that stands behind one that has to come after it."""
+    if dialect in _ANY_ORDER:
         return
     last: list[Token | None] = [None]  # the latest clause of the SELECT in each pair of open parentheses
     before: Token | None = None
-    for token in Dialect.get_or_raise(dialect).tokenize(text):
+    for token in tokens:
         kind = token.token_type
         if kind is TokenType.L_PAREN:
             last.append(None)

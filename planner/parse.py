@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from sqlglot import exp
+from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner import arrows, mutually, priority
@@ -25,7 +25,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         found = [
             arrows.restore(tree, dialect) for tree in trees(text, dialect) if isinstance(tree, exp.Expression)
         ]
-        check_order(text, dialect)
+        check_order(Dialect.get_or_raise(dialect).tokenize(text), dialect)
         for tree in found:
             priority.mark(tree, sql, dialect)
     except ParseError as error:

@@ -19,6 +19,7 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from planner.arrows import restore
+from planner.clauses import check_order
 from planner.dialects.reading import remember_dialect
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
 from planner.parsers import parser_of
@@ -104,6 +105,7 @@ class Piece:
             raise self.failure("the statement cannot be parsed") from error
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
+        check_order(self.tokens, self.dialect)
         return remember_dialect(restore(tree, self.dialect), self.dialect)
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:

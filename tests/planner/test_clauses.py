@@ -6,6 +6,7 @@ import pytest
 
 from planner.errors import InvalidSyntax
 from planner.parse import parse_statements
+from planner.script import split
 
 
 @pytest.mark.parametrize(
@@ -65,3 +66,10 @@ def test_clauses_out_of_order(sql: str, dialect: str, message: str, place: tuple
 )  # fmt: skip
 def test_clauses_in_order(sql: str, dialect: str) -> None:
     parse_statements(sql, dialect)
+
+
+def test_a_statement_of_a_script_is_checked_too() -> None:
+    (piece,) = split("SELECT count(*) FROM t\nGROUP BY x WHERE y", "postgres")
+    with pytest.raises(InvalidSyntax, match="WHERE stands behind GROUP BY") as caught:
+        piece.parse()
+    assert (caught.value.line, caught.value.column) == (2, 12)
