@@ -57,8 +57,8 @@ def asked(
 ) -> list[list]:
     """The same of an ad-hoc query."""
     (piece,) = split(f"{_query(expressions)} ORDER BY k", dialect)
-    query = adhoc_query(piece.parse(), ("x",))
     columns = schema(k=INTEGER, a=types[0], b=types[1])
+    query = adhoc_query(piece.parse(), {"x": Relation("x", columns, Source("x", columns), None)})
     answer = duck().run(query, {query.references[0].alias: _arrow(columns, rows)})
     return [[plain(value) for value in column.to_pylist()] for column in answer.table.columns[1:]]
 

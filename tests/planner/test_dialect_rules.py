@@ -64,7 +64,7 @@ def test_the_same_text_is_the_same_value_ad_hoc(dialect: str) -> None:
     mine = [use for use in USES if use.dialect == dialect and _is_dated(use.sql)]
     items = ", ".join(f"{use.sql} AS v{number}" for number, use in enumerate(mine))
     (piece,) = split(f"SELECT {items}", dialect)
-    answer = duck().run(adhoc_query(piece.parse(), ()), {})
+    answer = duck().run(adhoc_query(piece.parse(), {}), {})
     cast = duck().cast(answer, ("VARCHAR",) * len(mine)).to_pylist()[0]
     wrong = [
         (use.sql, use.here, value)

@@ -4,7 +4,9 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+from engine.plan import Source
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema
+from planner import Relation
 from planner.adhoc import AdhocQuery
 from planner.dml import Assignments, delete_query, insert_columns, insert_query, update_query, values_query
 from planner.errors import PlannerError
@@ -13,6 +15,10 @@ from planner.statements import Delete, Insert, Update
 
 T = Schema((Column("a", BIGINT), Column("b", TEXT)))
 TABLES = {"t": {"a": [1, 2, 3], "b": ["x", "y", "z"]}, "u": {"a": [2, 2, 3], "c": [5, 6, 7]}}
+
+
+U = Schema((Column("a", BIGINT), Column("c", BIGINT)))
+RELATIONS = {name: Relation(name, known, Source(name, known)) for name, known in {"t": T, "u": U}.items()}
 
 
 def one(sql: str):
@@ -32,13 +38,13 @@ def run(query: AdhocQuery) -> list[tuple]:
 def update(sql: str) -> Assignments:
     statement = one(sql)
     assert isinstance(statement, Update)
-    return update_query(statement, T, TABLES)
+    return update_query(statement, T, RELATIONS)
 
 
 def delete(sql: str) -> list[tuple]:
     statement = one(sql)
     assert isinstance(statement, Delete)
-    return run(delete_query(statement, T, TABLES))
+    return run(delete_query(statement, T, RELATIONS))
 
 
 def test_delete():
@@ -69,7 +75,7 @@ def test_insert_of_a_query():
     statement = one("WITH w AS (SELECT 1 AS one) INSERT INTO t SELECT u.c, 'k' FROM u, w WHERE u.a = 3")
     assert isinstance(statement, Insert)
     assert insert_columns(statement, T) == (0, 1)
-    assert run(insert_query(statement, TABLES)) == [(7, "k")]
+    assert run(insert_query(statement, RELATIONS)) == [(7, "k")]
 
 
 def test_insert_of_values_casts_them():
@@ -78,7 +84,7 @@ def test_insert_of_values_casts_them():
     )
     assert isinstance(statement, Insert)
     assert insert_columns(statement, T) == (1, 0)
-    rows = run(values_query(statement.query, (TEXT, INTEGER), TABLES))
+    rows = run(values_query(statement.query, (TEXT, INTEGER), RELATIONS))
     assert rows == [("2", 7), ("x", None), (None, 7)]
 
 
@@ -86,7 +92,7 @@ def test_a_column_of_any_name_is_kept_apart_from_the_rows_places():
     schema = Schema((Column("#", BIGINT),))
     statement = one("DELETE FROM t")
     assert isinstance(statement, Delete)
-    assert delete_query(statement, schema, TABLES).references[0].row == "##"
+    assert delete_query(statement, schema, RELATIONS).references[0].row == "##"
 
 
 @pytest.mark.parametrize(

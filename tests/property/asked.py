@@ -11,7 +11,7 @@ from engine.runtime import Engine
 from planner.adhoc import adhoc_query
 from planner.catalog import Relation
 from planner.parse import parse_query
-from service.duck import Answer, Duck, arrow_table
+from service.duck import Answer, Duck, Limits, arrow_table
 from tests.property.duck import Bag, normalise
 
 
@@ -21,7 +21,7 @@ class Asker:
     def __init__(self, engine: Engine, relations: Mapping[str, Relation]) -> None:
         self._engine = engine
         self._relations = relations
-        self._duck = Duck()
+        self._duck = Duck(Limits(seconds=5))
 
     def close(self) -> None:
         self._duck.close()
