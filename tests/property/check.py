@@ -267,6 +267,8 @@ def _plain(row: Row, schema: Schema) -> Row:
 def _value(value: object, type: Type) -> object:
     if isinstance(value, list | tuple) and type.element is not None:
         return tuple(_value(each, type.element) for each in value)
+    if isinstance(value, float) and type.kind is Kind.REAL:
+        return float(np.float32(value))  # JSON has the shortest text of it
     if not isinstance(value, str) or type.kind in (Kind.TEXT, Kind.ENUM):
         return value
     if type.is_float:
