@@ -25,8 +25,8 @@ ENV PATH=/opt/freshet/bin:$PATH \
     FRESHET_DATA=/data \
     NUMBA_CACHE_DIR=/var/cache/freshet
 USER freshet
-# The import compiles the kernels for this kind of processor, so that the first start need not.
-RUN python -c 'import service.app'
+# What the package does not bring compiled for this kind of processor is compiled here.
+RUN python -m engine.kernels.build
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]

@@ -25,7 +25,7 @@ from engine.buffers import as_arrow, buffers, buffers_of, text_at
 from engine.entries import Entries, Store
 from engine.errors import EngineError
 from engine.kernels.hashing import hash_texts
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 Hash = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 """Offsets int64[n + 1], bytes uint8[...] and a round → hashes int64[n]."""

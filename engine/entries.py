@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 
 class Store(NamedTuple):

@@ -15,7 +15,8 @@ import numpy as np
 
 from engine.dictionary import Dictionary
 from engine.kernels.hashing import FIRST_NUMERAL, NUMERAL
-from engine.schema import NULL, Type
+from engine.kernels.words import NULL
+from engine.schema import Type
 
 _DIGITS = 100  # more than any number has
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")

@@ -29,8 +29,6 @@ from functools import cached_property
 
 from engine.errors import PlanError
 
-NULL: int = -(2**63)
-
 
 class Kind(enum.Enum):
     BOOLEAN = "BOOLEAN"

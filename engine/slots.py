@@ -17,9 +17,10 @@ from engine.kernels import arrange as slots
 from engine.kernels import reduce as kernels
 from engine.kernels.limbs import LIMB
 from engine.kernels.moments import PRODUCT_LIMBS
+from engine.kernels.words import NULL
 from engine.numerals import is_wide, number_of, word_of
 from engine.plan import Aggregate, Function, Reduce
-from engine.schema import NULL, Kind
+from engine.schema import Kind
 
 BASE = 2**64 - 1
 """The rest after it, of either sign, is a word and not NULL; the top of 38 digits too."""

@@ -18,6 +18,7 @@ from fastapi import FastAPI
 
 from service.app import create_app, end_feeds
 from service.commandline import read_arguments
+from service.compiling import Compiling
 from service.listening import BACKLOG, listen
 from service.privacy import keep_private
 from service.protocol import LimitedProtocol
@@ -80,7 +81,10 @@ def main() -> None:
     )
     server = _Server(config)
     server.app = app
+    compiling = Compiling()
+    compiling.begin()
     server.run([listening])
+    compiling.end()
     sys.exit(1 if failed else 0)
 
 

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from engine.errors import EngineError
-from engine.schema import NULL
+from engine.kernels.words import NULL
 from planner.alterations import Action
 from planner.catalog import Relation
 from planner.errors import PlannerError

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.schema import NULL, Schema
+from engine.kernels.words import NULL
+from engine.schema import Schema
 from service.errors import Conflict, Invalid
 
 

@@ -17,9 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.dictionary import Dictionary
+from engine.kernels.words import NULL
 from engine.plan import Node, project
 from engine.runtime import Snapshot
-from engine.schema import NULL, Schema
+from engine.schema import Schema
 from planner.catalog import Relation
 from planner.rules import Action, ForeignKey, Rules, Unique
 from service.errors import Conflict

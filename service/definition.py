@@ -8,7 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.schema import NULL, Schema
+from engine.kernels.words import NULL
+from engine.schema import Schema
 from planner import PlannedQuery
 from planner.catalog import Relation
 from service.changes import Op, TableChanges

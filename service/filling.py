@@ -17,8 +17,9 @@ import numpy as np
 from engine.codec import decode_rows
 from engine.dictionary import Dictionary
 from engine.expressions import Expression
+from engine.kernels.words import NULL
 from engine.scalar import Program
-from engine.schema import BOOLEAN, NULL
+from engine.schema import BOOLEAN
 from planner.catalog import Relation
 from planner.errors import InvalidQuery, PlannerError
 from planner.rowwise import default_expression, moves, row_expressions

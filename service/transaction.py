@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from engine.dictionary import Dictionary
+from engine.kernels.words import NULL
 from engine.runtime import Snapshot
-from engine.schema import NULL
 from planner.rules import Action
 from service.changes import Op, TableChanges
 from service.constraints import Bonds, Reference, Side, Single

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.schema import NULL
+from engine.kernels.words import NULL
 from planner.conflict import OnConflict, with_excluded
 from planner.dml import row_column
 from planner.errors import InvalidQuery, Unsupported

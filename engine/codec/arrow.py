@@ -22,7 +22,8 @@ from engine.codec.values import encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of, words_of
-from engine.schema import NULL, Column, Kind, Schema, Type
+from engine.kernels.words import NULL
+from engine.schema import Column, Kind, Schema, Type
 
 _ARROW = {
     Kind.BOOLEAN: pa.bool_(),

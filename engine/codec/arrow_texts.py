@@ -15,7 +15,8 @@ import pyarrow.compute as pc
 from engine.codec.interned import TEXTS, Texts, minified, readable, regrouped, split
 from engine.codec.ordered_text import array_text, text_interval, text_word, word_text
 from engine.codec.values import text_of
-from engine.schema import NULL, Kind, Type
+from engine.kernels.words import NULL
+from engine.schema import Kind, Type
 
 ARROW = {
     Kind.TEXT: pa.large_string(),

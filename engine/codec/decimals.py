@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 from engine.codec.refusals import invalid
 from engine.dictionary import Dictionary
 from engine.kernels.hashing import FIRST_NUMERAL
+from engine.kernels.words import NULL
 from engine.numerals import is_wide, number_of, word_of
-from engine.schema import NULL, Type
+from engine.schema import Type
 
 _WIDEST = 38  # digits of a decimal128
 

@@ -17,7 +17,8 @@ import orjson
 from engine.codec.durations import duration, interval_of
 from engine.codec.ordered_text import interval_text, text_elements, text_interval, text_word
 from engine.codec.refusals import invalid
-from engine.schema import NULL, Kind, Type
+from engine.kernels.words import NULL
+from engine.schema import Kind, Type
 
 Texts = list[str | None]
 """The texts of values, None for NULL."""

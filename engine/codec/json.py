@@ -20,8 +20,9 @@ from engine.codec.values import Encoder, decimal_text, encoder
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of
+from engine.kernels.words import NULL
 from engine.numerals import is_wide, numbers_of
-from engine.schema import INTEGER_RANGES, NULL, Column, Kind, Schema, Type
+from engine.schema import INTEGER_RANGES, Column, Kind, Schema, Type
 
 _FEW = 8  # up to so many rows, value by value beats column by column
 

@@ -16,8 +16,9 @@ from engine.codec.temporal import EPOCH, EPOCH_DAY, EPOCH_UTC
 from engine.codec.values import encoder, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.kernels.words import NULL
 from engine.numerals import number_of
-from engine.schema import NULL, Kind, Schema, Type
+from engine.schema import Kind, Schema, Type
 
 Decoder = Callable[[int, Dictionary], object]
 

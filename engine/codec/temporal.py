@@ -14,7 +14,8 @@ import numpy as np
 from engine.codec.refusals import invalid
 from engine.dictionary import Dictionary
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
-from engine.schema import NULL, Kind
+from engine.kernels.words import NULL
+from engine.schema import Kind
 
 EPOCH_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1)

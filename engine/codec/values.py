@@ -23,8 +23,9 @@ from engine.codec.temporal import date_word, time_word, timestamp_word, timestam
 from engine.dictionary import Dictionary
 from engine.kernels.floats import NAN_WORD
 from engine.kernels.hashing import FIRST_NUMERAL
+from engine.kernels.words import NULL
 from engine.numerals import word_of
-from engine.schema import INTEGER_RANGES, NULL, Kind, Type
+from engine.schema import INTEGER_RANGES, Kind, Type
 
 Encoder = Callable[[object, Dictionary], int]
 

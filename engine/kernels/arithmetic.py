@@ -12,9 +12,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.texts import WORDS
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 _CHECKED = types.int64(WORDS, WORDS, types.int64, types.int64, types.int64[::1])
 _UNARY = types.int64(WORDS, types.int64, types.int64[::1])
@@ -25,7 +26,7 @@ _SAFE = 9.2e18
 _UNSAFE = 9.3e18
 
 
-@njit(_CHECKED, cache=True, nogil=True, error_model="numpy")
+@kernel(_CHECKED, error_model="numpy")
 def add(left, right, low, high, out):
     """`left + right` into `out`; fails beyond `low` to `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -43,7 +44,7 @@ def add(left, right, low, high, out):
     return failed
 
 
-@njit(_CHECKED, cache=True, nogil=True, error_model="numpy")
+@kernel(_CHECKED, error_model="numpy")
 def subtract(left, right, low, high, out):
     """`left - right` into `out`; fails beyond `low` to `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -61,7 +62,7 @@ def subtract(left, right, low, high, out):
     return failed
 
 
-@njit(types.boolean(types.int64, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _product_overflows(a, b):
     size = abs(float(a) * float(b))
     if size < _SAFE:
@@ -69,7 +70,7 @@ def _product_overflows(a, b):
     return size > _UNSAFE or (a * b) // b != a
 
 
-@njit(_CHECKED, cache=True, nogil=True, error_model="numpy")
+@kernel(_CHECKED, error_model="numpy")
 def multiply(left, right, low, high, out):
     """`left * right` into `out`; fails beyond `low` to `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -87,14 +88,14 @@ def multiply(left, right, low, high, out):
     return failed
 
 
-@njit(types.int64(types.int64, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _quotient(a, b):
     """Towards zero."""
     size = abs(a) // abs(b)
     return size if (a < 0) == (b < 0) else -size
 
 
-@njit(_CHECKED, cache=True, nogil=True, error_model="numpy")
+@kernel(_CHECKED, error_model="numpy")
 def quotient(left, right, low, high, out):
     """`left / right` towards zero into `out`; fails for a divisor of zero and beyond `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -111,7 +112,7 @@ def quotient(left, right, low, high, out):
     return failed
 
 
-@njit(_CHECKED, cache=True, nogil=True, error_model="numpy")
+@kernel(_CHECKED, error_model="numpy")
 def remainder(left, right, low, high, out):
     """The remainder of `quotient`, signed as `left`, into `out`; fails where that fails, as in DuckDB."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -128,7 +129,7 @@ def remainder(left, right, low, high, out):
     return failed
 
 
-@njit(_UNARY, cache=True, nogil=True)
+@kernel(_UNARY)
 def negative(values, high, out):
     """`-values` into `out`; fails beyond `high`."""
     step = int(values.size != 1)
@@ -141,7 +142,7 @@ def negative(values, high, out):
     return failed
 
 
-@njit(_UNARY, cache=True, nogil=True)
+@kernel(_UNARY)
 def absolute(values, high, out):
     """The magnitudes of `values` into `out`; fails beyond `high`."""
     step = int(values.size != 1)
@@ -154,7 +155,7 @@ def absolute(values, high, out):
     return failed
 
 
-@njit(_FLOATS, cache=True, nogil=True, error_model="numpy")
+@kernel(_FLOATS, error_model="numpy")
 def float_basic(op, left, right, out):
     """Sum (0), difference (1), product (2) or quotient (3) of words of floats, into `out`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -172,7 +173,7 @@ def float_basic(op, left, right, out):
         out[i] = NULL if (a == NULL) | (b == NULL) else to_word(result)
 
 
-@njit(_FLOATS, cache=True, nogil=True, error_model="numpy")
+@kernel(_FLOATS, error_model="numpy")
 def float_other(op, left, right, out):
     """Remainder (0) of words of floats; of `left`, which is `right` too, the negative (1), the magnitude (2)
     or the square root (3), NaN below zero."""
@@ -191,7 +192,7 @@ def float_other(op, left, right, out):
         out[i] = NULL if a == NULL or b == NULL else to_word(result)
 
 
-@njit(types.void(types.int64[::1]), cache=True, nogil=True)
+@kernel(types.void(types.int64[::1]))
 def round_to_single(words):
     """Rounds words of floats to float32, in place; what is too large becomes infinite."""
     for i in range(words.size):

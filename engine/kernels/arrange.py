@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare
 from engine.kernels.memory import empty_matrix
 from engine.kernels.moments import product_limb
 from engine.kernels.sort import sort_rows
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 # What a slot adds up, a row: 1, 1 unless the column is NULL, and the high and low halves of
 # the column. Halves keep a sum exact to 95 bits, and need no carry: all of it is linear. Of a number
@@ -89,7 +90,7 @@ def add_equal(rows, lead):
     return rows[:m]
 
 
-@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1])")
 def arrange(delta, order, rounds):
     """A batch [m, P + d + 2] of a delta [W + 2, n].
 
@@ -105,7 +106,7 @@ def arrange(delta, order, rounds):
     return consolidate(rows, lead)
 
 
-@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64[:,::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64[:,::1])")
 def arrange_sums(delta, order, rounds, slots):
     """A batch [m, P + d + 1 + K]: the delta's rows by key, with what they add to K slots as diffs.
 
@@ -127,7 +128,7 @@ def arrange_sums(delta, order, rounds, slots):
     return consolidate(rows, lead)
 
 
-@njit("int64[:,::1](int64[:,::1], int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64)")
 def distinct_keys(batch, width):
     """The distinct keys of a sorted batch: its first `width` words, [m, width]."""
     n = batch.shape[0]

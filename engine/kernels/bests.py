@@ -10,10 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer
 from engine.kernels.runs import BEFORE, lower_bound, next_cursor, put_stretch, read_run
 from engine.kernels.top import decoded
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 # An extreme, a line each: the word of its column, and 1 for the least or -1 for the greatest.
 WORD, DIRECTION = 0, 1
@@ -29,7 +30,7 @@ def better(best, word, direction):
     return best
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64[:,::1], int64[:,::1], int64[::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64[:,::1], int64[:,::1], int64[::1])")
 def best_rows(batch, key, extremes, codes, entry_words):
     """int64[n + 1, E]: which row of the same `key` words before each place has the best word, or -1."""
     n = batch.shape[0]

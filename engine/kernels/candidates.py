@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.join import runs
 from engine.kernels.layers import layer
 from engine.kernels.lookup import hash_keys, locate
@@ -50,13 +51,13 @@ def _count(lines, key, table):
     return out
 
 
-@njit("int64[::1](int64[:,::1], int64[::1], int64[:,::1])", cache=True, nogil=True)
+@kernel("int64[::1](int64[:,::1], int64[::1], int64[:,::1])")
 def count_rows(lines, key, table):
     """How many rows of a trace begin with the words `key` (P) of each line."""
     return _count(lines, key, table)
 
 
-@njit("void(int64[:,::1], int64[::1], int64[:,::1], int64, int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel("void(int64[:,::1], int64[::1], int64[:,::1], int64, int64[::1], int64[::1])")
 def take_fewer(lines, key, table, number, fewest, chosen):
     """Where `count_rows` is below `fewest`, that becomes it and `chosen` `number`, or -1 where it is zero."""
     counts = _count(lines, key, table)
@@ -90,7 +91,7 @@ def _values(table, lows, highs, k, column):
     return values[:m, 0]
 
 
-@njit("int64[:,::1](int64[:,::1], int64[::1], int64[:,::1], int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[:,::1], int64)")
 def propose(lines, key, table, column):
     """Each line with each distinct word that `column` has in the rows that begin with its words `key`.
 

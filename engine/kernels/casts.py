@@ -9,21 +9,20 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, types
+from numba import types
 
+from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.texts import WORDS
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 DAY = 86_400_000_000  # microseconds
 INFINITE_DAY = 2**31 - 1  # DuckDB's DATE 'infinity'
 INFINITE_INSTANT = 2**63 - 1  # DuckDB's TIMESTAMP 'infinity'
 
 
-@njit(
+@kernel(
     types.int64(WORDS, types.int64, types.int64, types.int64, types.int64, types.int64[::1]),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def rescale(values, factor, divisor, low, high, out):
@@ -50,10 +49,8 @@ def rescale(values, factor, divisor, low, high, out):
     return failed
 
 
-@njit(
+@kernel(
     types.void(WORDS, types.int64, types.float64, types.boolean, types.int64[::1]),
-    cache=True,
-    nogil=True,
     error_model="numpy",
 )
 def to_floats(values, power, float_power, single, out):
@@ -87,10 +84,8 @@ def to_floats(values, power, float_power, single, out):
             out[i] = to_word(float(a) / float_power)
 
 
-@njit(
+@kernel(
     types.int64(WORDS, types.float64, types.boolean, types.float64, types.float64, types.int64[::1]),
-    cache=True,
-    nogil=True,
 )
 def from_floats(values, power, to_even, low, high, out):
     """Words of floats times `power` as integers into `out`; fails if not between `low` and `high`.
@@ -118,7 +113,7 @@ def from_floats(values, power, to_even, low, high, out):
     return failed
 
 
-@njit(types.int64(WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.int64(WORDS, types.int64[::1]))
 def to_single(values, out):
     """Words of floats rounded to float32 into `out`; fails for a finite value that becomes infinite."""
     step = int(values.size != 1)
@@ -137,7 +132,7 @@ def to_single(values, out):
     return failed
 
 
-@njit(types.int64(WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.int64(WORDS, types.int64[::1]))
 def days_to_instants(values, out):
     """Dates as timestamps at midnight into `out`; fails beyond their range."""
     step = int(values.size != 1)
@@ -155,7 +150,7 @@ def days_to_instants(values, out):
     return failed
 
 
-@njit(types.int64(WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.int64(WORDS, types.int64[::1]))
 def instants_to_days(values, out):
     """The dates of timestamps into `out`; never fails."""
     step = int(values.size != 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.reduce import clamped, finish_row, grow, parity
 
 
@@ -42,10 +43,8 @@ def _finish_corners(base, finish, position, sign, lines, start, written):
     return written
 
 
-@njit(
+@kernel(
     "int64[:,::1](int64[::1], int64[::1], boolean[::1], int64[:,::1], int64, int64, int64[:,::1])",
-    cache=True,
-    nogil=True,
 )
 def sweep_sums(positions, strict, old, slots, start, bits, finish):
     """The changes of a group's aggregates along a chain, as lines [n, 4 + max(A, K)] of `finish_row`.
@@ -82,10 +81,8 @@ def _clamped_corners(base, clamp):
     return total
 
 
-@njit(
+@kernel(
     "int64[:,::1](int64[::1], int64[::1], boolean[::1], int64[:,::1], int64, int64, int64)",
-    cache=True,
-    nogil=True,
 )
 def sweep_clamped(positions, strict, old, slots, start, bits, clamp):
     """The changes of a row's clamped multiplicity along a chain, as lines [n, 2] of position and diff."""

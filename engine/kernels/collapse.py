@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64, int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64, int64)")
 def collapse(batch, width, depth, epoch):
     """Rows `[words | epoch | diffs]`: the sum, at `epoch`, of the batch's rows of the same `width` words."""
     n, columns = batch.shape

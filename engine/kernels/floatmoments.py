@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import consolidate, pack
+from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.layers import layer
 from engine.kernels.limbs import LIMB, MASK, add_product, magnitude, rounded
@@ -28,7 +29,7 @@ from engine.kernels.reduce import (
     strictness,
     value_delta,
 )
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 X, Y, PRODUCT, NULLS, SPECIALS = range(5)
 _BUCKETS = 256
@@ -73,7 +74,7 @@ def _is_special(word):
     return value != value or np.isinf(value)
 
 
-@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64)")
 def arrange_pairs(delta, order, rounds, first, second):
     """A batch [m, P + 1 + d + 1 + 6] of a delta's rows by key and part.
 
@@ -191,10 +192,8 @@ def _settle_corners(pairs, sums, is_one, m, epoch, side, lines, start, written):
     return written
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], boolean)",
-    cache=True,
-    nogil=True,
 )
 def reduce_pairs(keys, table, old, depth, rounds, is_one):
     """The changes of each group's comoment, for the groups `keys` [m, P] at one step; `is_one`: y is x.

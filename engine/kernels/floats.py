@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from engine.kernels.compiled import kernel
 from engine.kernels.texts import WORDS
 
 _ALL_BUT_SIGN = 0x7FFFFFFFFFFFFFFF
@@ -18,7 +19,7 @@ NAN_WORD = 0x7FF8000000000000
 FLOATS = types.Array(types.float64, 1, "C", readonly=True)
 
 
-@njit(types.int64(types.float64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def to_word(value):
     if value != value:
         return NAN_WORD
@@ -26,12 +27,12 @@ def to_word(value):
     return bits ^ ((bits >> 63) & _ALL_BUT_SIGN)
 
 
-@njit(types.float64(types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def to_float(word):
     return np.int64(word ^ ((word >> 63) & _ALL_BUT_SIGN)).view(np.float64)
 
 
-@njit(types.int64[::1](FLOATS), cache=True, nogil=True)
+@kernel(types.int64[::1](FLOATS))
 def words_of(floats):
     """The words int64[n] of `floats` float64[n]."""
     words = np.empty(floats.size, np.int64)
@@ -40,7 +41,7 @@ def words_of(floats):
     return words
 
 
-@njit(types.float64[::1](WORDS), cache=True, nogil=True)
+@kernel(types.float64[::1](WORDS))
 def floats_of(words):
     """The floats float64[n] of `words` int64[n]; NaN for NULL."""
     floats = np.empty(words.size, np.float64)

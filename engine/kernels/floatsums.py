@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import consolidate, pack
+from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.layers import layer
 from engine.kernels.limbs import LIMB, rounded
@@ -30,7 +31,7 @@ from engine.kernels.reduce import (
     strictness,
     value_delta,
 )
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 BUCKETS = 64
 """Buckets of finite values: (1023 + 1074 - 52) / 32 and one more."""
@@ -69,7 +70,7 @@ def _split(word, parts):
     return exponent >> 5
 
 
-@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64)")
 def arrange_floats(delta, order, rounds, argument):
     """A batch [m, P + 1 + d + 1 + 4] of a delta's rows by key and bucket.
 
@@ -168,10 +169,8 @@ def _settle_corners(counts, sums, average, m, epoch, side, lines, start, written
     return written
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], boolean)",
-    cache=True,
-    nogil=True,
 )
 def reduce_floats(keys, table, old, depth, rounds, average):
     """The changes of each group's sum, or average, for the groups `keys` [m, P] at one step.

@@ -16,6 +16,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from engine.kernels.compiled import kernel
+
 # Odd 64-bit fractions of the square roots of the first primes, and of the golden ratio.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _ROOT2 = np.uint64(0x6A09E667F3BCC909)
@@ -32,7 +34,7 @@ BYTES = types.Array(types.uint8, 1, "C", readonly=True)
 OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
 
 
-@njit(types.uint64(BYTES, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _eight(data, at):
     """The eight bytes from `at`, least first; compiles to one load."""
     return (
@@ -47,7 +49,7 @@ def _eight(data, at):
     )
 
 
-@njit(types.uint64(types.uint64, types.uint64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _step(state, block):
     block *= _ROOT2
     block ^= block >> np.uint64(29)
@@ -57,7 +59,7 @@ def _step(state, block):
     return state * _ROOT7 + _ROOT11
 
 
-@njit(types.uint64(types.uint64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _finish(state):
     state ^= state >> np.uint64(32)
     state *= _GOLDEN
@@ -66,13 +68,13 @@ def _finish(state):
     return state ^ (state >> np.uint64(32))
 
 
-@njit(types.int64(types.int64, types.uint8), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _numeral(hash, sign):
     size = np.int64(np.uint64(hash) % _NUMERALS) + FIRST_NUMERAL
     return size if sign == POSITIVE else -size
 
 
-@njit(types.int64[::1](OFFSETS, BYTES, types.int64), cache=True, nogil=True)
+@kernel(types.int64[::1](OFFSETS, BYTES, types.int64))
 def hash_texts(offsets, data, round):
     """The hashes int64[n] of the texts `data[offsets[i]:offsets[i + 1]]`, in the given round.
 

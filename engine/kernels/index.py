@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer, seek_past, slots_of
 
 FEWEST = 64
@@ -44,7 +45,7 @@ def _marked(key_hash, place_bits):
     return (key_hash & np.uint64(0xFFFFFFFF)) >> np.uint64(place_bits) << np.uint64(place_bits)
 
 
-@njit("int64(int64[:,::1], int64)", cache=True, nogil=True)
+@kernel("int64(int64[:,::1], int64)")
 def count_keys(batch, key):
     """How many distinct keys of `key` words a sorted batch has."""
     count = 0
@@ -54,7 +55,7 @@ def count_keys(batch, key):
     return count
 
 
-@njit("int64(int64[:,::1], int64, int64, uint32[::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64(int64[:,::1], int64, int64, uint32[::1], int64, int64)")
 def index_rows(batch, start, stop, slots, place_bits, key):
     """Enter the keys that begin in the rows from `start` up to `stop`; returns how many there are."""
     count = 0

@@ -10,11 +10,12 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import consolidate
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import BLOCK, hash_keys, locate
 from engine.kernels.memory import empty_matrix
 from engine.kernels.reduce import grow
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 # The golden ratio's fraction, and the multipliers of Stafford's thirteenth mix.
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -47,7 +48,7 @@ def _finish(state, round, bits):
     return word if word != NULL else NULL + 1
 
 
-@njit("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64[::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64[::1])")
 def arrange_hashed(delta, order, rounds, seed, bits):
     """A batch [m, 1 + P + d + 2] of a delta [W + 2, n]: the hash of round 0, then as `arrange` has it.
 
@@ -73,7 +74,7 @@ def arrange_hashed(delta, order, rounds, seed, bits):
     return consolidate(rows, lead)
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64[::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64[::1])")
 def ask_again(losers, seed, bits):
     """For each line (round, row) of `losers`: the row's hash of the next round, that round, and the row."""
     n, columns = losers.shape
@@ -157,10 +158,8 @@ def _classify(batch, table, width, kinds):
     return contested[:found]
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64)",
-    cache=True,
-    nogil=True,
 )
 def sift(batch, table, width, depth):
     """Tell the rows of a batch that have their hash to themselves, and no past, from the others.

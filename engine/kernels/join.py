@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import hash_keys, locate
 from engine.kernels.memory import empty_matrix
@@ -96,11 +97,9 @@ def _is_too_many(pairs, delta, table):
     return pairs > MOST_PAIRS and pairs > MOST_A_ROW * rows
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64))"
     "(int64[:,::1], int64, int64[:,::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
     """The pairs of a batch of changes, made at the step `rounds`, with the rows of a trace.

@@ -16,6 +16,8 @@ import numpy as np
 from numba import carray, njit, types
 from numba.extending import intrinsic
 
+from engine.kernels.compiled import kernel
+
 # Columns of a table; INDEX is the address of the index's slots, or 0.
 ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY = range(7)
 COLUMNS = 7
@@ -66,7 +68,7 @@ def slots_of(table, index):
     return carray(pointer, (table[index, SLOTS],))
 
 
-@njit("void(int64[:,::1], int64, int64[:,::1])", cache=True, nogil=True)
+@kernel("void(int64[:,::1], int64, int64[:,::1])")
 def register(table, index, batch):
     """Write `batch` into line `index` of a table, without an index."""
     table[index, ADDRESS] = batch.ctypes.data
@@ -76,7 +78,7 @@ def register(table, index, batch):
     table[index, KEY] = 0
 
 
-@njit("void(int64[:,::1], int64, uint32[::1], int64, int64)", cache=True, nogil=True)
+@kernel("void(int64[:,::1], int64, uint32[::1], int64, int64)")
 def register_index(table, index, slots, place_bits, key):
     """Note the index of the batch in line `index` of a table."""
     table[index, INDEX] = slots.ctypes.data

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from numba import njit, types
 
+from engine.kernels.compiled import kernel
 from engine.kernels.texts import WORDS
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 EQ, NE, LT, LE, GT, GE, DISTINCT, NOT_DISTINCT, AND, OR, COALESCE, GREATEST, LEAST = range(13)
 
 _BINARY = types.void(types.int64, WORDS, WORDS, types.int64[::1])
 
 
-@njit(types.boolean(types.int64, types.int64, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _holds(op, a, b):
     if op in (EQ, NOT_DISTINCT):
         return a == b
@@ -32,7 +33,7 @@ def _holds(op, a, b):
     return a >= b
 
 
-@njit(_BINARY, cache=True, nogil=True)
+@kernel(_BINARY)
 def compare(op, left, right, out):
     """Whether EQ, NE, LT, LE, GT, GE, DISTINCT or NOT_DISTINCT holds, into `out`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -43,7 +44,7 @@ def compare(op, left, right, out):
         out[i] = NULL if nullable and (a == NULL or b == NULL) else truth
 
 
-@njit(types.void(WORDS, WORDS, types.int64, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, WORDS, types.int64, types.int64[::1]))
 def contains(values, members, found, out):
     """Into `out` the truth value `found` where `values` is one of `members`, ascending, else its negation."""
     step = int(values.size != 1)
@@ -62,7 +63,7 @@ def contains(values, members, found, out):
             out[i] = found if low < members.size and members[low] == a else 1 - found
 
 
-@njit(_BINARY, cache=True, nogil=True)
+@kernel(_BINARY)
 def connect(op, left, right, out):
     """AND or OR of truth values, into `out`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -75,7 +76,7 @@ def connect(op, left, right, out):
             out[i] = NULL if a == NULL or b == NULL else 1 - decisive
 
 
-@njit(types.void(WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, types.int64[::1]))
 def negate(values, out):
     """NOT of truth values, into `out`."""
     step = int(values.size != 1)
@@ -84,7 +85,7 @@ def negate(values, out):
         out[i] = NULL if a == NULL else 1 - a
 
 
-@njit(_BINARY, cache=True, nogil=True)
+@kernel(_BINARY)
 def pick(op, left, right, out):
     """The first that is not NULL (COALESCE), or the GREATEST or LEAST, which skip NULLs, into `out`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
@@ -96,7 +97,7 @@ def pick(op, left, right, out):
             out[i] = a
 
 
-@njit(types.void(WORDS, WORDS, WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, WORDS, WORDS, types.int64[::1]))
 def choose(condition, value, otherwise, out):
     """`value` where `condition` is 1, `otherwise` elsewhere, into `out`, which may be `otherwise` itself."""
     step_condition, step_value = int(condition.size != 1), int(value.size != 1)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.index import hash_key, look_up
 from engine.kernels.layers import INDEX, KEY, PLACE_BITS, ROWS, SPREAD, compare, layer, seek, seek_past
 
@@ -211,7 +212,7 @@ def find_block(table, keys, first, last, positions, lows, highs):
         )
 
 
-@njit("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])", cache=True, nogil=True)
+@kernel("UniTuple(int64[:,::1], 2)(int64[:,::1], int64[:,::1])")
 def find_ranges(table, keys):
     """For every batch l and every line m of sorted, distinct `keys` [m, P], where the rows of that key lie.
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from engine.kernels.compiled import kernel
 from engine.kernels.texts import WORDS
 
 _ROWS = types.Array(types.int64, 2, "C", readonly=True)
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(types.int64(_ROWS, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _hash(rows, i):
     state = np.uint64(rows.shape[0])
     for k in range(rows.shape[0]):
@@ -25,7 +26,7 @@ def _hash(rows, i):
     return np.int64(state)
 
 
-@njit(types.boolean(_ROWS, types.int64, _ROWS, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _same(rows, i, keys, j):
     same = True
     for k in range(rows.shape[0]):
@@ -33,10 +34,8 @@ def _same(rows, i, keys, j):
     return same
 
 
-@njit(
+@kernel(
     types.int64(_ROWS, types.int64, types.int64, types.int64[:, ::1], types.uint32[::1], types.int64[::1]),
-    cache=True,
-    nogil=True,
 )
 def number(rows, start, count, keys, table, numbers):
     """Writes the numbers of rows int64[K, n] from `start` on; the next row to do, and in `numbers[n]` the
@@ -64,7 +63,7 @@ def number(rows, start, count, keys, table, numbers):
     return i
 
 
-@njit(types.void(WORDS, WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, WORDS, types.int64[::1]))
 def gather(values, numbers, out):
     """`values[numbers]` into `out`."""
     for i in range(out.size):

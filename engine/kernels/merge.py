@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.coding import compare_coded
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import WORD, compare, rows_at
 from engine.kernels.memory import empty_matrix
 
@@ -95,10 +96,8 @@ def advance(a, b, out, state, width, since, fuel, coding):
     return done
 
 
-@njit(
+@kernel(
     "boolean(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64)",
-    cache=True,
-    nogil=True,
 )
 def merge_step(a, b, out, state, width, since, fuel):
     """Go on with a merge of `a` and `b` into `out` for `fuel` rows; true when it is done.
@@ -109,7 +108,7 @@ def merge_step(a, b, out, state, width, since, fuel):
     return advance(a, b, out, state, width, since, fuel, None)
 
 
-@njit("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)")
 def merge(a, b, width, since):
     """The batch of all rows of `a` and `b`, their epochs advanced to `since`."""
     n = a.shape[0] + b.shape[0]
@@ -119,7 +118,7 @@ def merge(a, b, width, since):
     return out[: state[WRITTEN]]
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64)")
 def compact(a, width, since):
     """The batch `a` with its epochs advanced to `since`."""
     n = a.shape[0]

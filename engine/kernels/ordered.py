@@ -7,11 +7,12 @@ from numba import njit
 
 from engine.kernels.arrange import add_equal, pack
 from engine.kernels.coding import CUT, ENTRY, KIND, PREFIX, SHIFT, SIGN, compare_coded
+from engine.kernels.compiled import kernel
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 from engine.kernels.sort import sort_rows
 from engine.kernels.texts import slot_of
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 
 @njit
@@ -98,11 +99,9 @@ def _sort_texts(rows, lead, codes, ends, arena):
         low = i
 
 
-@njit(
+@kernel(
     "int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64[:,::1],"
     "uint32[::1], int64[::1], int64[::1], uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def arrange_ordered(delta, order, rounds, codes, table, entry_words, ends, arena):
     """As `arrange`, with the words coded by `codes` [P, 3] and rows in the order of `compare_coded`.
@@ -121,21 +120,17 @@ def arrange_ordered(delta, order, rounds, codes, table, entry_words, ends, arena
     return add_equal(rows, lead)
 
 
-@njit(
+@kernel(
     "boolean(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64,"
     "int64[:,::1], int64[::1], uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def merge_ordered_step(a, b, out, state, width, since, fuel, codes, ends, arena):
     """As `merge_step`, in the order of `compare_coded`."""
     return advance(a, b, out, state, width, since, fuel, (codes, ends, arena))
 
 
-@njit(
+@kernel(
     "int64[:,::1](int64[:,::1], int64[:,::1], int64, int64, int64[:,::1], int64[::1], uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def merge_ordered(a, b, width, since, codes, ends, arena):
     """As `merge`, in the order of `compare_coded`."""

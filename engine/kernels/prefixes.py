@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.top import decoded
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 PARTS = 3
 """Slots of a column."""
@@ -34,10 +35,8 @@ def add_parts(batch, row, summed, codes, entry_words, count, sums):
             sums[3 + PARTS * k] += count * (word & 0xFFFFFFFF)
 
 
-@njit(
+@kernel(
     "int64[:,::1](int64[:,::1], int64[::1], int64[:,::1], int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def prefix_sums(batch, summed, codes, entry_words):
     """int64[n + 1, S]: what the rows before each place come to; `summed` are the words of summed columns."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64)")
 def rows_until(batch, width, epoch):
     """A batch of `width` words, its rows up to `epoch` as if of epoch 0; consolidated."""
     n, columns = batch.shape
@@ -31,7 +31,7 @@ def rows_until(batch, width, epoch):
     return out[:k]
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64, int64)", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64, int64)")
 def rows_between(batch, width, since, until):
     """The columnar delta [W + 2, n] of a batch's rows at epochs after `since`, up to `until`."""
     count = 0

@@ -19,13 +19,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_word
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import BLOCK, find_block
 from engine.kernels.moments import PRODUCT_LIMBS, comoment
 from engine.kernels.sort import sort_rows
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 # How an aggregate follows from the slots.
 COUNT = 0
@@ -253,10 +254,8 @@ def clamped(multiplicity, clamp):
     return 1 if clamp == CLAMP_DISTINCT else multiplicity
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64)",
-    cache=True,
-    nogil=True,
 )
 def threshold(keys, table, old, depth, rounds, clamp):
     """The changes of a bag's clamped multiplicities, for the rows `keys` [m, W] at one step.
@@ -395,11 +394,9 @@ def _split_failures(keys, lines, written, aggregates, failed):
     return out, failures
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
     "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1], int64[:,::1])",
-    cache=True,
-    nogil=True,
 )
 def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.

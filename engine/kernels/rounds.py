@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare
 from engine.kernels.sort import sort_rows
 
@@ -25,7 +26,7 @@ def _starts(rows, depth):
     return starts[: count + 1]
 
 
-@njit("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64, int64)", cache=True, nogil=True)
+@kernel("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64, int64)")
 def group_deltas(later, words, depth):
     """Sort the columns of `later` [W + d + 2, n] by their rounds; and where each run begins."""
     n = later.shape[1]
@@ -42,7 +43,7 @@ def group_deltas(later, words, depth):
     return out, _starts(lines, depth)
 
 
-@njit("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64)", cache=True, nogil=True)
+@kernel("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64)")
 def group_keys(later, depth):
     """The distinct lines (rounds, key) of `later`, sorted; and where each run of equal rounds begins."""
     rows = later.copy()
@@ -56,7 +57,7 @@ def group_keys(later, depth):
     return rows[:m], _starts(rows[:m], depth)
 
 
-@njit("int64[:,::1](int64[:,::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1])")
 def distinct_rows(rows):
     """The distinct rows, sorted."""
     out = rows.copy()

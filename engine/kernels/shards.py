@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.index import hash_key
 from engine.kernels.memory import empty_matrix
 
@@ -27,7 +28,7 @@ def shard_of(rows, i, words, shards):
     return np.int64(((state >> np.uint64(32)) * np.uint64(shards)) >> np.uint64(32))
 
 
-@njit("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64, int64)", cache=True, nogil=True)
+@kernel("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64, int64)")
 def split(rows, words, shards):
     """All `rows`, those of shard 0 first, and where each shard ends: int64[shards]. Each keeps its order."""
     n, columns = rows.shape

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.compiled import kernel
 from engine.kernels.layers import layer
 from engine.kernels.lookup import BLOCK, find_block
 from engine.kernels.reduce import grow, later_visits, parity, strictness
@@ -152,11 +153,9 @@ def _is_same(lines, i, j, values):
     return True
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
     "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1])",
-    cache=True,
-    nogil=True,
 )
 def group_states(keys, table, old, width, depth, rounds):
     """The states of the groups `keys` [m, P] at one step, and their rows.

@@ -14,8 +14,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
+from engine.kernels.compiled import kernel
 from engine.kernels.hashing import BYTES, OFFSETS
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 WORDS = types.Array(types.int64, 1, "C", readonly=True)
 ENDS = types.int64[::1]
@@ -23,7 +24,7 @@ TABLE = types.Array(types.uint32, 1, "C", readonly=True)
 ARENA = types.uint8[::1]
 
 
-@njit(types.int64(types.int64, TABLE, WORDS), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def slot_of(word, table, entry_words):
     """The slot that holds `word`, or the free one where it belongs."""
     mask = table.size - 1
@@ -33,13 +34,11 @@ def slot_of(word, table, entry_words):
     return slot
 
 
-@njit(
+@kernel(
     types.int64(
         *(WORDS, OFFSETS, BYTES, types.int64, types.int64),
         *(types.uint32[::1], types.int64[::1], ENDS, ARENA, types.int64[::1]),
     ),
-    cache=True,
-    nogil=True,
 )
 def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
     """Gives rows from `start` on their words, appending the texts that are new; the next row to do, and in
@@ -84,14 +83,14 @@ def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
     return row
 
 
-@njit(types.void(WORDS, types.int64, types.uint32[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, types.int64, types.uint32[::1]))
 def rebuild(words, count, table):
     """Fills the empty `table` with the first `count` entries."""
     for entry in range(count):
         table[slot_of(words[entry], table, words)] = entry + 1
 
 
-@njit(types.int64(WORDS, TABLE, WORDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.int64(WORDS, TABLE, WORDS, types.int64[::1]))
 def find(words, table, entry_words, entries):
     """The entry of each word into `entries`, -1 for NULL; the position of the first unknown word, or -1."""
     for i in range(words.size):
@@ -105,7 +104,7 @@ def find(words, table, entry_words, entries):
     return -1
 
 
-@njit(types.void(WORDS, ENDS, types.int64[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, ENDS, types.int64[::1]))
 def measure(entries, ends, offsets):
     """Arrow's offsets int64[n + 1] of the texts of `entries`; -1 is empty."""
     total = 0
@@ -116,7 +115,7 @@ def measure(entries, ends, offsets):
         offsets[i + 1] = total
 
 
-@njit(types.void(WORDS, ENDS, ARENA, types.int64[::1], types.uint8[::1]), cache=True, nogil=True)
+@kernel(types.void(WORDS, ENDS, ARENA, types.int64[::1], types.uint8[::1]))
 def gather(entries, ends, arena, offsets, data):
     """Copies the texts of `entries` to `data` at their `offsets`."""
     for i in range(entries.size):
@@ -127,7 +126,7 @@ def gather(entries, ends, arena, offsets, data):
                 data[target + k] = arena[source + k]
 
 
-@njit(types.int64(ENDS, ARENA, types.int64, types.int64), cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def order_of(ends, arena, a, b):
     """-1, 0 or 1: the bytes of entry a against those of entry b."""
     at_a, at_b = ends[a], ends[b]
@@ -141,10 +140,8 @@ def order_of(ends, arena, a, b):
     return int(size_a > size_b) - int(size_a < size_b)
 
 
-@njit(
+@kernel(
     types.int64(WORDS, WORDS, TABLE, WORDS, ENDS, ARENA, types.int64[::1]),
-    cache=True,
-    nogil=True,
 )
 def compare(left, right, table, entry_words, ends, arena, out):
     """How the texts of two words a row stand by bytes, which is by code point: -1, 0 or 1 into `out`.

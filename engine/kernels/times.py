@@ -9,6 +9,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import consolidate
+from engine.kernels.compiled import kernel
 
 
 @njit(inline="always")
@@ -38,7 +39,7 @@ def _advanced(time, frontier, masks):
     return result
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64[::1], int64[::1])")
 def advance_batch(batch, width, frontier, masks):
     """The batch [n, C] with each time, in column `width`, as the frontier still tells it; consolidated."""
     rows = batch.copy()
@@ -47,7 +48,7 @@ def advance_batch(batch, width, frontier, masks):
     return consolidate(rows, width + 1)
 
 
-@njit("int64[:,::1](int64[:,::1], int64, int64, int64[::1])", cache=True, nogil=True)
+@kernel("int64[:,::1](int64[:,::1], int64, int64, int64[::1])")
 def rows_before(batch, width, time, masks):
     """A batch of `width` words, its rows at or before a time as if of time 0; consolidated."""
     kept = np.empty(batch.shape, np.int64)
@@ -69,7 +70,7 @@ def _is_complete(time, frontier, masks):
     return complete
 
 
-@njit("boolean[::1](int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel("boolean[::1](int64[::1], int64[::1], int64[::1])")
 def are_complete(times, frontier, masks):
     """For each time [n] whether none of the frontier's elements is at or before it."""
     complete = np.empty(times.shape[0], np.bool_)
@@ -78,7 +79,7 @@ def are_complete(times, frontier, masks):
     return complete
 
 
-@njit("boolean(int64[:,::1], int64[::1], int64[::1], int64[::1])", cache=True, nogil=True)
+@kernel("boolean(int64[:,::1], int64[::1], int64[::1], int64[::1])")
 def are_within(delta, lower, upper, masks):
     """Whether every time of a delta is at or after an element of `lower`, and of `upper` at or after none."""
     times = delta[delta.shape[0] - 2]

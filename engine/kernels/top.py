@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.coding import CUT, ENTRY, KIND, NUMERAL, PREFIX, SHIFT, SIGN
+from engine.kernels.compiled import kernel
 from engine.kernels.cursors import (
     BATCH,
     CURSOR,
@@ -41,7 +42,7 @@ from engine.kernels.reduce import (
     parity,
     strictness,
 )
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 # A row's new change.
 VERSION, MASK, DIFF = 0, 1, 2
@@ -275,12 +276,10 @@ def _sweep(
     return lines, written, passed
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64))"
     "(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64, int64,"
     "int64[:,::1], int64[::1], int64[::1], uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_words, ends, arena):
     """The changes of each group's rows of the places offset < p ≤ offset + limit, for the groups `keys`

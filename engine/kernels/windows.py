@@ -12,6 +12,7 @@ from numba import njit
 
 from engine.kernels.bests import bests_before, better
 from engine.kernels.coding import CUT, KIND, PREFIX
+from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_word
 from engine.kernels.layers import layer
 from engine.kernels.lookup import find_ranges
@@ -29,7 +30,7 @@ from engine.kernels.regions import (
 )
 from engine.kernels.runs import AFTER, BATCH, BEFORE, CURSOR, ROW, RUN
 from engine.kernels.top import decoded
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 # A function, a line each: what it is, its argument's word and slot, its frame, and what else it needs. HIGH
 # is where the high half goes of a sum that may be wider than a word, or -1.
@@ -329,12 +330,10 @@ def _deltas(table, lines, written, codes, entry_words):
     return out, failures
 
 
-@njit(
+@kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64, int64))"
     "(int64[:,::1], int64[:,::1], int64, int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1],"
     "int64[::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1], uint8[::1])",
-    cache=True,
-    nogil=True,
 )
 def reduce_windows(
     keys,

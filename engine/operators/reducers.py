@@ -12,10 +12,11 @@ from math import inf, isfinite, isnan, nan
 from engine.codec.values import MAX_DIGITS, float_word, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.kernels.words import NULL
 from engine.numerals import number_of, word_of
 from engine.operators.general import Answer, Reducer, Words
 from engine.plan import Aggregate, Function, Ordering, Reduce, TopK
-from engine.schema import NULL, Kind, Schema, Type
+from engine.schema import Kind, Schema, Type
 
 Rational = int | Fraction
 

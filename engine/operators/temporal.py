@@ -19,10 +19,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.rounds import split_deltas
+from engine.kernels.words import NULL
 from engine.operators.arrangement import Arranged, Arrangement
 from engine.operators.linear import consolidated
 from engine.operators.operator import Deferred, Operator, Step
-from engine.schema import NULL
 
 NEVER = 2**63 - 1
 """The epoch of what does not happen as far as the clock has got."""

@@ -10,9 +10,10 @@ import numpy as np
 from engine.codec.interned import split
 from engine.codec.ordered_text import text_word
 from engine.dictionary import Dictionary
+from engine.kernels.words import NULL
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Operator, Step
-from engine.schema import NULL, Type
+from engine.schema import Type
 from engine.unnest import MOST_ELEMENTS, Elements
 from engine.unnest import Unnest as UnnestNode
 

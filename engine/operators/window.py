@@ -11,12 +11,12 @@ from engine.kernels.bests import best_rows
 from engine.kernels.layers import table_of
 from engine.kernels.prefixes import prefix_sums
 from engine.kernels.windows import HIGH, reduce_windows
+from engine.kernels.words import NULL
 from engine.numerals import is_wide, word_of
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Step
 from engine.operators.ordered import OrderedArrangement
 from engine.operators.reduce import GroupOperator
-from engine.schema import NULL
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,11 @@ from math import inf, isnan, nan
 from engine.codec.values import float_word, word_float
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
+from engine.kernels.words import NULL
 from engine.numerals import number_of, word_of
 from engine.operators.general import Answer, Reducer, Words
 from engine.operators.reducers import placing, ranked
-from engine.schema import NULL, Type
+from engine.schema import Type
 from engine.windows import EXTREMES, Window, Windowed, WindowFunction
 
 

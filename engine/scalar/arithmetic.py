@@ -9,12 +9,13 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.expressions import Op
 from engine.kernels import arithmetic as kernels
+from engine.kernels.words import NULL
 from engine.scalar import wide
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Failure, Report
 from engine.scalar.sql import shown
 from engine.scalar.wide import settled
-from engine.schema import INTEGER_RANGES, NULL, WORD_DIGITS, Kind, Type
+from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
 
 _CHECKED = {
     Op.ADD: kernels.add,

@@ -17,6 +17,7 @@ from engine.dictionary import Dictionary
 from engine.errors import PlanError
 from engine.kernels import casts as kernels
 from engine.kernels import logic
+from engine.kernels.words import NULL
 from engine.scalar import wide
 from engine.scalar.arithmetic import bounds
 from engine.scalar.evaluator import Evaluator, full
@@ -25,7 +26,7 @@ from engine.scalar.foreign import foreign
 from engine.scalar.memo import Memo
 from engine.scalar.sql import shown, type_name
 from engine.scalar.written import is_rewritten, readable
-from engine.schema import INTEGER_RANGES, NULL, WORD_DIGITS, Kind, Type
+from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
 
 Convert = Callable[[np.ndarray, np.ndarray], int | None]
 """Converts words int64[n] or int64[1] into another int64[n]; how many rows failed, None for none ever."""

@@ -13,10 +13,11 @@ import numpy as np
 from engine.dictionary import Dictionary
 from engine.expressions import Op
 from engine.kernels import logic as kernels
+from engine.kernels.words import NULL
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Report
 from engine.scalar.wide import both_wide
-from engine.schema import BOOLEAN, NULL, Type
+from engine.schema import BOOLEAN, Type
 
 _CODES = {
     Op.EQ: kernels.EQ,

@@ -13,9 +13,10 @@ import numpy as np
 
 from engine.expressions import Op
 from engine.kernels import logic as kernels
+from engine.kernels.words import NULL
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.failures import Report, keep
-from engine.schema import BOOLEAN, NULL
+from engine.schema import BOOLEAN
 
 
 def negation(arg: Evaluator) -> Evaluator:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from engine.kernels import memo as kernels
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 _LIMIT = 1 << 20  # rows of arguments; some 50 MB for one column
 

@@ -11,9 +11,10 @@ from engine.codec.temporal import EPOCH, EPOCH_DAY, time_text
 from engine.codec.values import decimal_text, word_float
 from engine.dictionary import Dictionary
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
+from engine.kernels.words import NULL
 from engine.numerals import number_of
 from engine.scalar.written import interval_words
-from engine.schema import NULL, Kind, Type
+from engine.schema import Kind, Type
 
 _NAMES = {
     Kind.REAL: "FLOAT",

@@ -13,9 +13,10 @@ import numpy as np
 from engine.codec.values import float_word, word_float
 from engine.dictionary import Dictionary
 from engine.expressions import Op
+from engine.kernels.words import NULL
 from engine.numerals import is_wide, number_of, word_of
 from engine.scalar.evaluator import full
-from engine.schema import INTEGER_RANGES, NULL, Kind, Type
+from engine.schema import INTEGER_RANGES, Kind, Type
 
 Compute = Callable[..., int | None]
 """Numbers, as words of their types mean them, to the word of the result; None if there is none."""

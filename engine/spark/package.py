@@ -2,8 +2,8 @@
 
 Unpacked as a folder `engine` where a task begins, which is the first place where a worker
 looks for packages, it goes before an engine that the worker's Python may have. It brings the
-kernels as they are compiled here: numba takes them if the source has the time that it had,
-which the archive keeps, and if the processor is of the same kind; if not, it compiles them.
+kernels as they are compiled here; a worker of another processor, or with another Python or numba,
+compiles its own.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import tarfile
 from pathlib import Path
 
 import engine
-from engine.kernels.merge import merge
+from engine.kernels.compiled import SHIPPED, cache_directory
 
 NAME = "engine.tar.gz"
 
@@ -24,7 +24,7 @@ def pack(directory: Path) -> str:
     with tarfile.open(path, "w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as archive:
         for source in sorted(package.rglob("*.py")):
             archive.add(source, source.relative_to(package))
-        # Beside the sources, wherever numba's settings have put it here.
-        for compiled in sorted(Path(str(merge.stats.cache_path)).glob("*.nb[ci]")):
-            archive.add(compiled, Path("kernels", "__pycache__", compiled.name))
+        for directory in (SHIPPED, cache_directory()):
+            for compiled in sorted(directory.glob("*.code")):
+                archive.add(compiled, Path("kernels", SHIPPED.name, compiled.name))
     return f"{path}#{package.name}"

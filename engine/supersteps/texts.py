@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.dictionary import Dictionary
-from engine.schema import NULL
+from engine.kernels.words import NULL
 from engine.store.directory import StateDirectory
 from engine.store.files import TextFile
 

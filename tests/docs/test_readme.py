@@ -67,3 +67,11 @@ def test_every_command_is_one_that_exists(document: str) -> None:
 def test_every_link_leads_somewhere(document: str) -> None:
     for target in links(document):
         assert ((ROOT / document).parent / target).exists(), target
+
+
+def test_its_speeds_are_those_of_the_benchmarks() -> None:
+    section = (ROOT / "README.md").read_text().split("## How fast")[1].split("\n## ")[0]
+    measured = (ROOT / "docs/benchmarks.md").read_text()
+    figures = re.findall(r"\d[\d,.]* (?:µs|ms|s)\b|\d+,\d+(?= rows a second)", section)
+    assert len(figures) > 10
+    assert [figure for figure in figures if figure not in measured] == []

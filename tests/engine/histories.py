@@ -12,10 +12,10 @@ import random
 from collections import Counter
 from collections.abc import Sequence
 
+from engine.kernels.words import NULL
 from engine.operators.rebuild import Rebuild
 from engine.plan import Node, Source
 from engine.runtime import Engine, Options
-from engine.schema import NULL
 from tests.engine.harness import Bag, bag, delta
 from tests.oracle.interpreter import Oracle, OracleError
 

@@ -18,7 +18,8 @@ from engine.codec import arrow_type, decode_arrow, decode_rows, encode_arrow, en
 from engine.codec.decimals import decimal_words
 from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
-from engine.schema import NULL, Column, Schema, Type, numeric
+from engine.kernels.words import NULL
+from engine.schema import Column, Schema, Type, numeric
 
 MONEY = numeric(10, 2)
 FLOAT32 = st.floats(width=32).map(lambda x: float(np.float32(x)))

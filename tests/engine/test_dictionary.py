@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.dictionary import Dictionary
 from engine.errors import EngineError, InvalidValue
 from engine.kernels.hashing import hash_texts
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 TEXTS = ["", "a", "b", "12345678", "123456789", "Grüße", "日本語", "🐍", "a\0b", "x" * 10_000]
 

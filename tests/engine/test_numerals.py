@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.dictionary import Dictionary
+from engine.kernels.words import NULL
 from engine.numerals import is_wide, number_of, numbers_of, word_of, words_of
-from engine.schema import NULL
 
 NUMBERS = st.one_of(st.integers(-(10**38) + 1, 10**38 - 1), st.integers(-(10**19), 10**19))
 FIRST = 10**18

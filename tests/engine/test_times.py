@@ -14,9 +14,9 @@ from collections import Counter
 
 import pytest
 
+from engine.kernels.words import NULL
 from engine.plan import Node
 from engine.runtime import Engine, Options
-from engine.schema import NULL
 from engine.times import Frontier, Order
 from tests.engine.harness import Bag, delta
 from tests.engine.plans import SOURCES, PlanMaker

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from engine.dictionary import Dictionary
-from engine.schema import BIGINT, NULL, TEXT, Column, Schema
+from engine.kernels.words import NULL
+from engine.schema import BIGINT, TEXT, Column, Schema
 from service.payload import DamagedPayload, decode, encode
 
 TEXTS = Schema((Column("id", BIGINT), Column("name", TEXT)))

@@ -12,7 +12,7 @@ import pytest
 from engine.kernels.floats import to_float, words_of
 from engine.kernels.floatsums import arrange_floats, reduce_floats
 from engine.kernels.layers import table_of
-from engine.schema import NULL
+from engine.kernels.words import NULL
 
 NO_ROUNDS = np.empty(0, np.int64)
 EDGES = [1e308, -1e308, 5e-324, -5e-324, 1e-310, 0.1, -0.1, 1e16, 1.0, -0.0, 1.7976931348623157e308]

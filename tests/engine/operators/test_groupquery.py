@@ -15,10 +15,11 @@ import pytest
 
 from engine.errors import PlanError
 from engine.groupquery import GroupQuery
+from engine.kernels.words import NULL
 from engine.plan import Source
 from engine.runtime import Engine
 from engine.scalar import questions
-from engine.schema import BIGINT, INTEGER, NULL, TEXT, Column, Schema
+from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema
 from tests.engine.harness import apply, bag, insert
 from tests.engine.supersteps.mixed import Mixed, executor_for
 from tests.engine.supersteps.test_random_views import Here

@@ -11,9 +11,9 @@ import pytest
 
 from engine.dictionary import Dictionary
 from engine.kernels.coding import codes_of
+from engine.kernels.words import NULL
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.ordered import OrderedArrangement, TopK
-from engine.schema import NULL
 from engine.times import TOTAL, Frontier
 from tests.engine.harness import delta
 

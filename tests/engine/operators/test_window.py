@@ -10,12 +10,13 @@ import pytest
 
 from engine.dictionary import Dictionary
 from engine.kernels.coding import codes_of
+from engine.kernels.words import NULL
 from engine.operators.failures import FailureLog
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.ordered import OrderedArrangement
 from engine.operators.window import Window
 from engine.plan import Ordering, Source
-from engine.schema import BIGINT, NULL, Column, Schema, numeric
+from engine.schema import BIGINT, Column, Schema, numeric
 from engine.times import TOTAL, Frontier
 from engine.windowing import window_functions
 from engine.windows import Window as WindowNode

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from engine.kernels.words import NULL
 from engine.scalar import memo as module
 from engine.scalar.memo import Memo
-from engine.schema import NULL
 
 
 class Sums:

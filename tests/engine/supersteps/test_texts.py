@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from engine.dictionary import Dictionary
-from engine.schema import NULL
+from engine.kernels.words import NULL
 from engine.store.directory import StateDirectory
 from engine.store.files import TextFile
 from engine.supersteps.texts import KnownTexts, TaskDictionary

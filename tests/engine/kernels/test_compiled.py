@@ -1,0 +1,55 @@
+"""Machine code is that of its sources: what is shipped, and what is found again after an edit."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import engine
+from engine.kernels.build import load_modules
+from engine.kernels.compiled import KERNELS, SHIPPED
+
+MIX = "0x9E3779B97F4A7C15"
+"""What `index.hash_key` mixes with, which the kernel of `shards` calls."""
+SPLIT = """
+import numpy as np
+from engine.kernels.shards import split
+rows = np.arange(16, dtype=np.int64).reshape(8, 2)
+print(split(rows, 1, 4)[1].tolist())
+"""
+
+
+def test_what_is_shipped_is_of_these_sources() -> None:
+    load_modules()
+    wanted = {kernel.files.stem(kernel.signature) for kernel in KERNELS}
+    shipped = {file.name.rsplit("-", 1)[0] for file in SHIPPED.glob("*.code")}
+    assert shipped == wanted, "make kernels compiles them anew"
+
+
+def test_an_edited_helper_of_another_module_is_seen(tmp_path: Path) -> None:
+    package = Path(engine.__file__).parent
+    shutil.copytree(package, tmp_path / "engine", ignore=shutil.ignore_patterns("__pycache__", "*.code"))
+    before = split_by(tmp_path)
+    assert split_by(tmp_path) == before
+    helper = tmp_path / "engine" / "kernels" / "index.py"
+    text = helper.read_text()
+    assert MIX in text
+    helper.write_text(text.replace(MIX, "0x3"))
+    assert split_by(tmp_path) != before
+
+
+def split_by(directory: Path) -> str:
+    """Where the shards end by the engine in the directory, in a process of its own."""
+    environment = {**os.environ, "PYTHONPATH": str(directory), "NUMBA_CACHE_DIR": str(directory / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", SPLIT],
+        cwd=directory,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return done.stdout.strip()
