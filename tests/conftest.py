@@ -1,16 +1,72 @@
-"""One Spark for all tests of it: a local session, started when a test first asks for one."""
+"""The run of the tests: its seed, what it shows of itself, and the one Spark of a process."""
 
 from __future__ import annotations
 
+import os
+import random
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import hypothesis
 import pytest
 
 from engine.spark.session import Sessions, SparkOptions
+from tests import balance
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+    from xdist.remote import Producer
+
+hypothesis.settings.register_profile(
+    "freshet",
+    deadline=None,  # no test asserts a time
+    derandomize=False,
+    suppress_health_check=(hypothesis.HealthCheck.too_slow,),
+)
+hypothesis.settings.load_profile("freshet")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--seed", type=int, help="what random tests start from; a fresh one unless given")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Put the seed where `tests.seeds`, hypothesis and the processes of this run find it."""
+    seed = config.getoption("seed")
+    if seed is None:
+        seed = int(os.environ.get("FRESHET_SEED") or random.SystemRandom().randrange(10**9))
+    os.environ["FRESHET_SEED"] = str(seed)
+    if config.option.hypothesis_seed is None:
+        config.option.hypothesis_seed = str(seed)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> balance.Balanced:
+    config.option.loadscopereorder = False
+    return balance.Balanced(config, log)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """In one of several processes the longest come first; what shares Spark is known to be of one unit."""
+    for item in items:
+        if "sessions" in getattr(item, "fixturenames", ()) and balance.unit(item.nodeid) != balance.SPARK:
+            raise pytest.UsageError(f"{item.nodeid} uses Spark: tests/balance.py has to say so")
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: balance.place(item.nodeid))
+
+
+def pytest_report_header() -> str:
+    return _seed()
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if terminalreporter.stats.get("failed") or terminalreporter.stats.get("error"):
+        terminalreporter.write_line(_seed())
+
+
+def _seed() -> str:
+    seed = os.environ["FRESHET_SEED"]
+    return f"random seed {seed}; --seed {seed} runs it again"
 
 
 @pytest.fixture(scope="session")

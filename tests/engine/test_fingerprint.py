@@ -27,6 +27,7 @@ from planner import plan_query
 from tests.engine.harness import schema, source
 from tests.engine.plans import SOURCES, PlanMaker, up_to_three
 from tests.planner import samples
+from tests.seeds import seeds
 
 QUERIES = (
     "SELECT a, b FROM t",
@@ -53,7 +54,7 @@ def plans() -> list[Node]:
     """Plans of every node: those of queries, and random ones with loops in loops."""
     catalog = samples.catalog()
     made = [plan_query(sql, catalog).plan for sql in QUERIES]
-    for seed in range(150):
+    for seed in seeds(150):
         made.append(PlanMaker(random.Random(seed)).plan(2, 5))
     return made
 

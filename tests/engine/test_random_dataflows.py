@@ -12,6 +12,7 @@ import pytest
 
 from tests.engine.histories import check
 from tests.engine.plans import SOURCES, PlanMaker
+from tests.seeds import seeds
 
 CASES = int(os.environ.get("FRESHET_DATAFLOWS", "2000"))
 GROUP = 100
@@ -19,6 +20,8 @@ GROUP = 100
 
 @pytest.mark.parametrize("first", range(0, CASES, GROUP))
 def test_random_dataflows(first: int) -> None:
-    for seed in range(first, min(first + GROUP, CASES)):
+    compared = 0
+    for seed in seeds(GROUP, first):
         rng = random.Random(seed)
-        check(PlanMaker(rng).plan(rng.choice((1, 2)), 5), SOURCES, rng, seed)
+        compared += check(PlanMaker(rng).plan(rng.choice((1, 2)), 5), SOURCES, rng, seed)
+    assert compared > 0.8 * GROUP

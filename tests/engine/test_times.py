@@ -21,6 +21,7 @@ from engine.times import Frontier, Order
 from tests.engine.harness import Bag, delta
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.oracle.interpreter import Oracle, OracleError
+from tests.seeds import seeds
 
 CASES = int(os.environ.get("FRESHET_DATAFLOWS", "2000"))
 GROUP = 100
@@ -90,7 +91,8 @@ def run(
     return engine
 
 
-def check(seed: int) -> None:
+def check(seed: int) -> bool:
+    """False if there was nothing to compare, for a loop of the plan has no fixed point."""
     rng = random.Random(seed)
     order = Order(("version", "epoch", "third")[: rng.choice((2, 2, 3))])
     plan = PlanMaker(rng).plan(rng.choice((1, 2)), 4)
@@ -102,7 +104,7 @@ def check(seed: int) -> None:
             for time in times
         }
     except OracleError:
-        return
+        return False
     found = []
     for steps in (1, rng.randint(2, 5)):
         frontiers = random_frontiers(rng, order, steps)
@@ -115,9 +117,9 @@ def check(seed: int) -> None:
             assert bag == rows, (seed, time, [str(f) for f in frontiers], plan)
         found.append(sorted(engine.snapshot.differences("view").T.tolist()))
     assert found[0] == found[1], (seed, plan)
+    return True
 
 
 @pytest.mark.parametrize("first", range(0, CASES, GROUP))
 def test_random_dataflows_at_any_times(first: int) -> None:
-    for seed in range(first, min(first + GROUP, CASES)):
-        check(seed)
+    assert sum(check(seed) for seed in seeds(GROUP, first)) > 0.8 * GROUP

@@ -11,6 +11,7 @@ from engine.kernels.arrange import arrange
 from engine.layer import Layer
 from engine.store.files import BatchFile
 from engine.trace import AT_ONCE, QUANTUM, Trace
+from tests.seeds import SEED
 
 NO_ROUNDS = np.empty(0, np.int64)
 
@@ -35,7 +36,7 @@ def contents(trace: Trace, keep_epochs: bool) -> dict[tuple[int, ...], int]:
 
 @pytest.mark.parametrize("compacts", [False, True])
 def test_contents_are_kept_through_merges(compacts: bool) -> None:
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     trace = Trace(1)
     inserted: Counter[tuple[int, ...]] = Counter()
     for epoch in range(600):
@@ -53,7 +54,7 @@ def test_contents_are_kept_through_merges(compacts: bool) -> None:
 
 
 def test_batches_stay_valid_after_later_insertions() -> None:
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED + 1)
     trace = Trace(1)
     for epoch in range(40):
         trace.insert(batch(rng, 1_000, epoch, 10**6))
@@ -84,7 +85,7 @@ def test_churn_does_not_grow_a_compacted_trace() -> None:
 
 
 def test_the_number_of_batches_is_logarithmic() -> None:
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(SEED + 2)
     trace = Trace(1)
     for epoch in range(3_000):
         trace.insert(batch(rng, 40, epoch, 10**9))
@@ -108,7 +109,7 @@ def filled(rng: np.random.Generator, sizes: list[int]) -> Trace:
 
 def test_insertions_leave_captured_batches_alone() -> None:
     """With merges under way when they were captured."""
-    rng = np.random.default_rng(7)
+    rng = np.random.default_rng(SEED + 7)
     trace = filled(rng, [3 * QUANTUM] * 3 + [100] * 20)
     before = total(trace)
     captured = trace.capture()
@@ -125,7 +126,7 @@ def test_insertions_leave_captured_batches_alone() -> None:
 
 
 def test_mapped_batches_stand_for_captured_ones() -> None:
-    rng = np.random.default_rng(8)
+    rng = np.random.default_rng(SEED + 8)
     trace = filled(rng, [2_000, 900, 30])
     before = total(trace)
     captured = trace.capture()
@@ -145,7 +146,7 @@ def test_mapped_batches_stand_for_captured_ones() -> None:
 
 
 def test_what_is_rewritten_meanwhile_is_not_exchanged() -> None:
-    trace = filled(np.random.default_rng(9), [500, 20])
+    trace = filled(np.random.default_rng(SEED + 9), [500, 20])
     captured = trace.capture()
     trace.finish()
     before = total(trace)
@@ -154,7 +155,7 @@ def test_what_is_rewritten_meanwhile_is_not_exchanged() -> None:
 
 
 def test_released_batches_are_merged_again() -> None:
-    rng = np.random.default_rng(10)
+    rng = np.random.default_rng(SEED + 10)
     trace = filled(rng, [1_000])
     expected = Counter(total(trace))
     for epoch in range(1, 100):

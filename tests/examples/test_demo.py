@@ -14,6 +14,7 @@ from examples.debian.background import Background, CannotStart, url
 from examples.debian.demo import Demo, StepFailed
 from tests.curl import parse
 from tests.docs.markdown import commands
+from tests.ports import free_port
 
 HOST = "127.0.0.1"
 CALL = re.compile(r"^\$ (curl .*?)^# (\d+), [\d,]+ ms$", re.DOTALL | re.MULTILINE)
@@ -22,9 +23,7 @@ EDGES = [("gimp", "libwebp7"), ("photos", "gimp"), ("libc6", "libgcc-s1"), ("lib
 
 @pytest.fixture
 def port() -> int:
-    with socket.socket() as probe:
-        probe.bind((HOST, 0))
-        return probe.getsockname()[1]
+    return free_port(HOST)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from collections import Counter
 
 from tests.examples.conftest import Example
 from tests.examples.oracle import World
+from tests.seeds import SEED
 
 NAMES = [f"p{n}" for n in range(9)]
 EPOCHS = 60
@@ -12,7 +13,7 @@ VIEWS = ("affected", "distance", "reinstall", "cycles")
 
 
 def test_views_are_right_after_every_epoch_and_stay_readable(example: Example) -> None:
-    rng = random.Random(20240229)
+    rng = random.Random(SEED)
     example.create()
     world = World()
     packages = [
@@ -55,7 +56,7 @@ def change_of_advisory(world: World, rng: random.Random) -> dict:
 
 
 def test_the_oracle_finds_the_cycles_that_walks_find() -> None:
-    rng = random.Random(7)
+    rng = random.Random(SEED)
     for _ in range(200):
         edges = {(rng.choice(NAMES), rng.choice(NAMES)) for _ in range(rng.randrange(14))}
         walks = set(edges)

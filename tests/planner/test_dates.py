@@ -30,6 +30,7 @@ from tests.planner.calendar import (
     week_of_us,
 )
 from tests.planner.dated import asked, plain, viewed
+from tests.seeds import SEED
 
 Case = tuple[str, Callable]
 MONDAY, SUNDAY = 0, 6
@@ -52,7 +53,7 @@ MOMENTS: list[datetime | None] = [
 
 
 def more(count: int) -> Iterator[datetime]:
-    chance = random.Random(7)
+    chance = random.Random(SEED)
     for _ in range(count):
         near_end = calendar.begin(datetime(1960, 1, 1) + timedelta(days=chance.randrange(30_000)), "month")
         yield near_end + timedelta(days=chance.choice((-3, -2, -1, 0, 14)), seconds=chance.randrange(86_400))

@@ -28,6 +28,7 @@ from planner.errors import PlannerError
 from tests.property.check import values
 from tests.property.duck import Bag, Failure, Referee, same
 from tests.property.schemas import Table
+from tests.seeds import seeds
 
 T = Table(
     "t",
@@ -269,7 +270,7 @@ def answers(
 
 @pytest.fixture(scope="module")
 def histories() -> list[History]:
-    return [random_history(random.Random(seed)) for seed in range(SEEDS)]
+    return [random_history(random.Random(seed)) for seed in seeds(SEEDS)]
 
 
 def check(sql: str, dialect: str, histories: Sequence[History]) -> None:

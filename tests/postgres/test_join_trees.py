@@ -1,25 +1,23 @@
 """Random join trees against PostgreSQL, in its dialect: the rows, and the order of the columns of `*`.
 
-FRESHET_TREES is the number of trees, 100 unless set; FRESHET_SEED is the first seed.
+FRESHET_TREES is the number of trees, 100 unless set.
 """
 
 from __future__ import annotations
 
 import os
 
-import pytest
-
 from tests.postgres.referee import Referee
 from tests.postgres.server import Server
 from tests.property.check import check
 from tests.property.forests import EACH, forest, tables
 from tests.property.report import described
+from tests.seeds import each_seed
 
 TREES = int(os.environ.get("FRESHET_TREES", "100"))
-FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + -(-TREES // EACH)))
+@each_seed(-(-TREES // EACH))
 def test_join_trees_equal_postgresql(postgres: Server, seed: int) -> None:
     with postgres.connect() as connection:
         case, answers = forest(seed, "postgres", Referee(connection, tables()))

@@ -11,10 +11,10 @@ from collections import Counter
 from pathlib import Path
 
 import psycopg
-import pytest
 
 from service.settings import Settings
 from tests.postgres.server import Server
+from tests.seeds import each_seed
 from tests.service.client import Client
 
 TABLES = """
@@ -51,7 +51,7 @@ STATEMENTS = (
 )
 
 
-@pytest.mark.parametrize("seed", range(2))
+@each_seed(2)
 def test_statements_do_what_postgresql_does(postgres: Server, tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     with postgres.connect() as connection, Client(Settings(data=tmp_path)) as service:

@@ -1,6 +1,6 @@
 """Random views against PostgreSQL, which reads the same text: every view, at every epoch.
 
-FRESHET_POSTGRES_CASES is the number of (view, history) pairs, 100 unless set; FRESHET_SEED is the first seed.
+FRESHET_POSTGRES_CASES is the number of (view, history) pairs, 100 unless set.
 What only DuckDB says (QUALIFY, semi joins, FIRST and the like) is left out, as is where the two databases
 answer otherwise and a view answers as DuckDB does.
 """
@@ -24,9 +24,9 @@ from tests.property.planning import Catalog
 from tests.property.report import described
 from tests.property.schemas import Table, random_tables
 from tests.property.views import View, relation_of
+from tests.seeds import each_seed
 
 PAIRS = int(os.environ.get("FRESHET_POSTGRES_CASES", "100"))
-FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 EACH = 10
 UNSHOWN = {
     "instant",
@@ -38,7 +38,7 @@ APART = (
 )
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + -(-PAIRS // EACH)))
+@each_seed(-(-PAIRS // EACH))
 def test_views_equal_postgresql(postgres: Server, seed: int) -> None:
     rng = random.Random(f"postgres {seed}")
     tables = random_tables(rng)

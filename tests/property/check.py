@@ -46,13 +46,23 @@ _DUCKDB_LIMIT = "cannot be referenced before it is defined"
 """What DuckDB says where a LATERAL query gives a column the name of the one that it reads."""
 
 
-def check(case: Case, answers: Answers, make: Make = Engine, all_asked: bool = False) -> Mismatch | None:
+def check(
+    case: Case,
+    answers: Answers,
+    make: Make = Engine,
+    all_asked: bool = False,
+    counted: Counter[str] | None = None,
+) -> Mismatch | None:
     """The first departure from `answers` or from one engine to another; None if all is well. A view may be
-    no query that can be asked ad hoc, unless `all_asked`."""
+    no query that can be asked ad hoc, unless `all_asked`.
+
+    `counted` gets what was really compared: views at an epoch as `rows`, ad-hoc answers as `asked`.
+    """
+    counted = Counter() if counted is None else counted
     try:
         plans = plan(case)
-        one = by_epoch(case, plans, answers, make)
-        asked(case, answers, one, all_asked)
+        one = by_epoch(case, plans, answers, make, counted)
+        asked(case, answers, one, all_asked, counted)
         divided(case, plans, answers, one, make)
     except Departure as found:
         return found.mismatch
@@ -80,7 +90,9 @@ def plan(case: Case) -> dict[str, Node]:
 # One epoch at a time
 
 
-def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers, make: Make = Engine) -> Engine:
+def by_epoch(
+    case: Case, plans: Mapping[str, Node], answers: Answers, make: Make, counted: Counter[str]
+) -> Engine:
     """Every view right at every epoch, and unchanged when read again at the end."""
     engine = started(case, make)
     for view in case.views:
@@ -96,7 +108,7 @@ def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers, make: Make
         for view in case.views:
             if engine.snapshot.failure(view.name) is None:
                 seen[view.name, number] = engine.snapshot.rows(view.name)
-                _compare(engine, view, number, answers[view.name][number])
+                counted["rows"] += _compare(engine, view, number, answers[view.name][number])
     for (name, number), rows in seen.items():
         with departure("crash", name, number):
             again = engine.snapshot.rows(name, number)
@@ -105,18 +117,20 @@ def by_epoch(case: Case, plans: Mapping[str, Node], answers: Answers, make: Make
     return engine
 
 
-def _compare(engine: Engine, view: View, number: int, expected: Answer | None) -> None:
+def _compare(engine: Engine, view: View, number: int, expected: Answer | None) -> bool:
+    """Whether there was something to compare."""
     with departure("crash", view.name, number):
         errors = engine.snapshot.errors(view.name)
     if expected is None or (errors and view.fragile):
-        return
+        return False
     if isinstance(expected, Failure):
         if not errors and not view.fragile:
             raise Departure(Mismatch("errors", view.name, number, expected, "no errors"))
-        return
+        return bool(errors)
     if errors:
         raise Departure(Mismatch("errors", view.name, number, "no errors", errors))
     _expect("rows", view.name, number, expected, read(engine, view.name, number))
+    return True
 
 
 def _expect(kind: str, name: str, number: int, expected: Bag, got: Bag) -> None:
@@ -127,7 +141,7 @@ def _expect(kind: str, name: str, number: int, expected: Bag, got: Bag) -> None:
 # The same text asked ad hoc
 
 
-def asked(case: Case, answers: Answers, engine: Engine, every: bool) -> None:
+def asked(case: Case, answers: Answers, engine: Engine, every: bool, counted: Counter[str]) -> None:
     """The text of a view, asked of its tables at the last epoch, has the view's rows, or is refused."""
     catalog = Catalog(case.tables)
     for view in case.views:
@@ -147,6 +161,7 @@ def asked(case: Case, answers: Answers, engine: Engine, every: bool) -> None:
                     continue
             if not same(expected, got):
                 raise Departure(Mismatch("asked", view.name, len(case.history), expected, got))
+            counted["asked"] += 1
     finally:
         asker.close()
 
@@ -154,9 +169,7 @@ def asked(case: Case, answers: Answers, engine: Engine, every: bool) -> None:
 # Divided otherwise
 
 
-def divided(
-    case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine, make: Make = Engine
-) -> None:
+def divided(case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine, make: Make) -> None:
     """The same history in other pieces, with views created along the way, has the same changes."""
     rng = random.Random(f"divided {case.seed}")
     last = len(case.history)

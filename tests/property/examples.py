@@ -37,6 +37,7 @@ from tests.property.histories import random_history
 from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
+from tests.seeds import seeds
 
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
     str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
@@ -49,7 +50,7 @@ SQL = str | tuple[str, str]
 def hold(
     tables: Sequence[str],
     views: Sequence[SQL],
-    seeds: Sequence[int] = (0, 1),
+    seeds: Sequence[int] = seeds(2),
     length: int = 8,
     make: Make = Engine,
     dialect: str = "postgres",

@@ -12,7 +12,8 @@ def report(case: Case, mismatch: Mismatch, small: Case, smallest: Mismatch) -> s
     """Both the case as it was found and the shrunk one."""
     return "\n".join(
         (
-            f"seed {case.seed}: FRESHET_SEED={case.seed} FRESHET_CASES=1 runs it again",
+            f"seed {case.seed}; of random views this runs it again:",
+            f"FRESHET_CASES=1 pytest tests/property/test_views.py --seed {case.seed}",
             "",
             "shrunk:",
             described(small, smallest),

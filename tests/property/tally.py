@@ -34,14 +34,29 @@ class Tally:
     pairs: int = 0
     constructs: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
+    compared: Counter[str] = field(default_factory=Counter)
+    """What `check` has counted, and `epochs` at which there was a view."""
 
     def add(self, case: Case) -> None:
         self.pairs += len(case.views)
+        self.compared["epochs"] += len(case.views) * len(case.history)
         self.refused.update(case.refused)
         for view in case.views:
             self.constructs.update(words_of(view.sql()))
 
+    def __iadd__(self, other: Tally) -> Tally:
+        self.pairs += other.pairs
+        for mine, theirs in zip(self._counters(), other._counters(), strict=True):
+            mine.update(theirs)
+        return self
+
+    def _counters(self) -> tuple[Counter[str], ...]:
+        return self.constructs, self.refused, self.compared
+
     def __str__(self) -> str:
         counts = ", ".join(f"{word} {count}" for word, count in self.constructs.most_common())
         refused = ", ".join(f"{word} {count}" for word, count in self.refused.most_common())
-        return f"{self.pairs} pairs of a view and a history\n{counts}\nrefused: {refused or 'none'}"
+        compared = ", ".join(f"{word} {count}" for word, count in self.compared.items())
+        return (
+            f"{self.pairs} pairs of a view and a history; {compared}\n{counts}\nrefused: {refused or 'none'}"
+        )

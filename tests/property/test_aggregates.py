@@ -25,6 +25,7 @@ from tests.property.report import report
 from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
+from tests.seeds import each_seed
 
 TABLES = (
     Table(
@@ -196,7 +197,7 @@ def check_views(seed: int, epochs: int, make: Make = Engine, most: int | None = 
         pytest.fail(report(case, mismatch, case, mismatch), pytrace=False)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@each_seed(8)
 def test_every_function_follows_its_rows(seed: int) -> None:
     check_views(seed, 6)
 

@@ -15,6 +15,7 @@ from tests.property.recursion import WIDEST, Binding, Recursion
 from tests.property.schemas import random_tables
 from tests.property.terms import Term
 from tests.property.views import relation_of
+from tests.seeds import each_seed
 
 
 def _recursion(limit: int | None, on_limit: str, *bodies: str) -> Recursion:
@@ -59,7 +60,7 @@ def test_what_has_no_fixed_point_diverges(referee: Referee) -> None:
         iterate(referee, _recursion(None, "RETURN", "SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM r0)"))
 
 
-@pytest.mark.parametrize("seed", range(25))
+@each_seed(25)
 def test_linear_recursion_is_duckdbs(seed: int) -> None:
     rng = random.Random(seed)
     tables = random_tables(rng)

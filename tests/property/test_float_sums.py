@@ -18,6 +18,7 @@ from engine.plan import Source
 from engine.runtime import Engine
 from engine.schema import DOUBLE, INTEGER, REAL, Column, Schema, Type
 from planner import Relation, plan_query
+from tests.seeds import each_seed
 
 EPOCHS = 6
 SIZES = (0.1, 1.0, 3e-308, 5e-324, 1e-30, 1e16, 1e300, -1e300, -0.1, -1e16, 0.0)
@@ -54,7 +55,7 @@ def _value(rng: random.Random, kind: Type) -> float:
 
 
 @pytest.mark.parametrize("kind", (DOUBLE, REAL), ids=str)
-@pytest.mark.parametrize("seed", range(20))
+@each_seed(20)
 def test_float_sums_are_exact(seed: int, kind: Type) -> None:
     rng = random.Random(seed)
     schema = Schema((Column("g", INTEGER, False), Column("x", kind, False)))

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-import pytest
-
 from engine.operators.arrangement import Arrangement
 from engine.plan import Node
 from engine.runtime import Engine
@@ -27,8 +25,7 @@ from tests.property.schemas import random_row, random_tables
 from tests.property.terms import Term
 from tests.property.variants import Writer
 from tests.property.views import View
-
-SEEDS = range(20)
+from tests.seeds import each_seed
 
 
 def bare(view: View, catalog: Catalog) -> Node:
@@ -40,7 +37,8 @@ def bare(view: View, catalog: Catalog) -> Node:
 
 
 def agree(case: Case, plans: Mapping[str, Node], groups: list[list[View]]) -> None:
-    """The views of a group have the same rows at every epoch."""
+    """The views of a group have the same rows at every epoch; most can be compared at most epochs."""
+    compared = 0
     engine = started(case)
     for view in case.views:
         create(engine, view, plans)
@@ -49,19 +47,21 @@ def agree(case: Case, plans: Mapping[str, Node], groups: list[list[View]]) -> No
         for first, *others in groups:
             if any(_fails(engine, view) for view in (first, *others)):
                 continue
+            compared += 1
             rows = read(engine, first.name, number)
             for view in others:
                 got = read(engine, view.name, number)
                 assert same(rows, got), (
                     f"{first.sql()}\n{view.sql()}\n{rows - got}\n{got - rows}\n{case.history}"
                 )
+    assert compared > 0.5 * len(groups) * len(case.history)
 
 
 def _fails(engine: Engine, view: View) -> bool:
     return engine.snapshot.failure(view.name) is not None or bool(engine.snapshot.errors(view.name))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(20)
 def test_variants_agree(seed: int) -> None:
     rng = random.Random(f"variants {seed}")
     tables = random_tables(rng)
@@ -79,7 +79,7 @@ def test_variants_agree(seed: int) -> None:
     agree(Case(seed, tables, views, random_history(rng, tables, 4)), plans, groups)
 
 
-@pytest.mark.parametrize("seed", SEEDS[:6])
+@each_seed(6)
 def test_plans_with_and_without_optional_passes_agree(seed: int) -> None:
     case, _ = random_case(20_000 + seed, candidates=10)
     plans, catalog, groups = dict(plan(case)), Catalog(case.tables), list[list[View]]()
@@ -92,7 +92,7 @@ def test_plans_with_and_without_optional_passes_agree(seed: int) -> None:
     agree(Case(seed, case.tables, views, case.history), plans, groups)
 
 
-@pytest.mark.parametrize("seed", SEEDS[:6])
+@each_seed(6)
 def test_what_comes_and_goes_leaves_nothing_behind(seed: int) -> None:
     """Rows that were inserted and are deleted again: views, and all that operators hold, are as before."""
     case, _ = random_case(30_000 + seed, candidates=10)

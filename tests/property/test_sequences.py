@@ -1,6 +1,6 @@
 """WITH MUTUALLY RECURSIVE against its definition: bindings in sequence, nested, correlated, with limits.
 
-FRESHET_SEQUENCES is the number of (view, history) pairs, FRESHET_SEED the first seed.
+FRESHET_SEQUENCES is the number of (view, history) pairs.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import pytest
 from tests.property.check import check
 from tests.property.report import described
 from tests.property.sequence_cases import TELLING, VIEWS, contents, random_case, random_recursions, tells
+from tests.seeds import SEED, seeds
 
 CASES = int(os.environ.get("FRESHET_SEQUENCES", "48"))
-FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 BLOCKS = 4
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_views_equal_the_definition(block: int) -> None:
-    for seed in range(FIRST_SEED + block, FIRST_SEED + -(-CASES // VIEWS), BLOCKS):
+    for seed in seeds(-(-CASES // VIEWS))[block::BLOCKS]:
         case, answers = random_case(seed)
         mismatch = check(case, answers)
         if mismatch is not None:
@@ -30,5 +30,5 @@ def test_views_equal_the_definition(block: int) -> None:
 
 
 def test_the_cases_tell_a_sequence_from_updates_together() -> None:
-    recursions, history = random_recursions(FIRST_SEED)
+    recursions, history = random_recursions(SEED)
     assert sum(tells(query, answers, contents(history)) for query, answers in recursions) >= TELLING

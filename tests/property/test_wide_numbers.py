@@ -6,8 +6,6 @@ import random
 from decimal import Decimal
 from pathlib import Path
 
-import pytest
-
 from engine.schema import INTEGER, Column, Schema, numeric
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import Case, answers
@@ -16,6 +14,7 @@ from tests.property.histories import Change, Epoch, History
 from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
+from tests.seeds import SEED, each_seed
 
 WIDE, NARROW = numeric(38, 2), numeric(15, 2)
 TABLE = Table("t", Schema((Column("k", INTEGER), Column("x", WIDE), Column("y", NARROW))))
@@ -67,7 +66,7 @@ def _history(rng: random.Random) -> History:
     return tuple(epochs)
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_seed(6)
 def test_wide_numbers_at_every_epoch(seed: int) -> None:
     case = Case(seed, (TABLE,), VIEWS, _history(random.Random(seed)))
     found = answers(case)
@@ -76,7 +75,7 @@ def test_wide_numbers_at_every_epoch(seed: int) -> None:
 
 
 def test_wide_numbers_in_supersteps(tmp_path: Path) -> None:
-    case = Case(7, (TABLE,), VIEWS, _history(random.Random(7)))
+    case = Case(SEED, (TABLE,), VIEWS, _history(random.Random(SEED)))
     executor, rng = executor_for(7, tmp_path, Here(7))
     assert check(case, answers(case), lambda: Mixed(executor, rng, 0.7)) is None
     assert executor.done

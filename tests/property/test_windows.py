@@ -8,24 +8,22 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-import pytest
-
 from engine.runtime import Engine
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import answers
 from tests.property.check import Make, check
 from tests.property.windows import windows_case
+from tests.seeds import each_seed
 
 CASES = int(os.environ.get("FRESHET_WINDOWS", "60"))
-FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CASES))
+@each_seed(CASES)
 def test_random_windows(seed: int) -> None:
     _equal(seed, Engine)
 
 
-@pytest.mark.parametrize("seed", range(1000, 1006))
+@each_seed(6)
 def test_in_supersteps(seed: int, tmp_path: Path) -> None:
     executor, rng = executor_for(seed, tmp_path, Here(seed))
     _equal(seed, lambda: Mixed(executor, rng, 0.7))

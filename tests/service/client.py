@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,6 +18,7 @@ from service.app import create_app
 from service.clock import Time, system_time
 from service.runtime import Runtime
 from service.settings import Settings
+from tests.ports import free_port
 
 Change = dict[str, dict[str, object]]
 
@@ -134,9 +134,7 @@ class Process:
     """A service in a process of its own, on a free port of the loopback."""
 
     def __init__(self, data: Path, environment: Mapping[str, str]) -> None:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "service"],

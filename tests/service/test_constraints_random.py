@@ -25,6 +25,7 @@ from service.metrics import Metrics
 from service.parsing import of_objects
 from service.settings import Settings
 from service.state import State, recover
+from tests.seeds import each_seed
 from tests.service.client import Client
 
 SCHEMA = """
@@ -154,7 +155,7 @@ def _check(client: Client, referee: Referee, told: str) -> None:
         assert Counter(client.rows(table)) == referee.rows(table), told
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_seed(4)
 def test_tables_are_what_sqlite_makes_of_them(settings: Settings, seed: int) -> None:
     author, referee, refused = Author(seed), Referee(), 0
     with Client(settings) as client:
@@ -220,7 +221,7 @@ def _rows(state: State, table: str) -> Counter:
     return Counter(decode_rows(np.repeat(words, counts, axis=1), schema, state.engine.dictionary))
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_seed(6)
 def test_a_group_of_requests_is_judged_one_after_another(state: State, seed: int) -> None:
     """Each is what it would be alone, after those before it that were not refused."""
     chance, referee = random.Random(seed), Referee()

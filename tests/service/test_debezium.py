@@ -37,6 +37,7 @@ from planner.catalog import Relation
 from service.debezium import Reader
 from service.definition import Definition
 from service.errors import Invalid
+from tests.seeds import each_seed
 from tests.service.client import Client, code
 
 DEBEZIUM = {"content-type": "application/vnd.debezium+json"}
@@ -246,7 +247,7 @@ def test_posted(client: Client) -> None:
     assert code(post(client, {"no": 1})) == (422, "invalid_change")
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_seed(4)
 def test_histories(client: Client, seed: int) -> None:
     """A database's log, from which some of the newest events come again, as after a connector's crash."""
     chance = random.Random(seed)

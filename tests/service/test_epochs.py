@@ -24,6 +24,7 @@ from service.errors import Conflict, Invalid, Unavailable
 from service.metrics import Metrics
 from service.settings import Settings
 from service.state import State, recover
+from tests.seeds import each_seed
 
 SCHEMA = Schema((Column("id", BIGINT), Column("name", TEXT)))
 
@@ -94,7 +95,7 @@ def test_a_refusal_undoes_what_later_requests_saw(state: State) -> None:
     assert rows(state, "t") == [(1, "a"), (2, "d")]
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_seed(5)
 def test_any_grouping_gives_the_same_answers(state: State, seed: int) -> None:
     """Requests in random groups, against a model that takes them one by one."""
     chance = random.Random(seed)

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 import httpx
 import orjson
 
+from tests.seeds import SEED
 from tests.service.client import Process
 
 KILLS = int(os.environ.get("FRESHET_KILLS", "3"))
@@ -183,9 +184,7 @@ def check_views(http: httpx.Client, epoch: int) -> None:
 
 
 def test_kills(start: Callable[..., Process]) -> None:
-    seed = random.randrange(1 << 32)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = random.Random(SEED)
     writers = [Writer(number, random.Random(chance.random())) for number in range(CLIENTS)]
     environment = {"FRESHET_CHECKPOINT_COMMITS": "20"}
     for kill in itertools.count():

@@ -21,13 +21,14 @@ from engine.store.directory import StateDirectory, Writing
 from engine.store.manifest import Manifest
 from service.catalog import Catalog
 from service.settings import Settings
+from tests.seeds import SEED
 from tests.service.client import Client, code
 
 SUMMARY = "SELECT name, count(*) AS n, sum(id) AS total FROM t GROUP BY name"
 
 
 def fill(client: Client, seed: int, epochs: int) -> None:
-    chance = random.Random(seed)
+    chance = random.Random(f"{SEED} {seed}")
     for _ in range(epochs):
         ids = chance.sample(range(40), chance.randint(1, 5))
         client.change("t", *({"upsert": {"id": i, "name": chance.choice("abc")}} for i in ids))

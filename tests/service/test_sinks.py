@@ -12,6 +12,7 @@ import pyarrow.parquet
 import pytest
 
 from service.settings import Settings
+from tests.seeds import SEED
 from tests.service.client import Client, code
 from tests.service.waiting import wait_until
 
@@ -67,7 +68,7 @@ def counts(rows: dict[int, str]) -> Counter:
 
 
 def test_a_history_with_restarts(settings: Settings, out: Path) -> None:
-    chance = random.Random(1)
+    chance = random.Random(SEED)
     rows: dict[int, str] = {}
     expected: Counter = Counter()
     for start in range(4):

@@ -21,6 +21,7 @@ from pathlib import Path
 import httpx
 import orjson
 
+from tests.seeds import SEED
 from tests.service.client import Process
 from tests.service.waiting import wait_until
 
@@ -117,9 +118,7 @@ def moment(data: Path) -> str:
 
 
 def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
-    seed = random.randrange(1 << 32)
-    print(f"seed {seed}")
-    chance = random.Random(seed)
+    chance = random.Random(SEED)
     directory = tmp_path / "data" / "in"
     directory.mkdir(parents=True)
     author = Author(directory, random.Random(chance.random()))

@@ -17,6 +17,7 @@ import pytest
 
 from engine.spark.session import Sessions, SparkOptions
 from service.settings import Settings
+from tests.seeds import SEED
 from tests.service.client import Client, code
 from tests.service.test_debezium import event, step
 from tests.service.waiting import wait_until
@@ -118,7 +119,7 @@ WRITERS = {"csv": csv, "parquet": parquet, "orc": orc, "json": json}
 
 def test_formats(client: Client, settings: Settings) -> None:
     """Every format at once; some files have names that Spark could take for patterns, some are empty."""
-    chance = random.Random(1)
+    chance = random.Random(SEED)
     expected: dict[str, Counter] = {}
     for format, write in WRITERS.items():
         directory = Directory(settings, format)
@@ -177,7 +178,7 @@ def test_operations_in_the_order_of_files(client: Client, settings: Settings) ->
 
 def test_debezium(client: Client, settings: Settings) -> None:
     """A database's log in files, some of it twice; one of them has dates and moments in its own encodings."""
-    chance = random.Random(3)
+    chance = random.Random(SEED)
     directory, encoded = Directory(settings), Directory(settings, "encoded")
     client.table("t", COLUMNS, ["id"])
     client.table("moments", {"id": "BIGINT", "day": "DATE", "at": "TIMESTAMP"})

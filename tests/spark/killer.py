@@ -55,16 +55,17 @@ def processes() -> list[Process]:
 
 
 class Killer:
-    """Kills one at a time, after random pauses of at most `pause` seconds; a `share` of them are executors.
+    """Kills after random pauses of at most `pause` seconds: one at a time, or with `every` all.
 
-    `workers` and `executors` count what was killed.
+    A `share` of those it kills are executors. `workers` and `executors` count what was killed.
     """
 
-    def __init__(self, rng: random.Random, pause: float, share: float = 0) -> None:
+    def __init__(self, rng: random.Random, pause: float, share: float = 0, every: bool = False) -> None:
         self.workers = self.executors = 0
         self._rng = rng
         self._pause = pause
         self._share = share
+        self._every = every
         self._done = threading.Event()
 
     @property
@@ -87,8 +88,8 @@ class Killer:
         while self.killed < until and not self._done.wait(self._rng.uniform(0, self._pause)):
             executors = self._rng.random() < self._share
             victims = [it.pid for it in processes() if (it.is_executor if executors else it.is_worker)]
-            if victims:
+            for victim in victims if self._every else victims and [self._rng.choice(victims)]:
                 with suppress(ProcessLookupError):
-                    os.kill(self._rng.choice(victims), signal.SIGKILL)
+                    os.kill(victim, signal.SIGKILL)
                     self.executors += executors
                     self.workers += not executors

@@ -17,10 +17,10 @@ from tests.engine.supersteps.mixed import Mixed, executor_for
 from tests.property.cases import random_case
 from tests.property.check import check
 from tests.property.report import report
+from tests.seeds import SEED, each_seed
 from tests.spark.programs import run
 
 CASES = int(os.environ.get("FRESHET_SPARK_CASES", "1"))
-FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 VIEWS = 4
 """Candidates for the views of a case; a job takes as long as it has exchanges."""
 SHARE = 0.3
@@ -36,7 +36,7 @@ def departure(seed: int, sessions: Sessions, directory: Path) -> str:
     return "" if mismatch is None else report(case, mismatch, case, mismatch)
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CASES))
+@each_seed(CASES)
 def test_views_equal_the_referee(seed: int, sessions: Sessions, tmp_path: Path) -> None:
     found = departure(seed, sessions, tmp_path)
     if found:
@@ -48,7 +48,7 @@ def test_views_on_executors_equal_the_referee(tmp_path: Path) -> None:
     program = f"""
         from tests.spark.test_random_views import departure
         sessions = Sessions(SparkOptions(scratch / "spark", master="local-cluster[2,1,1024]", memory="1g"))
-        for seed in range({FIRST_SEED}, {FIRST_SEED + CASES}):
+        for seed in range({SEED}, {SEED + CASES}):
             found = departure(seed, sessions, scratch / str(seed))
             if found:
                 sys.exit(found)

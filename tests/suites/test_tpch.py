@@ -16,6 +16,7 @@ from bench.suite.tables import Change
 from bench.suite.tpch.queries import QUERIES
 from bench.suite.tpch.schema import RELATIONS, TABLES
 from bench.suite.tpch.tables import Business, generate
+from tests.seeds import SEED
 
 SCALE = float(os.environ.get("FRESHET_TPCH_SCALE", "0.005"))
 ROUNDS = int(os.environ.get("FRESHET_TPCH_ROUNDS", "16"))
@@ -40,7 +41,7 @@ def drawn(rng: random.Random, tables: Business) -> Change:
 
 
 def test_every_view_at_every_epoch(files: Path) -> None:
-    rng = random.Random("rounds")
+    rng = random.Random(f"rounds {SEED}")
     tables, maintained = Business(), Maintained(RELATIONS, QUERIES)
     maintained.compare(tables)
     maintained.advance(tables.load(files))

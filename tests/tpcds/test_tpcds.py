@@ -5,6 +5,7 @@ from __future__ import annotations
 import duckdb
 
 from tests.property.histories import is_valid
+from tests.seeds import SEED
 from tests.tpcds.maintained import random_history, verdicts
 from tests.tpcds.rows import FIRST_DAY, day, time_of_day
 from tests.tpcds.schema import TABLES
@@ -39,7 +40,7 @@ def test_there_are_24_tables() -> None:
 
 
 def test_own_queries_have_rows_that_change_and_are_right() -> None:
-    history = random_history(OWN, seed=0, epochs=3)
+    history = random_history(OWN, SEED, epochs=3)
     assert is_valid(tuple(TABLES.values()), history)
     for verdict in verdicts(OWN, history).values():
         assert (verdict.refused, verdict.wrong) == ("", "")

@@ -24,6 +24,7 @@ from engine import (
     when,
 )
 from engine.runtime import Options
+from tests.seeds import SEED
 
 Bag = Counter[tuple]
 
@@ -163,7 +164,7 @@ def closed(pairs: set[tuple]) -> set[tuple]:
 @pytest.mark.parametrize("name", OPERATORS)
 def test_operator(name: str, coordinates: tuple[str, ...]) -> None:
     make, expected = OPERATORS[name]
-    rng = random.Random(name)
+    rng = random.Random(f"{name} {SEED}")
     flow = Dataflow(*coordinates)
     inputs = [flow.input("a", k=int, x=int), flow.input("b", k=int, x=int)]
     output = make(*inputs).output()
@@ -332,7 +333,7 @@ def test_rows_that_enter_late_change_the_way_not_the_answer() -> None:
         return label.leave()
 
     plain, late = labels(False).output(), labels(True).output()
-    rng = random.Random(5)
+    rng = random.Random(SEED)
     pairs: list[tuple[int, int]] = []
     for _ in range(40):
         if pairs and rng.random() < 0.4:

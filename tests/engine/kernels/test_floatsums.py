@@ -13,6 +13,7 @@ from engine.kernels.floats import to_float, words_of
 from engine.kernels.floatsums import arrange_floats, reduce_floats
 from engine.kernels.layers import table_of
 from engine.kernels.words import NULL
+from tests.seeds import each_seed
 
 NO_ROUNDS = np.empty(0, np.int64)
 EDGES = [1e308, -1e308, 5e-324, -5e-324, 1e-310, 0.1, -0.1, 1e16, 1.0, -0.0, 1.7976931348623157e308]
@@ -34,7 +35,7 @@ def exactly(values: list[float]) -> float:
         return math.inf if sum(map(Fraction, values)) > 0 else -math.inf
 
 
-@pytest.mark.parametrize("seed", range(20))
+@each_seed(20)
 def test_sums_are_rounded_once(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(100):

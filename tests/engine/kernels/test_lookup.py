@@ -8,13 +8,14 @@ import pytest
 from engine.kernels.layers import COLUMNS, SPREAD
 from engine.kernels.lookup import BLOCK, find_ranges
 from engine.layer import Layer
+from tests.seeds import SEED
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 100, 3_000])
 @pytest.mark.parametrize("asked", [0, 1, 3, 50, 2 * BLOCK])
 @pytest.mark.parametrize("width", [0, 1, 2, 3])
 def test_find_ranges(size: int, asked: int, width: int) -> None:
-    rng = np.random.default_rng(size + asked)
+    rng = np.random.default_rng(SEED + size + asked)
     batch = np.array(sorted(rng.integers(0, [2_000, 4, 4], (size, 3)).tolist()), np.int64).reshape(-1, 3)
     keys = np.unique(rng.integers(0, [2_002, 5, 5][:width], (asked, width)), axis=0).astype(np.int64)
     keyed_by = (0, 1, 2, 3, SPREAD)

@@ -7,6 +7,7 @@ import pytest
 
 from engine.kernels.arrange import arrange, distinct_keys
 from engine.kernels.sort import SMALL
+from tests.seeds import SEED
 
 SIZES = [0, 1, 2, SMALL, SMALL + 1, 100, 1_000, 20_000]
 RANGES = [1, 3, 50, 10**6, 2**62]
@@ -17,7 +18,7 @@ NO_ROUNDS = np.empty(0, np.int64)
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("width", [1, 3])
 def test_arrange_sorts_and_consolidates(size: int, bound: int, width: int) -> None:
-    rng = np.random.default_rng(size + width)
+    rng = np.random.default_rng(SEED + size + width)
     words = rng.integers(-bound, bound, (width, size))
     delta = np.ascontiguousarray(np.vstack((words, rng.integers(1, 3, size), rng.choice([-1, 1], size))))
 
@@ -38,7 +39,7 @@ def test_arrange_puts_the_key_first_and_adds_the_rounds() -> None:
 
 
 def test_many_equal_leading_words_are_sorted_by_the_next() -> None:
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     delta = np.zeros((4, 5_000), np.int64)
     delta[0] = rng.integers(0, 3, 5_000)
     delta[1] = rng.permutation(5_000)
@@ -52,7 +53,7 @@ def test_many_equal_leading_words_are_sorted_by_the_next() -> None:
 @pytest.mark.parametrize("size", [100, 3_000, 60_000])
 def test_values_of_every_magnitude(size: int) -> None:
     """Most of a range agrees in its leading bits, however often it is split by them."""
-    rng = np.random.default_rng(size)
+    rng = np.random.default_rng(SEED + size)
     delta = np.zeros((4, size), np.int64)
     delta[0] = rng.choice([-1, 1], size) << rng.integers(0, 63, size)
     delta[1] = rng.integers(-9, 9, size) ** 19

@@ -23,6 +23,7 @@ from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema
 from tests.engine.harness import apply, bag, insert
 from tests.engine.supersteps.mixed import Mixed, executor_for
 from tests.engine.supersteps.test_random_views import Here
+from tests.seeds import SEED, each_seed
 
 SOURCE = Source("s", Schema((Column("k", BIGINT), Column("n", BIGINT), Column("t", TEXT))))
 LISTED = GroupQuery(
@@ -71,7 +72,7 @@ def test_a_group_that_fails_is_an_error_of_its_own() -> None:
 
 
 def test_groups_are_asked_about_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = random.Random(3)
+    rng = random.Random(SEED)
     rows = [(rng.randrange(9), rng.randrange(2**30), NULL) for _ in range(200)]
     whole = engine(NARROW)
     insert(whole, "s", *rows)
@@ -91,7 +92,7 @@ def test_a_query_that_duckdb_refuses_is_refused() -> None:
         engine(unknown)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@each_seed(3)
 def test_in_supersteps(seed: int, tmp_path: Path) -> None:
     executor, rng = executor_for(seed, tmp_path, Here(seed))
     mixed, plain = engine(LISTED, lambda: Mixed(executor, rng, 0.7)), engine(LISTED)

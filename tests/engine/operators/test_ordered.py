@@ -16,6 +16,7 @@ from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.ordered import OrderedArrangement, TopK
 from engine.times import TOTAL, Frontier
 from tests.engine.harness import delta
+from tests.seeds import SEED, seeds
 
 Row = tuple[int, ...]
 Time = tuple[tuple[int, ...], int]
@@ -107,7 +108,7 @@ def first_rows(
 
 @pytest.mark.parametrize("depth", [0, 1, 2])
 def test_first_rows_at_every_time(depth: int) -> None:
-    for seed in range(150):
+    for seed in seeds(150):
         rng = random.Random(f"{seed} {depth}")
         changes = random_changes(rng, depth)
         descending, nulls_first = rng.random() < 0.5, rng.random() < 0.5
@@ -134,7 +135,7 @@ def test_first_rows_at_every_time(depth: int) -> None:
 
 def test_a_hot_group_with_a_long_history() -> None:
     """One value after the other comes and goes; the tree of versions is deep."""
-    rng = random.Random(5)
+    rng = random.Random(SEED)
     changes: Differences = Counter()
     for epoch in range(1, 300):
         changes[(0, rng.randrange(40), 0), ((), epoch)] += 1

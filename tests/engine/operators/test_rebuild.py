@@ -25,6 +25,7 @@ from engine.plan import (
 from engine.runtime import Engine, Options
 from engine.schema import BIGINT
 from tests.engine.harness import Change, Row, apply, bag, delta, insert, rows, source
+from tests.seeds import SEED, each_seed
 
 EDGES = source("edges", 2)
 ROOTS = source("roots", 1)
@@ -89,7 +90,7 @@ def changes(rng: random.Random, acyclic: bool) -> Iterator[dict[str, list[Change
     yield {"edges": [(edge, 1) for edge in edges[:20]], "roots": [((0,), 1)]}
 
 
-@pytest.mark.parametrize("seed", range(6))
+@each_seed(6)
 def test_the_differences_do_not_depend_on_rebuilds(seed: int) -> None:
     acyclic = seed % 2 == 0
     reached = reach()
@@ -146,7 +147,7 @@ def test_changes_at_several_epochs_are_not_rebuilt() -> None:
 
 
 def test_the_engine_chooses_by_the_size_of_the_change() -> None:
-    rng = random.Random(1)
+    rng = random.Random(SEED)
     engine = engine_with(Rebuild.AUTO, reach=reach())
     edges = graph(rng, 500, 1_000, acyclic=False)
     apply(engine, {"edges": [(edge, 1) for edge in edges], "roots": [((root,), 1) for root in range(5)]})

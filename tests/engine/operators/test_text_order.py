@@ -29,6 +29,7 @@ from engine.runtime import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.oracle.evaluation import Row
 from tests.oracle.interpreter import Bag, Oracle
+from tests.seeds import SEED, seeds
 
 NAMES = Schema((Column("k", BIGINT), Column("t", TEXT), Column("n", BIGINT)))
 EDGES = Schema((Column("a", TEXT), Column("b", TEXT)))
@@ -117,7 +118,7 @@ def rows(engine: Engine, name: str, epoch: int) -> Bag:
 @pytest.mark.parametrize("name", PLANS)
 def test_texts_at_every_epoch(name: str) -> None:
     plan = PLANS[name]
-    for seed in range(20):
+    for seed in seeds(20):
         rng = random.Random(seed)
         history = random_history(rng)
         chopped = sorted(rng.sample(range(1, EPOCHS), 2))
@@ -144,7 +145,7 @@ def test_texts_at_every_epoch(name: str) -> None:
 
 def test_many_texts_of_one_beginning_through_many_merges() -> None:
     """Large merges go on bit by bit while the dictionary grows."""
-    rng = random.Random(3)
+    rng = random.Random(SEED)
     engine = Engine()
     engine.create_source("s", NAMES)
     engine.create_view("view", TopK(S, (0,), (Ordering(1, True),), 3, 1))

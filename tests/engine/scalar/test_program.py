@@ -24,6 +24,7 @@ from engine.schema import (
     Type,
     numeric,
 )
+from tests.seeds import SEED
 
 A, B = ColumnRef(0, BIGINT), ColumnRef(1, BIGINT)
 NAME = ColumnRef(2, TEXT)
@@ -203,7 +204,7 @@ def test_texts_are_ordered_by_code_point():
 
 def test_large_batches_are_as_small_ones():
     dictionary = Dictionary()
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED)
     words = rng.integers(-3, 4, (2, 200_001))
     program = Program((quotient(A, B), add(A, B)), dictionary)
     results, failures = program(words)

@@ -24,17 +24,17 @@ from tests.property.report import report
 from tests.property.sequences import BINARY, UNARY
 from tests.property.terms import Term
 from tests.property.views import View
+from tests.seeds import each_seed
 
 CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "4"))
-FIRST_SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CASES))
+@each_seed(CASES)
 def test_views_equal_the_referee(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _check(seed, *random_case(seed), tmp_path, monkeypatch)
 
 
-@pytest.mark.parametrize("seed", range(FIRST_SEED, FIRST_SEED + CASES // 5))
+@each_seed(CASES // 5)
 def test_explicit_recursions_equal_their_definition(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

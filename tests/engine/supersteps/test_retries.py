@@ -12,10 +12,11 @@ from tests.engine.supersteps.mixed import Mixed, executor_for
 from tests.property.cases import random_case
 from tests.property.check import check
 from tests.property.report import report
+from tests.seeds import each_seed
 
 
 @pytest.mark.parametrize(("inline", "chunk"), [(100, 200), (keeping.INLINE, messages.CHUNK)])
-@pytest.mark.parametrize("seed", range(1, 2))
+@each_seed(1)
 def test_views_equal_the_referee(
     seed: int, inline: int, chunk: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

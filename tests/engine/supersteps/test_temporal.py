@@ -9,6 +9,7 @@ import pytest
 
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.planner.test_temporal import EPOCHS, answers, planned, random_history
+from tests.seeds import SEED
 
 QUERIES = (
     "SELECT id, ts FROM t WHERE ts > now() - INTERVAL '1 hour'",
@@ -23,7 +24,7 @@ QUERIES = (
 )
 
 
-@pytest.mark.parametrize(("seed", "sql"), list(enumerate(QUERIES)))
+@pytest.mark.parametrize(("seed", "sql"), list(enumerate(QUERIES, SEED)), ids=range(len(QUERIES)))
 def test_views_change_as_they_do_in_the_process(seed: int, sql: str, tmp_path: Path) -> None:
     history = random_history(random.Random(seed))
     plan = planned(sql)

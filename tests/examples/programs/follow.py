@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from engine import Collection, Dataflow
 from tests.examples.programs.history import Changes, Maker, Row, chopped, random_history, states
 
-SEEDS = range(int(os.environ.get("FRESHET_PROGRAMS", "3")))
+HISTORIES = int(os.environ.get("FRESHET_PROGRAMS", "3"))
 EPOCHS = 200
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
 from examples.programs.connected_components import connected_components
 from tests.examples.programs import graphs
-from tests.examples.programs.follow import SEEDS, Case, Input, follow
+from tests.examples.programs.follow import HISTORIES, Case, Input, follow
 from tests.examples.programs.history import Bag, Row
+from tests.seeds import each_seed
 
 
 def union_find(edges: Bag) -> set[Row]:
@@ -33,6 +32,6 @@ CASE = Case(
 )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(HISTORIES)
 def test_every_epoch_is_as_from_scratch(seed: int) -> None:
     follow(CASE, seed)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import random
 
-import pytest
-
 from examples.programs.life import generations
-from tests.examples.programs.follow import SEEDS, Case, Input, follow
+from tests.examples.programs.follow import HISTORIES, Case, Input, follow
 from tests.examples.programs.history import Bag, Row
+from tests.seeds import each_seed
 
 GENERATIONS = 5
 
@@ -45,6 +44,6 @@ CASE = Case(
 )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(HISTORIES)
 def test_every_epoch_is_as_from_scratch(seed: int) -> None:
     follow(CASE, seed)

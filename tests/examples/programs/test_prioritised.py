@@ -17,9 +17,10 @@ from examples.programs.prioritised import (
     ring,
 )
 from examples.programs.shortest_paths import shortest_paths
-from tests.examples.programs.follow import SEEDS, Case, follow
+from tests.examples.programs.follow import HISTORIES, Case, follow
 from tests.examples.programs.test_connected_components import CASE as COMPONENTS
 from tests.examples.programs.test_shortest_paths import CASE as PATHS
+from tests.seeds import SEED, each_seed
 
 CASES = {
     "components": Case(components_by_priority, COMPONENTS.inputs, COMPONENTS.oracle),
@@ -28,7 +29,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(HISTORIES)
 def test_every_epoch_is_as_from_scratch(name: str, seed: int) -> None:
     follow(CASES[name], seed)
 
@@ -49,7 +50,7 @@ def held(program: Callable[..., Collection], edges: list, roots: list) -> int:
 
 @pytest.mark.parametrize("graph", [ring, grid])
 def test_components_hold_less_than_half_by_priority(graph: Callable[[random.Random], list]) -> None:
-    edges = graph(random.Random(0))
+    edges = graph(random.Random(SEED))
     assert 2 * held(components_by_priority, edges, []) < held(connected_components, edges, [])
 
 

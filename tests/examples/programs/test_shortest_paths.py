@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import heapq
 
-import pytest
-
 from examples.programs.shortest_paths import shortest_paths
 from tests.examples.programs import graphs
-from tests.examples.programs.follow import SEEDS, Case, Input, follow
+from tests.examples.programs.follow import HISTORIES, Case, Input, follow
 from tests.examples.programs.history import Bag, Row
+from tests.seeds import each_seed
 
 
 def dijkstra(edges: Bag, roots: Bag) -> set[Row]:
@@ -38,6 +37,6 @@ CASE = Case(
 )
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(HISTORIES)
 def test_every_epoch_is_as_from_scratch(seed: int) -> None:
     follow(CASE, seed)

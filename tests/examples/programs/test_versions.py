@@ -24,8 +24,9 @@ from tests.examples.programs import (
     test_strongly_connected,
     test_transitive_closure,
 )
-from tests.examples.programs.follow import SEEDS, Case, rows
+from tests.examples.programs.follow import HISTORIES, Case, rows
 from tests.examples.programs.history import Bag, Row
+from tests.seeds import each_seed
 
 CASES = {
     module.__name__.rpartition("test_")[2]: module.CASE
@@ -110,7 +111,7 @@ def random_order(rng: random.Random) -> list[Time]:
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("seed", SEEDS)
+@each_seed(HISTORIES)
 def test_every_version_is_as_from_scratch(name: str, seed: int) -> None:
     case, rng = CASES[name], random.Random(seed)
     changes = random_changes(rng, case)
