@@ -60,6 +60,8 @@ def apart(name: str, quick: bool) -> list[Result]:
 def run(name: str, quick: bool) -> list[Result]:
     """Measure the workload; raises WrongAnswer if the engine and DuckDB disagree at its end."""
     _engine_part(build(name, quick=True))
+    if not quick:
+        measure.warm()
     workload = build(name, quick)
     phases, answers = _engine_part(workload)
     recomputed = _duckdb_part(build(name, quick), answers)
@@ -79,7 +81,6 @@ def run(name: str, quick: bool) -> list[Result]:
 
 
 def _engine_part(workload: Workload) -> tuple[list[_Phase], dict[str, np.ndarray]]:
-    measure.warm()
     measure.settle()
     baseline = measure.resident()
     subject = Subject(workload)

@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from bench import profiling
+from bench import profiling, run
 from bench.__main__ import DOCUMENT, main
 from bench.curve import SHARES
+from bench.reference import LOAD
 from bench.workloads import QUICK
 
 
-def test_every_workload(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_every_workload(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process: each in one of its own would load all code anew."""
+    monkeypatch.setattr(run, "apart", run.run)
     before = DOCUMENT.read_bytes() if DOCUMENT.exists() else None
     main(["--quick", *QUICK, "--output", str(tmp_path / "page.md")])
     printed = capsys.readouterr().out
@@ -20,6 +25,11 @@ def test_every_workload(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> N
         assert title in printed
         assert f"| {title}" in (tmp_path / "page.md").read_text()
     assert (DOCUMENT.read_bytes() if DOCUMENT.exists() else None) == before
+
+
+def test_a_workload_apart() -> None:
+    (load, *phases) = run.apart("W1-tenth", quick=True)
+    assert (load.batch, [phase.batch for phase in phases]) == (LOAD, [1])
 
 
 def test_tpch(capsys: pytest.CaptureFixture[str]) -> None:

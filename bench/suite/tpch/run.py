@@ -41,7 +41,8 @@ def run(quick: bool) -> list[Result]:
         generate(scale, Path(directory))
         tables = Business()
         rows = tables.load(Path(directory))
-    measure.warm()
+    if not quick:
+        measure.warm()
     measure.settle()
     baseline = measure.resident()
     maintained = Maintained(RELATIONS, QUERIES)
