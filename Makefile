@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
+TEST = echo "The tests take about nine minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
 
 .DEFAULT_GOAL := help
 .PHONY: help demo serve stop test check soak bench kernels format clean
@@ -21,15 +22,15 @@ serve: $(VENV)/.runtime ## the service in the foreground; its settings are read 
 stop: ## end the service that `make demo` left running
 	@test ! -x $(RUN) || $(RUN) -m examples.debian.background
 
-test: $(VENV)/.development ## all tests
-	$(RUN) -m pytest
+test: $(VENV)/.development ## all tests, in as many processes as there are cores
+	@$(TEST)
 
 check: $(VENV)/.development ## format, lint, types, import rules, then all tests
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
-	$(RUN) -m pytest
+	@$(TEST)
 
 soak: $(VENV)/.development ## the long runs: many random histories, 50 rounds of kill -9, and Spark on clusters
 	FRESHET_CLUSTER=$${FRESHET_CLUSTER:-1} FRESHET_KILLS=$${FRESHET_KILLS:-50} FRESHET_CASES=$${FRESHET_CASES:-20000} \

@@ -22,27 +22,27 @@ class Asker:
         self._engine = engine
         self._relations = relations
         self._duck = Duck(Limits(seconds=5))
+        self._types = duckdb.connect()
+        self._types.execute("SET TimeZone = 'UTC'")
 
     def close(self) -> None:
         self._duck.close()
+        self._types.close()
 
     def rows(self, sql: str, dialect: str) -> Bag:
         """The answer to a query, as normalised values; raises what the SQL door answers with."""
         query = adhoc_query(parse_query(sql, dialect), self._relations)
         tables = {reference.alias: self._table(reference.relation) for reference in query.references}
         answer = self._duck.run(query, tables)
-        return normalise(_plain(answer))
+        return normalise(self._plain(answer))
 
     def _table(self, name: str) -> pa.Table:
         snapshot = self._engine.snapshot
         return arrow_table(snapshot.rows(name), snapshot.schema(name), self._engine.dictionary)
 
-
-def _plain(answer: Answer) -> list[tuple[object, ...]]:
-    """The rows as DuckDB gives the referee's to Python: Arrow has other intervals and UUIDs."""
-    names = [f"c{place}" for place in range(len(answer.types))]
-    columns = ", ".join(f"CAST({name} AS {type})" for name, type in zip(names, answer.types, strict=True))
-    with duckdb.connect() as connection:
-        connection.execute("SET TimeZone = 'UTC'")
-        connection.register("answer", answer.table.rename_columns(names))
-        return connection.execute(f"SELECT {columns} FROM answer").fetchall()
+    def _plain(self, answer: Answer) -> list[tuple[object, ...]]:
+        """The rows as DuckDB gives the referee's to Python: Arrow has other intervals and UUIDs."""
+        names = [f"c{place}" for place in range(len(answer.types))]
+        columns = ", ".join(f"CAST({name} AS {type})" for name, type in zip(names, answer.types, strict=True))
+        self._types.register("answer", answer.table.rename_columns(names))
+        return self._types.execute(f"SELECT {columns} FROM answer").fetchall()

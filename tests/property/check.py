@@ -59,10 +59,11 @@ def check(
     `counted` gets what was really compared: views at an epoch as `rows`, ad-hoc answers as `asked`.
     """
     counted = Counter() if counted is None else counted
+    catalog = Catalog(case.tables)
     try:
-        plans = plan(case)
+        plans = plan(case, catalog)
         one = by_epoch(case, plans, answers, make, counted)
-        asked(case, answers, one, all_asked, counted)
+        asked(case, answers, one, catalog, all_asked, counted)
         divided(case, plans, answers, one, make)
     except Departure as found:
         return found.mismatch
@@ -72,9 +73,8 @@ def check(
 # Planning
 
 
-def plan(case: Case) -> dict[str, Node]:
-    """The plan of every view, over the tables and the views before it."""
-    catalog = Catalog(case.tables)
+def plan(case: Case, catalog: Catalog) -> dict[str, Node]:
+    """The plan of every view, over the tables of the catalog and the views before it, which it then has."""
     plans: dict[str, Node] = {}
     for view in case.views:
         with departure("crash", view.name, 0):
@@ -141,11 +141,10 @@ def _expect(kind: str, name: str, number: int, expected: Bag, got: Bag) -> None:
 # The same text asked ad hoc
 
 
-def asked(case: Case, answers: Answers, engine: Engine, every: bool, counted: Counter[str]) -> None:
+def asked(
+    case: Case, answers: Answers, engine: Engine, catalog: Catalog, every: bool, counted: Counter[str]
+) -> None:
     """The text of a view, asked of its tables at the last epoch, has the view's rows, or is refused."""
-    catalog = Catalog(case.tables)
-    for view in case.views:
-        catalog.add(view)
     asker = Asker(engine, catalog.relations)
     try:
         for view in case.views:

@@ -82,7 +82,7 @@ def test_variants_agree(seed: int) -> None:
 @each_seed(6)
 def test_plans_with_and_without_optional_passes_agree(seed: int) -> None:
     case, _ = random_case(20_000 + seed, candidates=10)
-    plans, catalog, groups = dict(plan(case)), Catalog(case.tables), list[list[View]]()
+    plans, catalog, groups = dict(plan(case, Catalog(case.tables))), Catalog(case.tables), list[list[View]]()
     for view in case.views:
         plain = View(f"{view.name}_plain", Term("query", view.sql()), view.sorts)
         plans[plain.name] = bare(view, catalog)
@@ -96,7 +96,7 @@ def test_plans_with_and_without_optional_passes_agree(seed: int) -> None:
 def test_what_comes_and_goes_leaves_nothing_behind(seed: int) -> None:
     """Rows that were inserted and are deleted again: views, and all that operators hold, are as before."""
     case, _ = random_case(30_000 + seed, candidates=10)
-    plans = plan(case)
+    plans = plan(case, Catalog(case.tables))
     engine = started(case)
     for view in case.views:
         create(engine, view, plans)

@@ -11,6 +11,7 @@ from bench.suite.maintained import Maintained
 from bench.suite.nexmark.events import Events
 from bench.suite.nexmark.queries import QUERIES
 from bench.suite.nexmark.schema import RELATIONS
+from tests.seeds import SEED
 
 ROUNDS = int(os.environ.get("FRESHET_NEXMARK_ROUNDS", "4"))
 KEYS = 60
@@ -18,7 +19,7 @@ KEYS = 60
 
 
 def test_every_view_at_every_epoch() -> None:
-    events, maintained = Events(), Maintained(RELATIONS, QUERIES)
+    events, maintained = Events(SEED), Maintained(RELATIONS, QUERIES)
     maintained.compare(events)
     maintained.advance(events.side_input(KEYS))
     for _ in range(ROUNDS):

@@ -18,6 +18,7 @@ from engine.runtime import Engine, Stage
 from engine.store.directory import StateDirectory
 from engine.supersteps.spec import Limits
 from tests.engine.supersteps.mixed import Counting, Here
+from tests.seeds import SEED
 
 
 class Elsewhere(Engine):
@@ -33,7 +34,7 @@ class Elsewhere(Engine):
 
 
 def test_nexmark(tmp_path: Path) -> None:
-    engine, events = Elsewhere(tmp_path), Events()
+    engine, events = Elsewhere(tmp_path), Events(SEED)
     maintained = Maintained(events_schema.RELATIONS, nexmark.QUERIES, engine)
     maintained.advance(events.side_input(60))
     maintained.advance(events.happen(400))
@@ -47,7 +48,7 @@ def test_nexmark(tmp_path: Path) -> None:
 
 def test_tpch(tmp_path: Path) -> None:
     generate(0.002, tmp_path)
-    engine, business = Elsewhere(tmp_path), Business()
+    engine, business = Elsewhere(tmp_path), Business(SEED)
     maintained = Maintained(RELATIONS, QUERIES, engine)
     maintained.advance(business.load(tmp_path))
     maintained.advance(business.place(20))

@@ -42,7 +42,7 @@ def drawn(rng: random.Random, tables: Business) -> Change:
 
 def test_every_view_at_every_epoch(files: Path) -> None:
     rng = random.Random(f"rounds {SEED}")
-    tables, maintained = Business(), Maintained(RELATIONS, QUERIES)
+    tables, maintained = Business(SEED), Maintained(RELATIONS, QUERIES)
     maintained.compare(tables)
     maintained.advance(tables.load(files))
     maintained.compare(tables)
@@ -58,7 +58,7 @@ def test_every_view_at_every_epoch(files: Path) -> None:
 
 
 def test_every_table_changes_by_itself(files: Path) -> None:
-    tables, maintained = Business(seed=2), Maintained(RELATIONS, QUERIES)
+    tables, maintained = Business(seed=SEED), Maintained(RELATIONS, QUERIES)
     maintained.advance(tables.load(files))
     for name in TABLES:
         for change in (tables.alter, tables.remove):
