@@ -11,23 +11,13 @@ from engine.codec import decode_rows, encode_rows
 from engine.runtime import Engine
 from engine.schema import Schema
 from planner import PlannedQuery
+from tests.corpus.corpus import KEYS, queries
 from tests.oracle.evaluation import Row
 from tests.oracle.interpreter import Bag, interpret
 from tests.oracle.referee import same_bag
-from tests.planner import test_recursion, test_select, test_subqueries
 from tests.planner.samples import ROWS, SCHEMAS, planned
 
-QUERIES = (
-    test_select.JOINS[::4]
-    + test_select.GROUPS[::4]
-    + test_select.SETS[::4]
-    + test_subqueries.EXISTS[::5]
-    + test_subqueries.IN[::5]
-    + test_subqueries.SCALAR[1::6]
-    + test_recursion.LINEAR[1::4]
-    + test_recursion.CORRELATED[::3]
-)
-KEYS = {"k": (0,)}
+QUERIES = queries()[::6]
 
 
 def halves() -> list[dict[str, Bag]]:

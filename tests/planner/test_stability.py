@@ -12,25 +12,11 @@ from engine.plan import Node
 from engine.runtime import Engine
 from planner import plan_query
 from planner.explain import FORMATS, STAGES
+from tests.corpus.corpus import sections
 from tests.planner.samples import planned
 from tests.planner.test_join_order import catalog
 
-QUERIES = [
-    "SELECT t.b, count(*), max(u.d) FROM t JOIN u ON t.a = u.a JOIN k ON k.id = u.d GROUP BY t.b"
-    " HAVING count(*) > 1",
-    "SELECT * FROM t LEFT JOIN u ON t.a = u.a AND u.d > 1 FULL JOIN k ON k.q = u.a",
-    "SELECT a FROM t WHERE a IN (SELECT a FROM u WHERE u.d > t.c)"
-    " AND NOT EXISTS (SELECT 1 FROM k WHERE k.id = t.a)",
-    "SELECT e.src FROM edges e, edges f, edges g WHERE e.dst = f.src AND f.dst = g.src AND g.dst = e.src"
-    " AND e.w = 1",
-    "WITH RECURSIVE r(n) AS (SELECT src FROM edges UNION SELECT e.dst FROM r JOIN edges e ON e.src = r.n)"
-    " SELECT n, (SELECT max(d) FROM u WHERE u.a = n) AS m FROM r",
-    "SELECT a FROM t EXCEPT SELECT a FROM u UNION ALL SELECT id FROM k INTERSECT ALL SELECT src FROM edges",
-    "SELECT b, rank() OVER (PARTITION BY a ORDER BY c) AS r, sum(c) OVER (ORDER BY a) AS s FROM t",
-    "SELECT DISTINCT ON (a) a, b FROM t ORDER BY a, b DESC",
-    "SELECT a, b, count(DISTINCT c) FROM t GROUP BY ROLLUP (a, b) ORDER BY 3 DESC LIMIT 5",
-    "SELECT CASE WHEN a > 1 THEN upper(b) ELSE 'x' END AS y FROM t WHERE a BETWEEN 1 AND 3 OR b LIKE 'x%'",
-]  # fmt: skip
+QUERIES = sections()["several at once"]
 PROGRAM = "from tests.planner.test_stability import explained; print(explained())"
 
 

@@ -60,7 +60,7 @@ class Referee:
         self.connection.execute("SET disabled_optimizers = 'common_subplan'")
         self._held: dict[str, Bag] = {}
         for table in tables:
-            columns = ", ".join(f"{c.name} {c.type}" for c in table.schema.columns)
+            columns = ", ".join(f'"{c.name}" {c.type}' for c in table.schema.columns)
             self.connection.execute(f"CREATE TABLE {table.name} ({columns})")
 
     def close(self) -> None:

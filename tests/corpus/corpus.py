@@ -1,0 +1,31 @@
+"""The queries of `queries.sql`, by section, and the tables that they read."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from tests.planner.samples import SCHEMAS
+from tests.property.schemas import Table
+
+FILE = Path(__file__).with_name("queries.sql")
+KEYS = {"k": (0,)}
+TABLES = tuple(
+    Table(name, SCHEMAS[name], KEYS.get(name)) for name in ("t", "u", "k", "days", "edges", "none")
+)
+
+
+@cache
+def sections() -> dict[str, list[str]]:
+    """The queries of each section, in the order of the file."""
+    found: dict[str, list[str]] = {}
+    for line in FILE.read_text().splitlines():
+        if line.startswith("-- # "):
+            queries = found.setdefault(line.removeprefix("-- # "), [])
+        elif line.endswith(";"):
+            queries.append(line.removesuffix(";"))
+    return found
+
+
+def queries() -> list[str]:
+    return [sql for section in sections().values() for sql in section]
