@@ -1,4 +1,4 @@
-"""The queries of `queries.sql`, by section, and the tables that they read."""
+"""The queries of `queries.sql`, by section, and the tables that they read: `none` is always empty."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from tests.property.schemas import Table
 
 FILE = Path(__file__).with_name("queries.sql")
 KEYS = {"k": (0,)}
-TABLES = tuple(
-    Table(name, SCHEMAS[name], KEYS.get(name)) for name in ("t", "u", "k", "days", "edges", "none")
-)
+TABLES = tuple(Table(name, SCHEMAS[name], KEYS.get(name)) for name in ("t", "u", "k", "days", "edges"))
+EMPTY = Table("none", SCHEMAS["none"])
 
 
 @cache

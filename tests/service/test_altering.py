@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable
 
 import httpx
@@ -14,6 +15,7 @@ from service.checkpoints import Checkpoints
 from service.settings import Settings
 from tests.seeds import SEED
 from tests.service.client import Client, Process, code
+from tests.service.waiting import wait_until
 
 SCHEMA = """
 CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT);
@@ -273,7 +275,7 @@ def _run(service: Process, sql: str) -> list[dict]:
 
 def test_kills_in_the_middle_of_alterations(start: Callable[..., Process]):
     """A column is added and dropped while rows come; after each kill the table and its view are one."""
-    chance = random.Random(SEED)
+    chance, done = random.Random(SEED), Counter[str]()
     for kill in range(3):
         service = start(FRESHET_CHECKPOINT_COMMITS="5")
         service.wait_ready()
@@ -285,12 +287,14 @@ def test_kills_in_the_middle_of_alterations(start: Callable[..., Process]):
         if kill == 2:
             return
         threads = [
-            threading.Thread(target=_write_until_killed, args=(service.url, kill)),
-            threading.Thread(target=_alter_until_killed, args=(service.url,)),
+            threading.Thread(target=_write_until_killed, args=(service.url, kill, done)),
+            threading.Thread(target=_alter_until_killed, args=(service.url, done)),
         ]
         for thread in threads:
             thread.start()
         time.sleep(chance.uniform(0.3, 1.5))
+        if kill == 1:
+            wait_until(lambda: done["writes"] > 0 and done["alterations"] > 0)
         service.kill()
         for thread in threads:
             thread.join(60)
@@ -312,7 +316,7 @@ def _check(service: Process) -> None:
         assert _run(service, "SELECT count(*) FROM t WHERE c <> 'd'")[0]["rows"] == [[0]]
 
 
-def _write_until_killed(url: str, kill: int) -> None:
+def _write_until_killed(url: str, kill: int, done: Counter[str]) -> None:
     chance = random.Random(SEED + kill)
     with httpx.Client(base_url=url, timeout=30) as http:
         try:
@@ -326,12 +330,14 @@ def _write_until_killed(url: str, kill: int) -> None:
                         f"UPDATE t SET u = {chance.randrange(30)} WHERE id = {id}",
                     ]
                 )
-                assert http.post("/v1/sql", json={"sql": sql}).status_code in (200, 409)
+                status = http.post("/v1/sql", json={"sql": sql}).status_code
+                assert status in (200, 409)
+                done["writes"] += status == 200
         except httpx.TransportError:
             pass
 
 
-def _alter_until_killed(url: str) -> None:
+def _alter_until_killed(url: str, done: Counter[str]) -> None:
     with httpx.Client(base_url=url, timeout=30) as http:
         try:
             while True:
@@ -341,5 +347,6 @@ def _alter_until_killed(url: str) -> None:
                 ):
                     answer = http.post("/v1/sql", json={"sql": sql})
                     assert answer.status_code == 200, answer.text
+                    done["alterations"] += 1
         except httpx.TransportError:
             pass

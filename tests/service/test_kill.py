@@ -21,6 +21,7 @@ import orjson
 
 from tests.seeds import SEED
 from tests.service.client import Process
+from tests.service.waiting import wait_until
 
 KILLS = int(os.environ.get("FRESHET_KILLS", "3"))
 CLIENTS = 4
@@ -200,8 +201,9 @@ def test_kills(start: Callable[..., Process]) -> None:
         for thread in threads:
             thread.start()
         time.sleep(chance.uniform(0.05, 1.5))
+        if kill == KILLS - 1:
+            wait_until(lambda: sum(len(writer.applied) for writer in writers) > CLIENTS)
         service.kill()
         for thread in threads:
             thread.join(60)
             assert not thread.is_alive()
-    assert sum(len(writer.applied) for writer in writers) > CLIENTS
