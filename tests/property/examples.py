@@ -1,7 +1,11 @@
-"""Views written by hand over random histories of given tables: the referee is asked at every epoch."""
+"""Views written by hand over random histories of given tables: the referee is asked at every epoch.
+
+FRESHET_EXAMPLES is the number of histories, 2 unless set.
+"""
 
 from __future__ import annotations
 
+import os
 import random
 import re
 from collections.abc import Sequence
@@ -42,6 +46,7 @@ from tests.seeds import seeds
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
     str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
 }
+HISTORIES = int(os.environ.get("FRESHET_EXAMPLES", "2"))
 MOOD = enumeration("sad", "ok", "happy")
 SQL = str | tuple[str, str]
 """A query in some dialect; or that, and DuckDB's for the same answer."""
@@ -50,7 +55,7 @@ SQL = str | tuple[str, str]
 def hold(
     tables: Sequence[str],
     views: Sequence[SQL],
-    seeds: Sequence[int] = seeds(2),
+    seeds: Sequence[int] = seeds(HISTORIES),
     length: int = 8,
     make: Make = Engine,
     dialect: str = "postgres",

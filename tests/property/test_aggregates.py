@@ -25,7 +25,7 @@ from tests.property.report import report
 from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
-from tests.seeds import each_seed
+from tests.seeds import SEED, each_seed
 
 TABLES = (
     Table(
@@ -203,6 +203,6 @@ def test_every_function_follows_its_rows(seed: int) -> None:
 
 
 def test_functions_in_supersteps(tmp_path: Path) -> None:
-    executor, rng = executor_for(1, tmp_path, Here(1))
-    check_views(100, 3, lambda: Mixed(executor, rng, 0.7), 5)
+    executor, rng = executor_for(SEED, tmp_path, Here(SEED))
+    check_views(SEED, 3, lambda: Mixed(executor, rng, 0.7), 5)
     assert executor.done

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.examples import SQL, hold
+from tests.seeds import SEED, seeds
 
 TABLES = (
     "t(a INTEGER, b TEXT, c DOUBLE PRECISION, d INTEGER)",
@@ -57,6 +58,6 @@ def test_sets() -> None:
 
 
 def test_in_supersteps(tmp_path: Path) -> None:
-    executor, rng = executor_for(5, tmp_path, Here(5))
-    hold(TABLES, SETS[::4], seeds=(5,), length=6, make=lambda: Mixed(executor, rng, 0.7))
+    executor, rng = executor_for(SEED, tmp_path, Here(SEED))
+    hold(TABLES, SETS[::4], seeds=seeds(1), length=6, make=lambda: Mixed(executor, rng, 0.7))
     assert executor.done

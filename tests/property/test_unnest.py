@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.examples import SQL, hold
+from tests.seeds import SEED, seeds
 
 TABLES = (
     "t(a INTEGER, b TEXT, n INTEGER)",
@@ -117,7 +118,7 @@ def test_in_a_recursion() -> None:
 
 
 def test_in_supersteps(tmp_path: Path) -> None:
-    executor, rng = executor_for(7, tmp_path, Here(7))
+    executor, rng = executor_for(SEED, tmp_path, Here(SEED))
     views = [*SERIES[1::3], *ARRAYS[1::2], *RECURSIVE]
-    hold(TABLES, views, seeds=(7,), length=6, make=lambda: Mixed(executor, rng, 0.7))
+    hold(TABLES, views, seeds=seeds(1), length=6, make=lambda: Mixed(executor, rng, 0.7))
     assert executor.done

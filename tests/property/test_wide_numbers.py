@@ -76,6 +76,6 @@ def test_wide_numbers_at_every_epoch(seed: int) -> None:
 
 def test_wide_numbers_in_supersteps(tmp_path: Path) -> None:
     case = Case(SEED, (TABLE,), VIEWS, _history(random.Random(SEED)))
-    executor, rng = executor_for(7, tmp_path, Here(7))
+    executor, rng = executor_for(SEED, tmp_path, Here(SEED))
     assert check(case, answers(case), lambda: Mixed(executor, rng, 0.7)) is None
     assert executor.done
