@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from engine.expressions import ColumnRef
 from engine.groupquery import GroupQuery
@@ -30,7 +30,7 @@ from engine.plan import (
     Variable,
     project,
 )
-from engine.schema import BIGINT
+from engine.schema import BIGINT, Schema
 from engine.unnest import Elements, Unnest
 from tests.engine.harness import schema, source
 
@@ -186,8 +186,10 @@ class PlanMaker:
         return self.plan(len(variable.schema), budget - 2, variables, depth)
 
     def _variable(self, width: int) -> Variable:
+        """It may hold NULLs: the lists of what it is set to may be empty."""
         self._names += 1
-        return Variable(f"v{self._names}", schema(width))
+        columns = tuple(replace(column, nullable=True) for column in schema(width).columns)
+        return Variable(f"v{self._names}", Schema(columns))
 
     def _body(self, variable: Variable, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         width = len(variable.schema)

@@ -84,7 +84,7 @@ def settled(rng: random.Random) -> tuple[Node, list[Changes], Engine]:
 
 
 @pytest.mark.parametrize("rebuild", [Rebuild.NEVER, Rebuild.ALWAYS])
-@each_seed(40)
+@each_seed(20)
 def test_any_plan_goes_on_from_its_files(
     directory: StateDirectory, monkeypatch: pytest.MonkeyPatch, seed: int, rebuild: Rebuild
 ) -> None:

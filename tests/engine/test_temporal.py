@@ -31,7 +31,7 @@ from tests.engine.harness import Bag, apply, delta, rows
 from tests.engine.histories import Changes, check_history, random_history
 from tests.seeds import each_seed
 
-SEEDS = 12
+SEEDS = 4
 MOMENTS = Schema((Column("a", TIMESTAMP), Column("b", TIMESTAMP), Column("x", BIGINT)))
 TABLE = Source("t", MOMENTS)
 DAY = 86_400_000_000

@@ -217,7 +217,7 @@ class Oracle:
 
     def _group_by(self, node: GroupBy, rows: Bag) -> Bag:
         groups: dict[Row, list[tuple[Row, int]]] = {}
-        for row in sorted(rows):
+        for row in sorted(rows, key=_null_last):
             values = tuple(value for c, value in enumerate(row) if c not in node.keys)
             groups.setdefault(tuple(row[k] for k in node.keys), []).append((values, rows[row]))
         result: Bag = Counter()
@@ -238,6 +238,11 @@ class Oracle:
             for _, *answer in queried(node.query, "groups", schema, tuple(sorted(members, key=repr))):
                 result[key + tuple(map(normal, answer, node.results.types))] += 1
         return _clean(result)
+
+
+def _null_last(row: Row) -> tuple[tuple[bool, object], ...]:
+    """The order of rows in a group, as `GroupBy` has it."""
+    return tuple((value is None, 0 if value is None else value) for value in row)
 
 
 def _clean(bag: Bag) -> Bag:

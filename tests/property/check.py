@@ -37,7 +37,7 @@ Make = Callable[[], Engine]
 
 
 _DEPENDS = re.compile(
-    r"\b(LIMIT|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last|any_value"
+    r"\b(LIMIT|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last|any_value"
     r"|mode|arg_min|arg_max|min_by|max_by)\b",
     re.IGNORECASE,
 )

