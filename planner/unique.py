@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 from engine.expressions import Call, ColumnRef, Literal, Op
+from planner.conditions import equality_of
 from planner.ir import (
     Aggregate,
     Context,
@@ -27,7 +28,6 @@ from planner.ir import (
     Values,
     Window,
 )
-from planner.lower.keys import equality_of
 from planner.scalars import conjuncts
 
 Ids = frozenset[int]

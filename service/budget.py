@@ -5,11 +5,8 @@ Both are kept while a body is decoded, piece by piece, so that a small body cann
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from service.changes import TableChanges
-from service.definition import Definition
 from service.errors import TooLarge
 
 
@@ -18,20 +15,10 @@ class Budget:
     rows: int
     bytes: int
 
-    def most(self, definition: Definition) -> int:
-        """The rows that a table may be given. Of a wide one they are fewer: rows may outgrow their text."""
-        return max(1, min(self.rows, self.bytes // (2 * len(definition.schema))))
-
-    def gather(self, parts: Iterable[TableChanges], definition: Definition) -> TableChanges:
-        """All parts, which are made one after the other. TooLarge as soon as they are too many."""
-        most, count = self.most(definition), 0
-        kept = []
-        for part in parts:
-            count += len(part)
-            if count > most:
-                raise too_many_rows(most)
-            kept.append(part)
-        return TableChanges.concat(kept) if kept else definition.no_changes
+    def most(self, columns: int) -> int:
+        """The rows that a table of so many columns may be given: rows may outgrow their text, so a wide one
+        gets fewer."""
+        return max(1, min(self.rows, self.bytes // (2 * columns)))
 
 
 def too_many_rows(most: int) -> TooLarge:

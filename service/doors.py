@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from service.budget import Budget
 from service.limits import ConnectionLimits
-from service.origins import check_origin
 
 MIB = 1 << 20
 
@@ -86,3 +86,10 @@ class Doors:
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def check_origin(origin: str) -> None:
+    """ValueError unless it is written as browsers write an origin: scheme, host, and the port if need be."""
+    parts = urlsplit(origin)
+    if not parts.scheme or not parts.netloc or parts.path not in ("", "/") or parts.query or parts.fragment:
+        raise ValueError(f"{origin!r} is no origin, such as https://console.example")

@@ -15,7 +15,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
 
 from starlette.types import Scope
 
@@ -87,13 +86,6 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
         return host.lower() == "localhost"
-
-
-def check_origin(origin: str) -> None:
-    """ValueError unless it is written as browsers write an origin: scheme, host, and the port if need be."""
-    parts = urlsplit(origin)
-    if not parts.scheme or not parts.netloc or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ValueError(f"{origin!r} is no origin, such as https://console.example")
 
 
 def _is_followed_link(method: str, found: dict[bytes, list[str]]) -> bool:

@@ -17,6 +17,7 @@ from service.debezium import Reader
 from service.definition import Definition
 from service.encodings import UNITS
 from service.errors import BadRequest, Invalid, UnsupportedFormat
+from service.gathering import gather
 from service.names import fold
 from service.objects import CHANGE, FORM, changes_of, row_reader
 from service.pieces import WHOLE, Piece, elements, lines, loads, no_array, spans
@@ -154,7 +155,7 @@ def _of_pieces(
 ) -> TableChanges:
     """The same of bodies, whose objects are gone when the next piece is parsed."""
     parts = (of_objects(values, definition, dictionary, places, where) for places, values in pieces)
-    return budget.gather(parts, definition)
+    return gather(parts, definition, budget)
 
 
 def _no_change(place: str) -> Invalid:
@@ -169,7 +170,7 @@ def _of_envelopes(
         of_envelopes(values, definition, dictionary, unit, places, where)
         for places, values, where in _envelopes(body)
     )
-    return budget.gather(parts, definition)
+    return gather(parts, definition, budget)
 
 
 def _envelopes(body: bytes) -> Iterator[tuple[Sequence[int], list[object], str]]:

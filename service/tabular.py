@@ -26,6 +26,7 @@ from service.budget import Budget, too_many_bytes, too_many_rows
 from service.changes import Op, TableChanges
 from service.definition import Definition
 from service.errors import BadRequest, Invalid
+from service.gathering import gather
 from service.names import OPERATION
 from service.objects import FORM, column_of
 
@@ -47,7 +48,7 @@ def changes_of_table(
     body: bytes, batches: Batches, definition: Definition, dictionary: Dictionary, budget: Budget
 ) -> TableChanges:
     """The changes that a body's rows say. pyarrow's errors where it is broken."""
-    most = budget.most(definition)
+    most = budget.most(len(definition.schema))
 
     def parts() -> Iterator[TableChanges]:
         rows = size = 0
@@ -59,7 +60,7 @@ def changes_of_table(
             yield _changes(batch, rows, place, definition, dictionary)
             rows += batch.num_rows
 
-    return budget.gather(parts(), definition)
+    return gather(parts(), definition, budget)
 
 
 def _changes(

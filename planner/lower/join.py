@@ -11,8 +11,9 @@ from dataclasses import dataclass, replace
 
 from engine.expressions import Literal
 from engine.plan import Join as EngineJoin
+from planner.conditions import Condition, parts_of
 from planner.ir import Expression, Join, JoinKind, references
-from planner.lower.keys import Condition, keyed, parts_of
+from planner.lower.keys import keyed
 from planner.lower.lowered import (
     Lowered,
     difference,

@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
+from planner.conditions import equality_of
 from planner.estimates import Size, joined_size, selectivity, size_of
 from planner.ir import UNIT, Expression, Item, Join, JoinKind, Operator, Project, references
-from planner.lower.keys import equality_of
 from planner.passes.pushdown.alternatives import demanded
 from planner.passes.pushdown.contexts import without_contexts
 from planner.passes.pushdown.equalities import Equalities, is_equality
