@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
-from engine.spark.session import Sessions, SparkOptions
+from engine.spark.sessions import Sessions, SparkOptions
 from tests import balance
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psycopg
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.postgres.server import Server
 from tests.seeds import each_seed
 from tests.service.client import Client

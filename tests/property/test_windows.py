@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import answers
 from tests.property.check import Make, check

@@ -11,7 +11,7 @@ from collections import Counter
 
 import duckdb
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.seeds import each_seed
 from tests.service.client import Client
 

@@ -13,7 +13,7 @@ import pytest
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from engine.spark.transport import SparkTransport
 from tests.seeds import SEED
 from tests.spark.faults import Trial

@@ -7,7 +7,7 @@ import pytest
 
 from engine.kernels.layers import COLUMNS, SPREAD
 from engine.kernels.lookup import BLOCK, find_ranges
-from engine.layer import Layer
+from engine.state.layer import Layer
 from tests.seeds import SEED
 
 
