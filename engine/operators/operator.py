@@ -36,7 +36,7 @@ class Timer(Protocol):
         """The operator's step is over."""
 
 
-class Scope(Protocol):
+class StepScope(Protocol):
     """Where a step belongs: it is told of work for rounds to come."""
 
     def schedule(self, rounds: tuple[int, ...]) -> None: ...
@@ -49,7 +49,7 @@ class Step:
 
     rounds: tuple[int, ...]
     array: np.ndarray
-    scope: Scope
+    scope: StepScope
     changed: list[Stateful]
     masks: np.ndarray
     clock: Timer | None = None
@@ -119,7 +119,7 @@ class Deferred:
     def __init__(self) -> None:
         self._waiting: dict[tuple[int, ...], list[np.ndarray]] = {}
 
-    def put(self, rounds: tuple[int, ...], item: np.ndarray, scope: Scope) -> None:
+    def put(self, rounds: tuple[int, ...], item: np.ndarray, scope: StepScope) -> None:
         waiting = self._waiting.get(rounds)
         if waiting is None:
             self._waiting[rounds] = [item]

@@ -14,7 +14,7 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
-from engine.operators.running_dataflow import Dataflow, reachable
+from engine.operators.running_dataflow import RunningDataflow, reachable
 from engine.runtime.registry import KnownView
 from engine.state.trace import Trace
 
@@ -52,7 +52,7 @@ class Observed:
     shared: tuple[str, ...]
 
 
-def observe(name: str, views: Mapping[str, KnownView], dataflow: Dataflow) -> tuple[Observed, ...]:
+def observe(name: str, views: Mapping[str, KnownView], dataflow: RunningDataflow) -> tuple[Observed, ...]:
     """The operators of view `name`, its history last."""
     uses = {other: reachable([view.history]) for other, view in views.items() if other != name}
     walk = _Walk({operator: key for key, operator in dataflow.operators.items()}, uses)
