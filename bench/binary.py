@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.multijoin import MultiJoin
-from engine.plan import Filter, Join, Map, Node, Reduce, project
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import Filter, Join, Map, Node, Reduce, project
 
 
 def binary(plan: Node) -> Node:

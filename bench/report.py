@@ -46,7 +46,7 @@ the same in miniature and `python -m bench W1 W3` only what it names; neither wr
   round.
 - **reference** is the {reference}; **of it** is our median over it. W1 at a tenth of the size shows
   whether the cost of a small round follows the state's.
-- **W6 and W7** intern: distinct rows, or texts, get ids (`engine/interning.py`), which SQL has no word
+- **W6 and W7** intern: distinct rows, or texts, get ids (`engine/plan/row_ids.py`), which SQL has no word
   for; DuckDB numbers the rows instead. The line of 1 replaced shows what is held: for W6 the rows by
   hash (32 bytes) and the view (32 bytes). In W7 each of six texts of a row becomes an id: by six joins
   of whole rows in a chain, or by ids of rows and a join of each attribute by itself, with three of them

@@ -9,10 +9,10 @@ import numpy as np
 from bench.binary import binary
 from bench.workloads.base import Deltas, Workload
 from engine.operators.rebuild import Rebuild
-from engine.plan import Source
-from engine.runtime import Engine, Options
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine, Options
 from planner import plan_query
-from planner.catalog import Relation
+from planner.relation import Relation
 
 
 class Failed(Exception):

@@ -15,13 +15,13 @@
 
 from engine.api.collection import Arranged, Collection
 from engine.api.dataflow import Dataflow, Probe
-from engine.api.functions import avg, count, descending, max_, min_, python, sum_
+from engine.api.group_functions import avg, count, descending, max_, min_, python, sum_
 from engine.api.inputs import Input
+from engine.api.loop_scope import LoopVariable, Scope
 from engine.api.outputs import Output
-from engine.api.rows import Row, Value, sql, when
-from engine.api.scope import LoopVariable, Scope
+from engine.api.symbolic_rows import Row, Value, sql, when
 from engine.errors import EngineError
-from engine.interning import IdHash
+from engine.plan.row_ids import IdHash
 
 __all__ = [
     "Arranged",

@@ -52,7 +52,7 @@ class Kind(enum.Enum):
 
 
 WORD_DIGITS = 18
-"""Digits of a NUMERIC that is its own word; `engine.numerals` has the others."""
+"""Digits of a NUMERIC that is its own word; `engine.codec.numerals` has the others."""
 INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
     Kind.SMALLINT: (-(2**15), 2**15 - 1),
     Kind.INTEGER: (-(2**31), 2**31 - 1),

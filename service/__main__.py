@@ -17,12 +17,12 @@ import uvicorn
 from fastapi import FastAPI
 
 from service.app import create_app, end_feeds
-from service.commandline import read_arguments
-from service.compiling import Compiling
-from service.listening import BACKLOG, listen
+from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
-from service.protocol import LimitedProtocol
-from service.settings import Settings
+from service.process.commandline import read_arguments
+from service.process.compiling import Compiling
+from service.process.listening import BACKLOG, listen
+from service.settings.settings import Settings
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take

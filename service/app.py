@@ -19,32 +19,30 @@ from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from service import problems
-from service.bodies import Turns
 from service.clock import Time, system_time
 from service.errors import start_failure
-from service.gate import Gate
+from service.http.bodies import Turns
+from service.http.gate import Gate
+from service.http.models import ProblemModel
+from service.http.origins import Origins
+from service.http.routes import change_routes as changes
+from service.http.routes import delta_routes as deltas
+from service.http.routes import export_routes as exports
+from service.http.routes import load_routes as loads
+from service.http.routes import operation_routes as operations
+from service.http.routes import row_routes as rows
+from service.http.routes import sink_routes as sinks
+from service.http.routes import source_routes as sources
+from service.http.routes import sql_routes as sql
+from service.http.routes import table_routes as tables
+from service.http.routes import view_routes as views
 from service.metrics import Metrics
-from service.models import ProblemModel
-from service.origins import Origins
 from service.pipeline.pipeline import Pipeline
-from service.reads import Reader
-from service.routes import (
-    changes,
-    deltas,
-    exports,
-    loads,
-    operations,
-    rows,
-    sinks,
-    sources,
-    sql,
-    tables,
-    views,
-)
-from service.runtime import Runtime
-from service.settings import Settings
+from service.reading.reads import Reader
+from service.running.runtime import Runtime
+from service.settings.settings import Settings
 
 _log = logging.getLogger("freshet.app")
 

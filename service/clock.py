@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from engine.plan import Node, sources_of
-from engine.runtime import FIRST_EPOCH, Engine, Snapshot
-from engine.spill import SavedState
-from engine.temporal import CLOCK
-from service.catalog import Catalog
+from engine.plan.clocked import CLOCK
+from engine.plan.nodes import Node, sources_of
+from engine.runtime.engine import FIRST_EPOCH, Engine, Snapshot
+from engine.runtime.spill import SavedState
+from service.catalog.catalog import Catalog
 
 Time = Callable[[], int]
 """Microseconds since 1970, UTC."""

@@ -10,13 +10,13 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass, field
 
-from engine.execution import Executor
-from engine.spark.session import Sessions
+from engine.runtime.execution import Executor
+from engine.spark.sessions import Sessions
 from engine.spark.transport import SparkTransport
-from engine.store.directory import StateDirectory
+from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor
 from engine.supersteps.spec import Limits
-from service.settings import Settings
+from service.settings.settings import Settings
 
 
 class Where(enum.StrEnum):

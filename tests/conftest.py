@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.spark.session import Sessions, SparkOptions
+from engine.spark.sessions import Sessions, SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

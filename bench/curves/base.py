@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from bench.measure import Timing, clock
 from engine import Dataflow, Input
-from engine.times import Time
+from engine.state.packed_times import Time
 
 Points = list[tuple[float, float]]
 

@@ -12,9 +12,9 @@ from bench.curves.base import Axis, Curve, Plot, Points, feed
 from bench.data import SEED, insertion
 from bench.workloads.base import integers
 from engine import Dataflow
-from engine.expressions import Call, ColumnRef, Literal, Op
-from engine.plan import Aggregate, Filter, Function, Reduce, Source
-from engine.runtime import Engine
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.nodes import Aggregate, Filter, Function, Reduce, Source
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, BOOLEAN
 
 

@@ -10,7 +10,7 @@ from bench.curves.base import advance, feed
 from bench.data import SEED, choose, insertion, random_words, replace
 from engine import Collection, Dataflow
 from engine.operators.rebuild import Rebuild
-from engine.runtime import Options
+from engine.runtime.engine import Options
 
 Query = Callable[[Dataflow, Collection], Collection]
 

@@ -12,9 +12,9 @@ from bench.duck import WrongAnswer
 from bench.suite.answers import Row, compare, without_ties
 from bench.suite.tables import Change, Tables
 from engine.codec import decode_arrow, encode_arrow
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from planner import plan_query
-from planner.catalog import Relation
+from planner.relation import Relation
 
 
 class Maintained:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import cast
 
-from engine.plan import Source
-from planner.catalog import Relation
-from planner.reading import parse_script
-from planner.statements import CreateTable
+from engine.plan.nodes import Source
+from planner.relation import Relation
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import CreateTable
 
 
 def relations(tables: Mapping[str, str]) -> dict[str, Relation]:

@@ -14,7 +14,7 @@ import duckdb
 import pyarrow as pa
 
 from bench.suite.schema import key
-from planner.catalog import Relation
+from planner.relation import Relation
 
 
 @dataclass(frozen=True)

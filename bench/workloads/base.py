@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from bench.data import insertion
-from engine.plan import Node
+from engine.plan.nodes import Node
 from engine.schema import BIGINT, Column, Schema
 
 Deltas = dict[str, np.ndarray]

@@ -11,8 +11,8 @@ import numpy as np
 
 from bench.data import SEED, choose, random_words, replace
 from bench.workloads.base import Deltas, Phase, View, integers
-from engine.interning import Intern
-from engine.plan import Source
+from engine.plan.nodes import Source
+from engine.plan.row_ids import Intern
 
 SCHEMAS = {"records": integers("value")}
 VIEWS: tuple[View, ...] = (

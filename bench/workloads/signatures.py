@@ -18,9 +18,9 @@ import pyarrow as pa
 
 from bench.data import SEED, choose, replace
 from bench.workloads.base import Deltas, Phase, View, integers
-from engine.interning import Intern
 from engine.kernels.hashing import hash_texts
-from engine.plan import Concat, Join, Node, Source, project
+from engine.plan.nodes import Concat, Join, Node, Source, project
+from engine.plan.row_ids import Intern
 
 COLUMNS = ("signature", "name", "parameters", "class", "result", "descriptor")
 SCHEMAS = {"methods": integers(*COLUMNS)}

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from engine.api.functions import Aggregator, Descending, PythonFunction, count, max_, min_, sum_
-from engine.api.rows import Row, as_type, columns, schema_of, traced
+from engine.api.group_functions import Aggregator, Descending, PythonFunction, count, max_, min_, sum_
+from engine.api.symbolic_rows import Row, as_type, columns, schema_of, traced
 from engine.errors import PlanError
-from engine.expressions import ColumnRef
-from engine.interning import DEFAULT_HASH, IdHash, intern
-from engine.multijoin import multi_join
-from engine.plan import (
+from engine.plan.expressions import ColumnRef
+from engine.plan.multijoins import multi_join
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,
@@ -41,6 +40,7 @@ from engine.plan import (
     antijoin,
     project,
 )
+from engine.plan.row_ids import DEFAULT_HASH, IdHash, intern
 from engine.schema import BIGINT, DOUBLE, Schema
 
 if TYPE_CHECKING:

@@ -18,14 +18,14 @@ from collections.abc import Iterable
 
 from engine.api.collection import Collection
 from engine.api.inputs import Input
+from engine.api.loop_scope import Scope
 from engine.api.outputs import Output
-from engine.api.scope import Scope
-from engine.api.types import schema_from
+from engine.api.python_types import schema_from
 from engine.errors import EngineError, EpochError
 from engine.operators.rebuild import LoopStatistics
-from engine.plan import Constant, Source
-from engine.runtime import DEFAULTS, Engine, Options
-from engine.times import Frontier, Order, Time
+from engine.plan.nodes import Constant, Source
+from engine.runtime.engine import DEFAULTS, Engine, Options
+from engine.state.packed_times import Frontier, Order, Time
 
 
 class Dataflow:

@@ -14,8 +14,8 @@ from engine.codec.arrow import encode_arrow
 from engine.codec.python import decode_row, encode_row
 from engine.errors import EpochError
 from engine.kernels.times import are_complete
-from engine.plan import Source
-from engine.times import Frontier, Time
+from engine.plan.nodes import Source
+from engine.state.packed_times import Frontier, Time
 
 if TYPE_CHECKING:
     from engine.api.dataflow import Dataflow

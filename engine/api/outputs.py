@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.api.collection import Collection
 from engine.codec.python import decode_row
 from engine.errors import EpochError
-from engine.times import Time
+from engine.state.packed_times import Time
 
 if TYPE_CHECKING:
     from engine.api.dataflow import Dataflow

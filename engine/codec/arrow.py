@@ -17,13 +17,13 @@ from engine.codec.arrow_texts import ARROW as INTERNED
 from engine.codec.arrow_texts import array_of_texts, fits, is_list, is_text, texts_of
 from engine.codec.decimals import decode_decimals, encode_decimals
 from engine.codec.schemas import per_schema
-from engine.codec.temporal import DAY
+from engine.codec.timestamps import DAY
 from engine.codec.values import encoder
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of, words_of
 from engine.kernels.words import NULL
 from engine.schema import Column, Kind, Schema, Type
+from engine.state.dictionary import Dictionary
 
 _ARROW = {
     Kind.BOOLEAN: pa.bool_(),

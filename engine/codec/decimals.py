@@ -1,7 +1,7 @@
 """Columns of NUMERIC: words to Arrow's decimals and back.
 
 A decimal128 is two halves of 64 bits; a number's word is the lower one, and the upper its sign, while the
-number is not wide (`engine.numerals`). Without a dictionary none may be: so it is in arrays.
+number is not wide (`engine.codec.numerals`). Without a dictionary none may be: so it is in arrays.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.codec.numerals import is_wide, number_of, word_of
 from engine.codec.refusals import invalid
-from engine.dictionary import Dictionary
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.words import NULL
-from engine.numerals import is_wide, number_of, word_of
 from engine.schema import Type
+from engine.state.dictionary import Dictionary
 
 _WIDEST = 38  # digits of a decimal128
 

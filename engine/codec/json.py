@@ -13,16 +13,16 @@ from functools import partial
 import numpy as np
 
 from engine.codec.interned import JSON_VALUES, values_of
+from engine.codec.numerals import is_wide, numbers_of
 from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
-from engine.codec.temporal import date_text, time_text, timestamp_text, timestamptz_text
+from engine.codec.timestamps import date_text, time_text, timestamp_text, timestamptz_text
 from engine.codec.values import Encoder, decimal_text, encoder
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of
 from engine.kernels.words import NULL
-from engine.numerals import is_wide, numbers_of
 from engine.schema import INTEGER_RANGES, Column, Kind, Schema, Type
+from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to so many rows, value by value beats column by column
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 from engine.codec.arrow import arrow_type, decode_arrow
 from engine.codec.durations import duration, interval_of
 from engine.codec.schemas import per_schema
-from engine.dictionary import Dictionary
 from engine.schema import Kind, Schema, Type
+from engine.state.dictionary import Dictionary
 
 
 def parquet_type(type: Type) -> pa.DataType:

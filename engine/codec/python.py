@@ -11,14 +11,14 @@ from datetime import date, datetime, time, timedelta
 from decimal import Context, Decimal
 
 from engine.codec.interned import PYTHON_VALUES, values_of
+from engine.codec.numerals import number_of
 from engine.codec.schemas import per_schema
-from engine.codec.temporal import EPOCH, EPOCH_DAY, EPOCH_UTC
+from engine.codec.timestamps import EPOCH, EPOCH_DAY, EPOCH_UTC
 from engine.codec.values import encoder, word_float
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
-from engine.numerals import number_of
 from engine.schema import Kind, Schema, Type
+from engine.state.dictionary import Dictionary
 
 Decoder = Callable[[int, Dictionary], object]
 

@@ -17,15 +17,15 @@ from decimal import Decimal
 import numpy as np
 
 from engine.codec.interned import TEXTS, Text
+from engine.codec.numerals import word_of
 from engine.codec.ordered_text import array_text, word_text
 from engine.codec.refusals import invalid
-from engine.codec.temporal import date_word, time_word, timestamp_word, timestamptz_word
-from engine.dictionary import Dictionary
+from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
 from engine.kernels.floats import NAN_WORD
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.words import NULL
-from engine.numerals import word_of
 from engine.schema import INTEGER_RANGES, Kind, Type
+from engine.state.dictionary import Dictionary
 
 Encoder = Callable[[object, Dictionary], int]
 

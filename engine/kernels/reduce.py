@@ -328,7 +328,7 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
     """Settle the row of group m at corner s into `lines`; returns the new number of lines.
 
     A line is group, epoch, diff, the aggregate that overflows, FINE or WIDE, and the aggregates. Of a WIDE
-    line some are not their own words (`engine.numerals`): it has the group's slots in their place.
+    line some are not their own words (`engine.codec.numerals`): it has the group's slots in their place.
     """
     aggregates = finish.shape[0]
     lines[written, 0] = m

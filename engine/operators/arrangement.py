@@ -14,18 +14,18 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.dictionary import Dictionary
 from engine.kernels.arrange import SLOT_TOP, arrange, arrange_sums
 from engine.kernels.collapse import collapse
 from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
-from engine.layer import Layer
 from engine.operators.operator import Operator, Step
-from engine.slots import Slot, narrowed
-from engine.times import Frontier
-from engine.trace import Trace
+from engine.operators.slots import Slot, narrowed
+from engine.state.dictionary import Dictionary
+from engine.state.layer import Layer
+from engine.state.packed_times import Frontier
+from engine.state.trace import Trace
 
 
 class Arranged(Protocol):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.layer import Layer
 from engine.operators.arrangement import Arranged, Arrangement
 from engine.operators.operator import Operator, Step
+from engine.state.layer import Layer
 
 
 class EnteredArrangement(Operator):

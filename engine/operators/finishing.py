@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.kernels.reduce import FINISH, WIDE
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Step
-from engine.slots import Finish, finished
+from engine.operators.slots import Finish, finished
 
 
 class Finished(NamedTuple):

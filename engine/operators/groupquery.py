@@ -10,11 +10,11 @@ from engine.errors import InvalidValue
 from engine.kernels.lookup import BLOCK
 from engine.kernels.states import FROM, GROUP, NONE, SIGN, UNTIL, group_states
 from engine.operators.arrangement import Arrangement
-from engine.operators.failures import FailureLog
-from engine.operators.general import Answer, Reducer, Words
+from engine.operators.failure_log import FailureLog
+from engine.operators.group_operators import GroupOperator
+from engine.operators.groupwise import Answer, Reducer, Words
 from engine.operators.linear import consolidated
 from engine.operators.operator import Step
-from engine.operators.reduce import GroupOperator
 from engine.scalar.questions import Question
 
 

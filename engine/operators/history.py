@@ -7,7 +7,7 @@ import numpy as np
 from engine.kernels.arrange import arrange
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
-from engine.times import Frontier
+from engine.state.packed_times import Frontier
 
 _NO_ROUNDS = np.empty(0, np.int64)
 

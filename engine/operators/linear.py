@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.arrange import arrange
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Step
 from engine.scalar import Program
 

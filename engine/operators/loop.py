@@ -18,10 +18,10 @@ import numpy as np
 from engine.errors import LimitExceeded
 from engine.kernels.arrange import arrange
 from engine.kernels.rounds import split_deltas
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.linear import negated
 from engine.operators.operator import Deferred, Operator, Scope, Step
-from engine.plan import OnLimit
+from engine.plan.nodes import OnLimit
 from engine.scalar import Program
 
 _NO_ROUNDS = np.empty(0, np.int64)

@@ -15,12 +15,12 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.rounds import split_deltas
-from engine.multijoin import MultiJoin as MultiJoinNode
 from engine.operators.arrangement import Arranged
 from engine.operators.lookups import Choosing
 from engine.operators.lookups import Step as PathStep
 from engine.operators.operator import Deferred, Operator, Step
 from engine.operators.routes import Arrangements, routes
+from engine.plan.multijoins import MultiJoin as MultiJoinNode
 
 CHUNK = 1 << 16
 """Lines that go on together: more are divided, so that what is between two steps stays small."""
@@ -30,7 +30,7 @@ class MultiJoin(Operator):
     """The rows of all inputs that agree; a result's words are the attributes `wanted`, in ascending order."""
 
     def __init__(self, node: MultiJoinNode, wanted: tuple[int, ...], arrangements: Arrangements) -> None:
-        """`arrangements` has each input in every order of `engine.paths.orders`."""
+        """`arrangements` has each input in every order of `engine.plan.join_paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]
         self.wide: list[Arranged] | None = None
         """In place of the inputs, where other shards have parts of their changes."""

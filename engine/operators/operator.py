@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.times import Frontier
+from engine.state.packed_times import Frontier
 
 
 class Stateful(Protocol):

@@ -18,13 +18,13 @@ from engine.kernels.collapse import collapse
 from engine.kernels.merge import merge
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
+from engine.operators.group_operators import GroupOperator
 from engine.operators.linear import Select
 from engine.operators.loop import Leave, Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
-from engine.operators.reduce import GroupOperator
-from engine.plan import OnLimit
+from engine.plan.nodes import OnLimit
 
 _NO_ROUNDS = np.empty(0, np.int64)
 

@@ -9,14 +9,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from math import inf, isfinite, isnan, nan
 
+from engine.codec.numerals import number_of, word_of
 from engine.codec.values import MAX_DIGITS, float_word, word_float
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
-from engine.numerals import number_of, word_of
-from engine.operators.general import Answer, Reducer, Words
-from engine.plan import Aggregate, Function, Ordering, Reduce, TopK
+from engine.operators.groupwise import Answer, Reducer, Words
+from engine.plan.nodes import Aggregate, Function, Ordering, Reduce, TopK
 from engine.schema import Kind, Schema, Type
+from engine.state.dictionary import Dictionary
 
 Rational = int | Fraction
 

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.multijoin import MultiJoin
 from engine.operators.arrangement import Arranged
 from engine.operators.lookups import Checking, Choosing, Layout, Lookup, Meeting, Proposing, Selecting, Step
-from engine.paths import Access, Bind, Candidate, Check, Meet, Path, order_for, paths
-from engine.paths import Step as PathStep
-from engine.plan import Node
+from engine.plan.join_paths import Access, Bind, Candidate, Check, Meet, Path, order_for, paths
+from engine.plan.join_paths import Step as PathStep
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import Node
 
 Arrangements = Mapping[tuple[Node, tuple[int, ...]], Arranged]
 """Nodes arranged in orders of their columns."""

@@ -7,13 +7,13 @@ import numpy as np
 from engine.kernels.chains import sweep_clamped, sweep_sums
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, FINE
 from engine.operators.arrangement import Arrangement
-from engine.operators.chains import Chain, chains
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
-from engine.operators.general import GroupwiseOperator
+from engine.operators.groupwise import GroupwiseOperator
+from engine.operators.interesting_times import Chain, chains
 from engine.operators.operator import Step
-from engine.plan import Clamp
-from engine.slots import Finish
+from engine.operators.slots import Finish
+from engine.plan.nodes import Clamp
 
 
 class Swept(GroupwiseOperator):

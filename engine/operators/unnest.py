@@ -9,13 +9,13 @@ import numpy as np
 
 from engine.codec.interned import split
 from engine.codec.ordered_text import text_word
-from engine.dictionary import Dictionary
 from engine.kernels.words import NULL
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Step
+from engine.plan.list_elements import MOST_ELEMENTS, Elements
+from engine.plan.list_elements import Unnest as UnnestNode
 from engine.schema import Type
-from engine.unnest import MOST_ELEMENTS, Elements
-from engine.unnest import Unnest as UnnestNode
+from engine.state.dictionary import Dictionary
 
 _REMEMBERED = 1 << 20  # elements of arrays that are kept as words
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.codec.numerals import is_wide, word_of
 from engine.kernels.bests import best_rows
 from engine.kernels.layers import table_of
 from engine.kernels.prefixes import prefix_sums
 from engine.kernels.windows import HIGH, reduce_windows
 from engine.kernels.words import NULL
-from engine.numerals import is_wide, word_of
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
+from engine.operators.group_operators import GroupOperator
 from engine.operators.operator import Step
-from engine.operators.ordered import OrderedArrangement
-from engine.operators.reduce import GroupOperator
+from engine.operators.topk import OrderedArrangement
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +97,7 @@ class Window(GroupOperator):
         return delta, np.empty((0, self.key), np.int64)
 
     def _with_numbers(self, delta: np.ndarray) -> np.ndarray:
-        """A delta in which sums that came in halves are words, as `engine.numerals` has them."""
+        """A delta in which sums that came in halves are words, as `engine.codec.numerals` has them."""
         places = self._functions.lines[:, HIGH]
         halves = int((places >= 0).sum())
         if not halves:

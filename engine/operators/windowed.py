@@ -12,15 +12,15 @@ from fractions import Fraction
 from itertools import accumulate, groupby
 from math import inf, isnan, nan
 
+from engine.codec.numerals import number_of, word_of
 from engine.codec.values import float_word, word_float
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
-from engine.numerals import number_of, word_of
-from engine.operators.general import Answer, Reducer, Words
+from engine.operators.groupwise import Answer, Reducer, Words
 from engine.operators.reducers import placing, ranked
+from engine.plan.window_functions import EXTREMES, Window, Windowed, WindowFunction
 from engine.schema import Type
-from engine.windows import EXTREMES, Window, Windowed, WindowFunction
+from engine.state.dictionary import Dictionary
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.errors import PlanError
-from engine.groupquery import GroupQuery
-from engine.interning import Intern
-from engine.multijoin import MultiJoin
 from engine.operators import linear
-from engine.plan import (
+from engine.plan.clocked import Temporal, Today
+from engine.plan.group_queries import GroupQuery
+from engine.plan.list_elements import Unnest
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import (
     Concat,
     Consolidate,
     Constant,
@@ -33,14 +34,13 @@ from engine.plan import (
     TopK,
     Variable,
 )
-from engine.rendering.linear import Linear
-from engine.rendering.loops import Loops
+from engine.plan.row_ids import Intern
+from engine.plan.window_functions import Window
+from engine.rendering.clock_nodes import Temporals
+from engine.rendering.linear_nodes import Linear
+from engine.rendering.loop_nodes import Loops
 from engine.rendering.scopes import Body, Collection, Scope, plain
-from engine.rendering.temporal import Temporals
-from engine.rendering.windows import Windows
-from engine.temporal import Temporal, Today
-from engine.unnest import Unnest
-from engine.windows import Window
+from engine.rendering.window_nodes import Windows
 
 
 class Renderer(Linear, Loops, Windows, Temporals):

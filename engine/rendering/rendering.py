@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from engine.dataflow import Dataflow
-from engine.dictionary import Dictionary
 from engine.errors import PlanError
-from engine.expressions import Expression, renumbered
 from engine.operators import linear
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import Rows
 from engine.operators.operator import Operator
 from engine.operators.rebuild import Rebuild
-from engine.plan import Node
+from engine.operators.running_dataflow import Dataflow
+from engine.plan.expressions import Expression, renumbered
+from engine.plan.nodes import Node
 from engine.rendering.layout import keyed
 from engine.rendering.scopes import Body, Collection, Outermost, Scope, plain
 from engine.scalar import Program
+from engine.state.dictionary import Dictionary
 
 Compiler = Callable[[tuple[Expression, ...], Dictionary], Program]
 

@@ -6,13 +6,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from engine.dataflow import Dataflow
 from engine.operators import linear
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
-from engine.plan import Node, Recursive
+from engine.operators.running_dataflow import Dataflow
+from engine.plan.nodes import Node, Recursive
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
 

@@ -13,7 +13,7 @@ import numpy as np
 from engine.kernels import logic as kernels
 from engine.kernels.words import NULL
 from engine.scalar.evaluator import Evaluator, full
-from engine.scalar.failures import Report, keep
+from engine.scalar.row_failures import Report, keep
 from engine.schema import Type
 
 Branches = Sequence[tuple[Evaluator, Evaluator]]

@@ -10,14 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.dictionary import Dictionary
-from engine.expressions import Op
 from engine.kernels import logic as kernels
 from engine.kernels.words import NULL
+from engine.plan.expressions import Op
 from engine.scalar.evaluator import Evaluator, full
-from engine.scalar.failures import Report
-from engine.scalar.wide import both_wide
+from engine.scalar.row_failures import Report
+from engine.scalar.wide_numbers import both_wide
 from engine.schema import BOOLEAN, Type
+from engine.state.dictionary import Dictionary
 
 _CODES = {
     Op.EQ: kernels.EQ,

@@ -12,17 +12,18 @@ from dataclasses import replace
 import numpy as np
 
 from engine.codec.values import encoder
-from engine.dictionary import Dictionary
 from engine.errors import PlanError
-from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
-from engine.scalar import arithmetic, comparison
-from engine.scalar.casts import cast
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
+from engine.scalar import calculation as arithmetic
+from engine.scalar import comparison
 from engine.scalar.choice import case, coalesce
+from engine.scalar.conversions import cast
 from engine.scalar.evaluator import Evaluator, column, constant
-from engine.scalar.failures import Report
 from engine.scalar.foreign import foreign
-from engine.scalar.logic import connective, negation
+from engine.scalar.row_failures import Report
+from engine.scalar.three_valued import connective, negation
 from engine.schema import BOOLEAN, Type
+from engine.state.dictionary import Dictionary
 
 _ARITY = {Op.NEG: 1, Op.ABS: 1, Op.SQRT: 1, Op.NOT: 1, Op.IS_NULL: 1}
 _MANY = 3  # comparisons that are worth a test for membership

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.scalar.failures import Report
+from engine.scalar.row_failures import Report
 from engine.schema import Type
 
 Evaluate = Callable[[np.ndarray, Report, "np.ndarray | None"], np.ndarray]

@@ -18,15 +18,15 @@ import pyarrow as pa
 from engine.codec.arrow import decode_column, encode_column
 from engine.codec.decimals import decimal_words
 from engine.codec.values import encoder
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue, PlanError
 from engine.kernels.words import NULL
-from engine.scalar import duck
+from engine.scalar import duck_evaluator as duck
+from engine.scalar.duck_literals import as_typed, literal, shown, type_name
 from engine.scalar.evaluator import Evaluator
-from engine.scalar.failures import Failure, Report
-from engine.scalar.memo import Memo
-from engine.scalar.sql import as_typed, literal, shown, type_name
+from engine.scalar.remembered import Memo
+from engine.scalar.row_failures import Failure, Report
 from engine.schema import Column, Kind, Type
+from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to so many rows, constants in the text beat a table
 _PLACE = re.compile(r"\{(\d+)\}")

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dictionary import Dictionary
-from engine.expressions import ColumnRef, Expression
+from engine.plan.expressions import ColumnRef, Expression
 from engine.scalar.compile import compiled
-from engine.scalar.failures import Failures, Report, settle
+from engine.scalar.row_failures import Failures, Report, settle
+from engine.state.dictionary import Dictionary
 
 _CHUNK = 1 << 15  # rows evaluated together, so that what lies between operators stays in the cache
 

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 
 from engine.codec.arrow import decode_column, encode_arrow
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue, PlanError
-from engine.groupquery import GROUPS, GroupQuery
-from engine.scalar import duck
-from engine.scalar.sql import as_typed, type_name
+from engine.plan.group_queries import GROUPS, GroupQuery
+from engine.scalar import duck_evaluator as duck
+from engine.scalar.duck_literals import as_typed, type_name
 from engine.schema import BIGINT, Column, Schema
+from engine.state.dictionary import Dictionary
 
 TOGETHER = 1 << 20
 """Rows that are asked about at once, unless one group has more."""

@@ -15,8 +15,8 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.errors import ExecutionFailed
-from engine.spark.session import Sessions, described
-from engine.spark.tasks import scanning, superstep
+from engine.spark.sessions import Sessions, described
+from engine.spark.spark_tasks import scanning, superstep
 from engine.supersteps.executor import Task
 from engine.supersteps.messages import Kind, Message, decode
 

@@ -13,21 +13,31 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from engine.dictionary import Dictionary
 from engine.errors import EngineError
-from engine.execution import BadRows, Declined, Job, KeyTaken, Outcome, Scan, Scanned, Stored, ViewsFailed
-from engine.operators.functions import FlatMap, Inspect
-from engine.operators.general import General
-from engine.operators.intern import HashedArrangement
-from engine.store.directory import StateDirectory
-from engine.store.files import BatchFile, TextFile
-from engine.supersteps.keys import TAKEN
+from engine.operators.groupwise import General
+from engine.operators.interner import HashedArrangement
+from engine.operators.python_functions import FlatMap, Inspect
+from engine.runtime.execution import (
+    BadRows,
+    Declined,
+    Job,
+    KeyTaken,
+    Outcome,
+    Scan,
+    Scanned,
+    Stored,
+    ViewsFailed,
+)
+from engine.state.dictionary import Dictionary
+from engine.state.store.directory import StateDirectory
+from engine.state.store.files import BatchFile, TextFile
+from engine.supersteps.fresh_keys import TAKEN
 from engine.supersteps.messages import Message
-from engine.supersteps.program import Program
 from engine.supersteps.rendered import Rendered
 from engine.supersteps.scan import BAD_ROW, EXAMPLES
 from engine.supersteps.shard import DECLINED
 from engine.supersteps.spec import Limits, Spec
+from engine.supersteps.superstep_program import Program
 
 SPEC = "spec"
 TAG = "freshet"

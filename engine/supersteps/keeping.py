@@ -12,12 +12,12 @@ from dataclasses import asdict
 import numpy as np
 
 from engine.operators.arrangement import Arrangement
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Step
-from engine.store.directory import StateDirectory
-from engine.store.files import BatchFile
+from engine.state.store.directory import StateDirectory
+from engine.state.store.files import BatchFile
 from engine.supersteps.messages import INLINE, Kind, Message, Scratch
 from engine.supersteps.shard import Shard
 

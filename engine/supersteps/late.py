@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.dictionary import Dictionary
-from engine.expressions import Expression
+from engine.plan.expressions import Expression
 from engine.scalar import Program
-from engine.scalar.failures import Failures
-from engine.supersteps.texts import TaskDictionary
+from engine.scalar.row_failures import Failures
+from engine.state.dictionary import Dictionary
+from engine.supersteps.task_dictionary import TaskDictionary
 
 
 class LateProgram(Program):

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
-from engine.operators.join import Join
+from engine.operators.equijoin import Join
+from engine.operators.group_operators import GroupOperator
 from engine.operators.operator import Operator
-from engine.operators.reduce import GroupOperator
 from engine.operators.temporal import Temporal
 
 

@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from engine.dataflow import Dataflow
-from engine.dictionary import Dictionary
-from engine.fingerprint import fingerprint
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.linear import Input
 from engine.operators.loop import Loop
 from engine.operators.multijoin import MultiJoin
 from engine.operators.operator import Operator
-from engine.relations import put_source, put_source_history, put_view
+from engine.operators.running_dataflow import Dataflow
+from engine.plan.fingerprint import fingerprint
 from engine.rendering import Renderer
 from engine.rendering.rendering import Compiler
-from engine.rewriting import opened
+from engine.runtime.ends import put_source, put_source_history, put_view
+from engine.runtime.kept import every_operator
+from engine.runtime.rewriting import opened
 from engine.scalar import Program as ScalarProgram
-from engine.states import every_operator
-from engine.store.directory import StateDirectory
+from engine.state.dictionary import Dictionary
+from engine.state.store.directory import StateDirectory
 from engine.supersteps.partition import partition_words
-from engine.supersteps.program import Program, compile
 from engine.supersteps.spec import Spec
-from engine.supersteps.wide import Foreign, WideArrangement
+from engine.supersteps.superstep_program import Program, compile
+from engine.supersteps.wide_arrangements import Foreign, WideArrangement
 
 
 class Rendered:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from engine.codec.arrow import encode_arrow
 from engine.errors import InvalidValue
 from engine.supersteps.messages import Message
-from engine.supersteps.program import Run
+from engine.supersteps.superstep_program import Run
 from engine.supersteps.worker import Worker
 
 BAD_ROW = "bad row"

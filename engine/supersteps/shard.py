@@ -9,17 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import EngineError, LimitExceeded
-from engine.fingerprint import fingerprint
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Stateful, Step
-from engine.store.shards import split
+from engine.plan.fingerprint import fingerprint
+from engine.state.packed_times import TOTAL
+from engine.state.store.key_shards import split
 from engine.supersteps import alone
 from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Agreement, Flags, Place
 from engine.supersteps.messages import Kind, Message, chunks
-from engine.supersteps.program import (
+from engine.supersteps.rendered import Rendered
+from engine.supersteps.superstep_program import (
     Begin,
     Check,
     Decide,
@@ -31,8 +33,6 @@ from engine.supersteps.program import (
     Run,
     Whole,
 )
-from engine.supersteps.rendered import Rendered
-from engine.times import TOTAL
 
 _NO_ROUNDS = np.empty(0, np.int64)
 DECLINED = "declined"

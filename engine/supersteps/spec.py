@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.execution import Stored, Table
 from engine.operators.rebuild import Rebuild
-from engine.plan import Node
-from engine.store.files import BatchFile, TextFile
+from engine.plan.nodes import Node
+from engine.runtime.execution import Stored, Table
+from engine.state.store.files import BatchFile, TextFile
 
 
 @dataclass(frozen=True)
@@ -25,8 +25,8 @@ class Limits:
 class Spec:
     """What changes, what follows it, and where the state is.
 
-    As `engine.execution.Job`, but that all changes which do not come from a scan are in files. `scanned` has
-    the tables that are scanned, and whether bad rows are left out; their keys must be new.
+    As `engine.runtime.execution.Job`, but that all changes which do not come from a scan are in files.
+    `scanned` has the tables that are scanned, and whether bad rows are left out; their keys must be new.
     """
 
     tables: tuple[Table, ...]

@@ -15,23 +15,23 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.execution import Stored
 from engine.operators.arrangement import Arrangement
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
-from engine.states import Kept, kept_states
-from engine.store.directory import StateDirectory
-from engine.store.files import BatchFile, TextFile
+from engine.runtime.execution import Stored
+from engine.runtime.kept import Kept, kept_states
+from engine.state.store.directory import StateDirectory
+from engine.state.store.files import BatchFile, TextFile
 from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Agreement, Flags
+from engine.supersteps.fresh_keys import check_new_keys
 from engine.supersteps.keeping import Keeper
-from engine.supersteps.keys import check_new_keys
 from engine.supersteps.late import LateProgram
 from engine.supersteps.messages import Kind, Message, Scratch
 from engine.supersteps.rendered import Rendered
 from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
-from engine.supersteps.texts import KnownTexts, TaskDictionary
+from engine.supersteps.task_dictionary import KnownTexts, TaskDictionary
 
 _KNOWN: dict[Path, KnownTexts] = {}
 

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from planner.allowed.tree import Closed, Node, arguments, parts
+from planner.allowed.parse_tree import Closed, Node, arguments, parts
 from planner.errors import InvalidQuery
 
 MOST = 1_000_000

@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.bind.query import bind_query
+from planner.bind.query_binder import bind_query
 from planner.bind.session import Environment, Session
 from planner.bind.stars import SelectList
-from planner.catalog import Catalog
 from planner.errors import Unsupported
 from planner.ir import Program
-from planner.numbers import Numbers
+from planner.ir.column_numbers import Numbers
 from planner.positions import Place, fail
+from planner.relation import Catalog
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
-from engine.expressions import Literal, Op
+from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, Kind, array_of
 from planner.bind.coercion import arithmetic, coerce
-from planner.bind.functions import foreign
+from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
 from planner.positions import fail

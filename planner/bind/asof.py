@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.expressions import Call, Op
-from engine.plan import Ordering
-from planner.bind.limits import complete
+from engine.plan.expressions import Call, Op
+from engine.plan.nodes import Ordering
+from planner.bind.row_limits import complete
 from planner.bind.session import Session
 from planner.errors import InvalidQuery
 from planner.ir import Attribute, Expression, Filter, Join, JoinKind, Operator, Project, Top, references
+from planner.ir.rewrite import identity
+from planner.ir.scalars import TRUE, conjuncts
 from planner.positions import fail
-from planner.rewrite import identity
-from planner.scalars import TRUE, conjuncts
 
 _TURNED = {Op.GE: Op.LE, Op.GT: Op.LT, Op.LE: Op.GE, Op.LT: Op.GT}
 

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
 from planner.errors import Unsupported
 from planner.ir import Expression
+from planner.native.reference import fill, literal_text
 from planner.positions import fail
-from planner.reference import fill, literal_text
-from planner.types import UNTYPED, duckdb_type
+from planner.sql_types import UNTYPED, duckdb_type
 
 _FUNCTIONS = frozenset({Op.ABS, Op.SQRT, Op.COALESCE, Op.GREATEST, Op.LEAST})
 _BEFORE = {Op.NEG: "-", Op.NOT: "NOT "}

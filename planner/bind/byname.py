@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from engine.expressions import Literal
+from engine.plan.expressions import Literal
 from planner.bind.session import Bound, Session
 from planner.errors import AmbiguousColumn, UnknownColumn
 from planner.ir import Attribute, Project
 from planner.positions import fail
-from planner.types import UNTYPED
+from planner.sql_types import UNTYPED
 
 
 def by_name(session: Session, node: exp.SetOperation, left: Bound, right: Bound) -> tuple[Bound, Bound]:

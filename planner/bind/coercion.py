@@ -1,7 +1,7 @@
 """Types of expressions brought together: comparisons, arithmetic, alternatives, casts.
 
 DuckDB says which type an operator gives; here the arguments are cast so that the engine's
-rules for its operators hold (`engine.expressions.Op`). Literals take the wanted type at once.
+rules for its operators hold (`engine.plan.expressions.Op`). Literals take the wanted type at once.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal
 
-from engine.expressions import Call, Cast, Foreign, Literal, Op
+from engine.plan.expressions import Call, Cast, Foreign, Literal, Op
 from engine.scalar.written import readable
 from engine.schema import (
     BIGINT,
@@ -26,9 +26,9 @@ from engine.schema import (
     numeric,
 )
 from planner.errors import TypeMismatch
-from planner.failing import failure
 from planner.ir import Expression
-from planner.reference import (
+from planner.ir.failing import failure
+from planner.native.reference import (
     Argument,
     castable,
     common_type,
@@ -37,7 +37,7 @@ from planner.reference import (
     literal_text,
     type_of,
 )
-from planner.types import MAX_PRECISION, UNTYPED, duckdb_type, storable
+from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds that are compared with texts as texts
 _TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})

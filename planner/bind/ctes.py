@@ -8,15 +8,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.bind.recursion import bind_mutual, bind_recursive
+from planner.bind.from_binder import renamed
+from planner.bind.recursive_names import bind_mutual, bind_recursive
+from planner.bind.references import components, table_names
 from planner.bind.refuse import check_clauses
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
-from planner.bind.tables import renamed
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
-from planner.mutually import declaration_of
+from planner.parsing.mutually import declaration_of
 from planner.positions import fail
-from planner.references import components, table_names
 
 
 def bind_with(

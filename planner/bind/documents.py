@@ -10,10 +10,10 @@ from collections.abc import Callable
 import orjson
 from sqlglot import exp
 
-from engine.expressions import Literal
+from engine.plan.expressions import Literal
 from engine.schema import TEXT, Kind, array_of
 from planner.bind.coercion import coerce
-from planner.bind.functions import foreign
+from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
 from planner.positions import fail

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from planner.errors import InvalidQuery, Unsupported
 from planner.ir import Edge, Frame, Side, Unit
-from planner.ir.windows import CURRENT, END, RUNNING, START, WHOLE
+from planner.ir.window_items import CURRENT, END, RUNNING, START, WHOLE
 from planner.positions import fail
 
 

@@ -11,10 +11,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from engine.expressions import ColumnRef, Literal
-from engine.plan import Function
+from engine.plan.expressions import ColumnRef, Literal
+from engine.plan.nodes import Function
 from engine.schema import BIGINT
-from planner.bind.aggregates import Collector
+from planner.bind.aggregate_uses import Collector
 from planner.bind.session import Bound, Session, Shared
 from planner.bind.unions import union_all
 from planner.errors import InvalidQuery
@@ -29,10 +29,10 @@ from planner.ir import (
     SharedRef,
     references,
 )
+from planner.ir.renumber import renumbered
+from planner.ir.rewrite import identity, map_expression
+from planner.ir.scalars import may_be_null
 from planner.positions import fail
-from planner.renumber import renumbered
-from planner.rewrite import identity, map_expression
-from planner.scalars import may_be_null
 
 Sets = Sequence[Sequence[Expression]]
 """Grouping sets, of bound keys."""

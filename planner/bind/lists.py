@@ -11,19 +11,19 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from engine.expressions import Foreign, Literal, Op
+from engine.plan.expressions import Foreign, Literal, Op
+from engine.plan.list_elements import MOST_ELEMENTS
 from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, array_of
-from engine.unnest import MOST_ELEMENTS
 from planner.bind.coercion import coerce, settled
 from planner.bind.refuse import unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
 from planner.ir import Attribute, Elements, Expression, Operator, Project, Unnest
+from planner.ir.rewrite import identity
+from planner.ir.scalars import call, may_be_null
 from planner.positions import fail
-from planner.rewrite import identity
-from planner.scalars import call, may_be_null
-from planner.types import duckdb_type
+from planner.sql_types import duckdb_type
 
 _SERIES = (
     "CASE WHEN abs(epoch_us({{1}}) - epoch_us({{0}})) // greatest(abs(epoch_us({{2}})), 1) > "

@@ -15,10 +15,11 @@ import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from engine.expressions import Call, Cast, ColumnRef, Op
-from engine.plan import Function
+from engine.plan.expressions import Call, Cast, ColumnRef, Op
+from engine.plan.nodes import Function
 from engine.schema import Kind, Type
 from planner.bind.dependence import Dependence
+from planner.bind.references import components
 from planner.bind.session import Session
 from planner.errors import Unsupported
 from planner.ir import (
@@ -42,8 +43,7 @@ from planner.ir import (
     name_of,
     references,
 )
-from planner.references import components
-from planner.scalars import conjuncts
+from planner.ir.scalars import conjuncts
 
 _HINT = "without the hint PRIORITY the view is maintained all the same"
 

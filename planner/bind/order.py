@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
-from engine.expressions import Literal
-from engine.plan import Ordering
+from engine.plan.expressions import Literal
+from engine.plan.nodes import Ordering
 from planner.bind.coercion import settled
 from planner.bind.session import Session
 from planner.errors import InvalidQuery
 from planner.ir import Attribute, Expression, Item, Project
+from planner.ir.scalars import may_be_null
 from planner.positions import fail
-from planner.scalars import may_be_null
 
 Bind = Callable[[exp.Expression], Expression]
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from planner.bind.scope import Scope
+from planner.bind.name_scope import Scope
 from planner.bind.stars import SelectList
-from planner.catalog import Catalog
 from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
-from planner.numbers import Numbers
+from planner.ir.column_numbers import Numbers
+from planner.ir.renumber import renumbered
 from planner.positions import Place, position
-from planner.renumber import renumbered
+from planner.relation import Catalog
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
+from planner.bind.name_scope import Scope
 from planner.bind.refuse import unsupported
-from planner.bind.scope import Scope
 from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from engine.expressions import Literal, Op
+from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER
 from planner.bind.coercion import compare
-from planner.bind.rows import compare_rows
+from planner.bind.row_values import compare_rows
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery
 from planner.ir import Exists, Expression, Operator, Project, ScalarSubquery, Some, Top
-from planner.scalars import conjoin, negate
-from planner.types import UNTYPED
+from planner.ir.scalars import conjoin, negate
+from planner.sql_types import UNTYPED
 
 
 def exists(query: Bound) -> Expression:

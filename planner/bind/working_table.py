@@ -13,6 +13,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.bind.dependence import Dependence
+from planner.bind.references import table_names, table_nodes
 from planner.bind.session import Session
 from planner.errors import Unsupported
 from planner.ir import (
@@ -31,7 +32,6 @@ from planner.ir import (
     Unnest,
 )
 from planner.positions import fail
-from planner.references import table_names, table_nodes
 
 _HINT = "say what you mean by WITH MUTUALLY RECURSIVE: all rows so far, as a bag"
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 from planner.dialects.call import DateCall
 from planner.dialects.overloads import PREFIX
 from planner.dialects.units import is_clock, length, unit
-from planner.native import call_of, sql
+from planner.native.templates import call_of, sql
 
 _MOMENTS = frozenset({"redshift"})
 """Systems whose sums with a DATE are moments, whatever the unit."""

@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from planner.dialects.units import DAYS, unit, word
 from planner.errors import Unsupported
-from planner.native import sql
+from planner.native.templates import sql
 from planner.positions import fail
 
 

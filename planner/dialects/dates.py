@@ -10,11 +10,11 @@ from sqlglot import exp
 
 from planner.dialects import adding, differences, parts, truncation
 from planner.dialects.call import DateCall
+from planner.dialects.date_tables import FAMILIES, NUMERIC, TABLES, UNCHECKED
 from planner.dialects.overloads import PREFIX
-from planner.dialects.tables import FAMILIES, NUMERIC, TABLES, UNCHECKED
 from planner.dialects.units import CALENDAR, is_clock
 from planner.errors import Unsupported
-from planner.native import call_of, sql
+from planner.native.templates import call_of, sql
 from planner.positions import fail
 
 _WAY_OUT = "add an INTERVAL, use EXTRACT, or write the query in the dialect postgres"

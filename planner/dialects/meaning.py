@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.dialects.as_written import dialect_of
 from planner.dialects.dates import date_call, interval_sum
-from planner.dialects.functions import function
-from planner.dialects.plain import plain
-from planner.dialects.reading import dialect_of
-from planner.dialects.rules import rule
+from planner.dialects.operator_rules import rule
+from planner.dialects.renamed_functions import function
+from planner.dialects.row_comparisons import plain
 from planner.formats import formatted
-from planner.native import is_native
+from planner.native.templates import is_native
 
 _TRANSLATIONS = (formatted, date_call, interval_sum, function, rule)
 

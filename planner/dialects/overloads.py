@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from engine.schema import Kind, Type
 from planner.dialects.forms import FORMS
-from planner.types import UNTYPED
+from planner.sql_types import UNTYPED
 
 _DUCKDB = {
     "DATE": "DATE",

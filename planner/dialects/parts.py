@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from planner.dialects.call import DateCall
 from planner.dialects.units import DAYS, word
-from planner.native import sql
+from planner.native.templates import sql
 
 AT = "CAST({0} AS TIMESTAMP)"
 

@@ -7,7 +7,7 @@ from sqlglot import exp
 from planner.dialects.call import DateCall, number
 from planner.dialects.overloads import PREFIX
 from planner.dialects.units import is_clock, since_monday, word
-from planner.native import call_of, sql
+from planner.native.templates import call_of, sql
 
 _FORMATS = {
     "SPARK": {

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.observation import Observed
-from engine.plan import Node
+from engine.plan.nodes import Node
+from engine.runtime.observation import Observed
 from planner.errors import InvalidQuery
 from planner.explain.analyze import running_listing
-from planner.explain.dataflow import dataflow_listing
-from planner.explain.formats import FORMATS
+from planner.explain.engine_plan import dataflow_listing
 from planner.explain.listing import Listing
+from planner.explain.listing_formats import FORMATS
 from planner.explain.relational import relational_listing
-from planner.explain.supersteps import supersteps_listing
+from planner.explain.superstep_listing import supersteps_listing
 from planner.ir import Program
 
 STAGES = ("logical", "optimized", "dataflow", "supersteps")

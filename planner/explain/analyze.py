@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from engine.observation import Figures, Observed
-from engine.plan import Node, Source
-from planner.explain.dataflow import node_names
+from engine.plan.nodes import Node, Source
+from engine.runtime.observation import Figures, Observed
+from planner.explain.engine_plan import node_names
 from planner.explain.listing import Listing, Step
 
 MILLION = 1_000_000

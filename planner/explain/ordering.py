@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.plan import Ordering
+from engine.plan.nodes import Ordering
 
 
 def top_details(

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine.expressions import Literal
-from engine.plan import Function, OnLimit, Ordering
+from engine.plan.expressions import Literal
+from engine.plan.nodes import Function, OnLimit, Ordering
 from engine.schema import Column
+from planner.explain.list_texts import elements_text
 from planner.explain.listing import Listing, Step
-from planner.explain.lists import elements_text
 from planner.explain.ordering import partition_details, top_details
-from planner.explain.scalars import ScalarText, aggregate_text, literal_text
 from planner.ir import (
     Aggregate,
     Attribute,
@@ -41,7 +40,8 @@ from planner.ir import (
     WindowItem,
     subqueries,
 )
-from planner.scalars import conjuncts
+from planner.ir.scalar_text import ScalarText, aggregate_text, literal_text
+from planner.ir.scalars import conjuncts
 
 
 def relational_listing(stage: str, program: Program) -> Listing:

@@ -7,7 +7,7 @@ moment by them, or `reading` a moment of a text. What a language does not have, 
 known for, is refused by its name and place.
 """
 
-from planner.formats.calls import keeping_formats
-from planner.formats.meaning import formatted
+from planner.formats.format_calls import keeping_formats
+from planner.formats.format_meaning import formatted
 
 __all__ = ["formatted", "keeping_formats"]

@@ -8,13 +8,13 @@ from sqlglot import exp
 
 from engine.schema import Kind
 from planner.errors import Unsupported
+from planner.formats.format_scanner import UnknownToken
 from planner.formats.percents import bigquery_datetime
-from planner.formats.reading import read
-from planner.formats.scanning import UnknownToken
+from planner.formats.read_formats import read
 from planner.formats.styles import OF_DATES, READS, STYLES
-from planner.formats.writers import MOMENT, MOMENTS
-from planner.formats.writing import CENTURIES, written
-from planner.native import whole
+from planner.formats.write_formats import CENTURIES, written
+from planner.formats.write_functions import MOMENT, MOMENTS
+from planner.native.templates import whole
 from planner.positions import fail
 
 _TIMES = {

@@ -7,7 +7,7 @@ from string import ascii_letters
 
 from planner.formats.elements import ELEMENTS as E
 from planner.formats.elements import Element, fraction, padded, text
-from planner.formats.scanning import Letter, Part, Scan, UnknownToken, letters
+from planner.formats.format_scanner import Letter, Part, Scan, UnknownToken, letters
 
 
 def _number(name: str, most: int) -> Letter:

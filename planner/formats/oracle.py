@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
 from planner.formats.elements import Element, bare, filled, fraction, lower, text, upper
-from planner.formats.scanning import Part, Scan, Tokens, UnknownToken, longest
+from planner.formats.format_scanner import Part, Scan, Tokens, UnknownToken, longest
 
 _ORACLE: Tokens = {
     "YYYY": E["year"],

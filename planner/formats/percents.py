@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
 from planner.formats.elements import Element, bare, fraction, lower, text
-from planner.formats.scanning import Tokens, percents
+from planner.formats.format_scanner import Tokens, percents
 
 _ISO = {"F": "%Y-%m-%d", "D": "%m/%d/%y"}
 _MINUTES_I = {"T": "%H:%i:%S", "R": "%H:%i"}

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
 from planner.formats.elements import Element, bare, filled, fraction, lower, text, upper
-from planner.formats.scanning import Part, Scan, Tokens, UnknownToken, longest
+from planner.formats.format_scanner import Part, Scan, Tokens, UnknownToken, longest
 
 _AGE = "CASE WHEN year({t}) > 0 THEN year({t}) ELSE 1 - year({t}) END"
 _ISO_AGE = "CASE WHEN isoyear({t}) > 0 THEN isoyear({t}) ELSE 1 - isoyear({t}) END"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.formats.reading import Rules
+from planner.formats.read_formats import Rules
 
 _SHORT_YEARS = {
     1: "%m/%d/%y",

@@ -23,6 +23,20 @@ from planner.ir.aggregates import (
     name_of,
     nothing_of,
 )
+from planner.ir.algebra import (
+    UNIT,
+    Aggregate,
+    Distinct,
+    Filter,
+    Join,
+    JoinKind,
+    Project,
+    Scan,
+    SetKind,
+    SetOp,
+    Values,
+    padded,
+)
 from planner.ir.core import (
     Attribute,
     Exists,
@@ -39,24 +53,10 @@ from planner.ir.core import (
     references,
     subqueries,
 )
-from planner.ir.operators import (
-    UNIT,
-    Aggregate,
-    Distinct,
-    Filter,
-    Join,
-    JoinKind,
-    Project,
-    Scan,
-    SetKind,
-    SetOp,
-    Values,
-    padded,
-)
-from planner.ir.ordered import Top
+from planner.ir.orders import Top
 from planner.ir.programs import Binding, Context, Fixpoint, Prioritized, Program, RecursiveRef, SharedRef
-from planner.ir.unnest import Elements, Unnest
-from planner.ir.windows import Edge, Frame, Places, Side, Unit, Window, WindowItem
+from planner.ir.unnested import Elements, Unnest
+from planner.ir.window_items import Edge, Frame, Places, Side, Unit, Window, WindowItem
 
 __all__ = [
     "UNIT",

@@ -11,7 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from engine.plan import Function
+from engine.plan.nodes import Function
 from planner.ir.core import Attribute
 
 _PLACE = re.compile(r"\{(\d+|over)\}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine import expressions as scalar
-from engine.expressions import ColumnRef
+from engine.plan import expressions as scalar
+from engine.plan.expressions import ColumnRef
 from engine.schema import BOOLEAN, TIMESTAMP, Type
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import PlanError
-from engine.plan import OnLimit
+from engine.plan.nodes import OnLimit
 from planner.ir.core import Attribute, Expression, Operator, Renaming
 
 

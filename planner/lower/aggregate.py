@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 
-from engine.expressions import ColumnRef, Literal
-from engine.groupquery import GROUPS, GroupQuery
-from engine.plan import Aggregate as EngineAggregate
-from engine.plan import Constant, Function, Join, Map, Node, Ordering, Reduce, TopK
+from engine.plan.expressions import ColumnRef, Literal
+from engine.plan.group_queries import GROUPS, GroupQuery
+from engine.plan.nodes import Aggregate as EngineAggregate
+from engine.plan.nodes import Constant, Function, Join, Map, Node, Ordering, Reduce, TopK
 from engine.schema import Column, Schema
 from planner.ir import Aggregate, AggregateItem, First, General, nothing_of
+from planner.lower.leaves import UNIT_ROW
 from planner.lower.lowered import Lowered, difference, distinct, mapped, projected, sum_of, taken
-from planner.lower.values import UNIT_ROW
 
 _OF_ONE_ROW = (Function.MIN, Function.MAX)
 """Functions that of one value are that value."""

@@ -6,10 +6,10 @@ a filter is one. What can fail keeps its place: it is asked of the rows that pas
 
 from __future__ import annotations
 
-from engine.expressions import Call, Expression, Literal
-from engine.plan import Filter, Node
-from planner.explain.scalars import ScalarText
-from planner.scalars import TURNED, can_fail, conjoin, conjuncts
+from engine.plan.expressions import Call, Expression, Literal
+from engine.plan.nodes import Filter, Node
+from planner.ir.scalar_text import ScalarText
+from planner.ir.scalars import TURNED, can_fail, conjoin, conjuncts
 
 _TEXT = ScalarText(lambda index: f"#{index}")
 

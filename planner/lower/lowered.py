@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from engine import expressions as scalar
-from engine.expressions import Call, ColumnRef, Literal, Op
-from engine.plan import Clamp, Concat, Map, Negate, Node, Threshold
+from engine.plan import expressions as scalar
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.nodes import Clamp, Concat, Map, Negate, Node, Threshold
 from engine.schema import BOOLEAN, Column, Schema
 from planner.ir import Attribute, Expression
+from planner.ir.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
 from planner.lower.canonical import passing
-from planner.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
 
 NOBODY = -1
 """The number of a position that no attribute names."""

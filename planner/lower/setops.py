@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.plan import Clamp, Threshold
+from engine.plan.nodes import Clamp, Threshold
 from planner.ir import SetKind, SetOp
 from planner.lower.lowered import NOBODY, Lowered, difference, lowered, projected, sum_of
 

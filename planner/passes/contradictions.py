@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from engine.expressions import Call, ColumnRef, Literal, Op
-from planner.constants import PLAIN
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from planner.ir import Expression
-from planner.scalars import TRUE, rejects_null
+from planner.ir.constants import PLAIN
+from planner.ir.scalars import TRUE, rejects_null
 
 _LOW = {Op.EQ: True, Op.GE: True, Op.GT: False}
 _HIGH = {Op.EQ: True, Op.LE: True, Op.LT: False}

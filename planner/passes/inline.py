@@ -11,9 +11,9 @@ from collections import Counter
 from dataclasses import replace
 
 from planner.ir import Filter, Operator, Program, Project, Scan, SharedRef, Values
-from planner.numbers import Numbers
-from planner.renumber import renumbered
-from planner.rewrite import with_inputs
+from planner.ir.column_numbers import Numbers
+from planner.ir.renumber import renumbered
+from planner.ir.rewrite import with_inputs
 
 
 def inline_definitions(program: Program, numbers: Numbers) -> Program:

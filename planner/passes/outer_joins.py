@@ -27,8 +27,8 @@ from planner.ir import (
     Window,
     references,
 )
-from planner.rewrite import with_inputs
-from planner.scalars import conjuncts, inline, rejects_null, rename
+from planner.ir.rewrite import with_inputs
+from planner.ir.scalars import conjuncts, inline, rejects_null, rename
 
 Predicates = list[Expression]
 

@@ -34,8 +34,8 @@ from planner.ir import (
     Window,
     references,
 )
-from planner.rewrite import identity
-from planner.unique import equated, is_unique, unique_keys
+from planner.ir.rewrite import identity
+from planner.ir.unique import equated, is_unique, unique_keys
 
 Ids = frozenset[int]
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.expressions import ColumnRef
-from planner.estimates import size_of
+from engine.plan.expressions import ColumnRef
 from planner.ir import Context, Filter, Join, JoinKind, Operator, Program, Project, SharedRef, references
-from planner.rewrite import with_inputs
-from planner.scalars import inline
+from planner.ir.estimates import size_of
+from planner.ir.rewrite import with_inputs
+from planner.ir.scalars import inline
 
 
 def sink_semijoins(program: Program) -> Program:

@@ -16,9 +16,8 @@ from __future__ import annotations
 
 from datetime import datetime, time
 
-from engine.expressions import Call, Case, Cast, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, Literal, Op
 from engine.schema import BOOLEAN, DATE
-from planner.constants import fold
 from planner.ir import (
     Context,
     Distinct,
@@ -38,10 +37,10 @@ from planner.ir import (
     Window,
     children,
 )
-from planner.nullability import Columns, known_columns
-from planner.passes.contradictions import is_contradictory
-from planner.rewrite import identity, with_expressions, with_inputs
-from planner.scalars import (
+from planner.ir.constants import fold
+from planner.ir.nullability import Columns, known_columns
+from planner.ir.rewrite import identity, with_expressions, with_inputs
+from planner.ir.scalars import (
     FALSE,
     TRUE,
     TURNED,
@@ -52,7 +51,8 @@ from planner.scalars import (
     split,
     with_children,
 )
-from planner.unique import unique_keys
+from planner.ir.unique import unique_keys
+from planner.passes.contradictions import is_contradictory
 
 
 def simplify(program: Program) -> Program:

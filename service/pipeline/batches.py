@@ -20,20 +20,20 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.codec import encode_arrow
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
-from engine.execution import Scan
+from engine.runtime.execution import Scan
 from engine.schema import Schema
-from service.changes import Op, TableChanges
-from service.definition import Definition
+from engine.state.dictionary import Dictionary
+from service.changes.table_changes import Op, TableChanges
+from service.decoding.parsing import of_envelopes, of_objects
+from service.decoding.pieces import loads
+from service.decoding.tabular import operations, unknown_operation
+from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
-from service.parsing import of_envelopes, of_objects
-from service.pieces import loads
 from service.pipeline.judge import ERROR, judged, match
-from service.pipeline.places import Place, local
+from service.pipeline.locations import Place, local
 from service.pipeline.readers import Source, read
-from service.tabular import operations, unknown_operation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

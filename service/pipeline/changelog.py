@@ -20,9 +20,9 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from engine.codec.parquet import decode_parquet, parquet_type
-from engine.dictionary import Dictionary
-from engine.runtime import Snapshot
+from engine.runtime.engine import Snapshot
 from engine.schema import BIGINT, Column, Schema
+from engine.state.dictionary import Dictionary
 from service.privacy import make_public, publish
 
 EPOCH, DIFF = "_epoch", "_diff"

@@ -14,18 +14,18 @@ from pathlib import Path
 import pyarrow.parquet
 
 from engine.codec.parquet import decode_parquet, without_times
-from engine.spark.session import Sessions
-from service.definition import Definition
+from engine.spark.sessions import Sessions
+from service.definitions.definition import Definition
 from service.errors import Invalid
+from service.pipeline.job_runs import Run, Runner
 from service.pipeline.jobs import DONE, Job
-from service.pipeline.options import Value, public, writing
-from service.pipeline.places import allowed_address, is_address, local, to_write, url
-from service.pipeline.runs import Run, Runner
+from service.pipeline.locations import allowed_address, is_address, local, to_write, url
 from service.pipeline.scratch import scratch, scratch_path
+from service.pipeline.spark_options import Value, public, writing
 from service.pipeline.targets import Target
 from service.pipeline.watch import watched
-from service.reads import Query, Reader, Reading, check_health
-from service.runtime import Runtime
+from service.reading.reads import Query, Reader, Reading, check_health
+from service.running.runtime import Runtime
 
 KIND = "export"
 SLICE = 1 << 20

@@ -18,17 +18,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.execution import Declined, Scanned
-from engine.spark.session import Sessions
-from service.catalog import Receipt
-from service.definition import Definition
-from service.epochs import Load
+from engine.runtime.execution import Declined, Scanned
+from engine.spark.sessions import Sessions
+from service.catalog.catalog import Receipt
+from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.pipeline import source_catalog
 from service.pipeline.batches import Reader
 from service.pipeline.source_catalog import Progress, Record
 from service.placement import Where
-from service.runtime import Runtime
+from service.running.runtime import Runtime
+from service.writing.epochs import Load
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

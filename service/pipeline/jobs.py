@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 import orjson
 import sqlalchemy as sa
 
-from service.database import Number, metadata
+from service.catalog.database import Number, metadata
 from service.errors import NotFound, Overloaded
 
 RUNNING, DONE, FAILED, CANCELLED = STATES = ("running", "done", "failed", "cancelled")

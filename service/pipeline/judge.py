@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from engine.schema import Column, Schema
 from service.errors import Invalid
 from service.names import fold
-from service.pipeline.coercion import coerce, identifier, literal, shown, sql_type
+from service.pipeline.spark_casts import coerce, identifier, literal, shown, sql_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

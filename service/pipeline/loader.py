@@ -17,22 +17,22 @@ import numpy as np
 import pyarrow.parquet
 
 from engine.codec import encode_arrow
-from engine.execution import Declined, Scan, Scanned
-from engine.spark.session import Sessions
-from service.catalog import Receipt
-from service.changes import Applied, Op, TableChanges
-from service.definition import Definition
-from service.epochs import Load, replaced
+from engine.runtime.execution import Declined, Scan, Scanned
+from engine.spark.sessions import Sessions
+from service.catalog.catalog import Receipt
+from service.changes.resolve import RowConflict, key_conflict
+from service.changes.table_changes import Applied, Op, TableChanges
+from service.definitions.definition import Definition
 from service.errors import Invalid, Overloaded
+from service.pipeline.job_runs import Run
 from service.pipeline.jobs import DONE, Job, write
 from service.pipeline.judge import ERROR
-from service.pipeline.places import url
-from service.pipeline.runs import Run
+from service.pipeline.locations import url
 from service.pipeline.scratch import scratch, scratch_path
 from service.pipeline.watch import watched
 from service.placement import Where
-from service.resolve import RowConflict, key_conflict
-from service.runtime import Runtime
+from service.running.runtime import Runtime
+from service.writing.epochs import Load, replaced
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

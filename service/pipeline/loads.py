@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
-from engine.execution import Scan
-from engine.spark.session import Sessions
-from service.definition import Definition
+from engine.runtime.execution import Scan
+from engine.spark.sessions import Sessions
+from service.definitions.definition import Definition
 from service.errors import Invalid
+from service.pipeline.job_runs import Run, Runner
 from service.pipeline.jobs import Job
 from service.pipeline.judge import judged, match
 from service.pipeline.loader import Loader
-from service.pipeline.options import Value, public, reading
-from service.pipeline.places import Place, allowed_address, to_read
+from service.pipeline.locations import Place, allowed_address, to_read
 from service.pipeline.readers import read
-from service.pipeline.runs import Run, Runner
+from service.pipeline.spark_options import Value, public, reading
 from service.pipeline.watch import watched
-from service.runtime import Runtime
+from service.running.runtime import Runtime
 
 KIND = "load"
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import shutil
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from service.errors import Problem
 from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.exports import Exports
-from service.pipeline.failures import explained
+from service.pipeline.job_runs import Runner
 from service.pipeline.jobs import FAILED, JobStore
 from service.pipeline.loads import Loads
-from service.pipeline.runs import Runner
 from service.pipeline.scratch import scratch_path
 from service.pipeline.sinks import Sinks
 from service.pipeline.sources import Sources
+from service.pipeline.spark_failures import explained
 from service.problems import members
-from service.runtime import Runtime
+from service.running.runtime import Runtime
 
 _INTERRUPTED = Problem(503, code="interrupted", detail="the service ended while the job was running")
 

@@ -1,7 +1,7 @@
 """Spark's readers: files or a query as a frame, with the columns that they have.
 
 Formats without types (CSV, JSON) are read as text, with a first look for the names of
-the columns, so that one rule reads every value (`service/pipeline/coercion.py`) and a
+the columns, so that one rule reads every value (`service/pipeline/spark_casts.py`) and a
 table's types need no guess. A record that cannot be read is not dropped: it is in a
 column of its own.
 """
@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from service.pipeline.coercion import identifier
-from service.pipeline.places import Place
+from service.pipeline.locations import Place
+from service.pipeline.spark_casts import identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from service.settings import Settings
+from service.settings.settings import Settings
 
 
 def scratch_path(settings: Settings, id: str) -> Path:

@@ -24,7 +24,7 @@ import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
 from service.concealing import conceal
-from service.definition import Definition
+from service.definitions.definition import Definition
 from service.errors import (
     Conflict,
     HistoryGone,
@@ -35,10 +35,10 @@ from service.errors import (
     Unavailable,
     problem_of,
 )
+from service.pipeline.catalog_tables import sinks
 from service.pipeline.changelog import DIFF, EPOCH, changes, file_name, row_count, write
-from service.pipeline.tables import sinks
-from service.reads import check_epoch, check_health
-from service.runtime import Runtime
+from service.reading.reads import check_epoch, check_health
+from service.running.runtime import Runtime
 
 _log = logging.getLogger("freshet.sinks")
 

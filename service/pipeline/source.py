@@ -22,14 +22,14 @@ from typing import TYPE_CHECKING, Literal
 from sqlalchemy.exc import SQLAlchemyError
 
 from engine.errors import SparkUnavailable
-from engine.spark.session import Sessions, cancel
+from engine.spark.sessions import Sessions, cancel
 from service.concealing import conceal
 from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.pipeline import source_catalog
-from service.pipeline.failures import explained
 from service.pipeline.intake import Intake
 from service.pipeline.source_catalog import Progress, Record
-from service.runtime import Runtime
+from service.pipeline.spark_failures import explained
+from service.running.runtime import Runtime
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -8,11 +8,11 @@ from dataclasses import asdict, dataclass, replace
 import orjson
 import sqlalchemy as sa
 
-from service.catalog import Receipt
-from service.changes import Applied
+from service.catalog.catalog import Receipt
+from service.changes.table_changes import Applied
 from service.errors import Conflict
 from service.pipeline.batches import Format
-from service.pipeline.tables import sources
+from service.pipeline.catalog_tables import sources
 
 
 @dataclass(frozen=True)

@@ -9,12 +9,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from service.errors import Conflict, Invalid, NotFound
 from service.pipeline import source_catalog
 from service.pipeline.source import Source
 from service.pipeline.source_catalog import Progress, Record, SourceDefinition
-from service.runtime import Runtime
+from service.running.runtime import Runtime
 
 
 class Sources:

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from engine.spark.session import Sessions, cancel, described
-from service.pipeline.runs import Run
+from engine.spark.sessions import Sessions, cancel, described
+from service.pipeline.job_runs import Run
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

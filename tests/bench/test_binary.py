@@ -8,8 +8,8 @@ import numpy as np
 
 from bench.binary import binary
 from bench.data import SEED
-from engine.multijoin import MultiJoin, multi_join
-from engine.plan import Aggregate, Function, Node, Reduce, project
+from engine.plan.multijoins import MultiJoin, multi_join
+from engine.plan.nodes import Aggregate, Function, Node, Reduce, project
 from engine.schema import BIGINT
 from tests.engine.harness import source
 from tests.oracle.interpreter import interpret

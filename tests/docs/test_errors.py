@@ -12,7 +12,7 @@ import engine.errors
 import planner.errors
 import service.errors
 from service.errors import problem_of
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.docs.markdown import ROOT, blocks
 from tests.service.client import Client
 

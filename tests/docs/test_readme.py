@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.curl import parse
 from tests.docs.markdown import ROOT, blocks, commands, links
 from tests.service.client import Client

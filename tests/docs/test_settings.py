@@ -2,7 +2,7 @@
 
 import re
 
-from service.settings import SETTINGS
+from service.settings.settings import SETTINGS
 from tests.docs.markdown import ROOT
 
 ROW = re.compile(r"^\| `(FRESHET_\w+)` \| (?:`([^`]*)`)? ?\| (.+) \|$", re.MULTILINE)

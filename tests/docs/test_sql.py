@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.docs.markdown import ROOT, blocks
 from tests.service.client import Client
 

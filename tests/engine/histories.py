@@ -14,8 +14,8 @@ from collections.abc import Sequence
 
 from engine.kernels.words import NULL
 from engine.operators.rebuild import Rebuild
-from engine.plan import Node, Source
-from engine.runtime import Engine, Options
+from engine.plan.nodes import Node, Source
+from engine.runtime.engine import Engine, Options
 from tests.engine.harness import Bag, bag, delta
 from tests.oracle.interpreter import Oracle, OracleError
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-from engine.expressions import ColumnRef
-from engine.groupquery import GroupQuery
-from engine.multijoin import multi_join
-from engine.plan import (
+from engine.plan.expressions import ColumnRef
+from engine.plan.group_queries import GroupQuery
+from engine.plan.list_elements import Elements, Unnest
+from engine.plan.multijoins import multi_join
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,
@@ -31,7 +32,6 @@ from engine.plan import (
     project,
 )
 from engine.schema import BIGINT
-from engine.unnest import Elements, Unnest
 from tests.engine.harness import schema, source
 
 SOURCES = (source("s0", 1), source("s1", 2), source("s2", 2))

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from engine import schema as s
 from engine.codec import arrow_type, decode_arrow, decode_rows, encode_arrow, encode_rows
 from engine.codec.decimals import decimal_words
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.schema import Column, Schema, Type, numeric
+from engine.state.dictionary import Dictionary
 
 MONEY = numeric(10, 2)
 FLOAT32 = st.floats(width=32).map(lambda x: float(np.float32(x)))

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.dictionary import Dictionary
 from engine.errors import EngineError, InvalidValue
 from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
+from engine.state.dictionary import Dictionary
 
 TEXTS = ["", "a", "b", "12345678", "123456789", "Grüße", "日本語", "🐍", "a\0b", "x" * 10_000]
 

@@ -15,14 +15,14 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from engine.dataflow import Dataflow
-from engine.dictionary import Dictionary
 from engine.errors import EngineError
-from engine.expressions import Literal
-from engine.fingerprint import fingerprint
-from engine.plan import Clamp, Concat, FlatMap, Function, Negate, Node, OnLimit, Ordering, Threshold
+from engine.operators.running_dataflow import Dataflow
+from engine.plan.expressions import Literal
+from engine.plan.fingerprint import fingerprint
+from engine.plan.nodes import Clamp, Concat, FlatMap, Function, Negate, Node, OnLimit, Ordering, Threshold
 from engine.rendering import Renderer
 from engine.schema import BIGINT, DOUBLE
+from engine.state.dictionary import Dictionary
 from planner import plan_query
 from tests.engine.harness import schema, source
 from tests.engine.plans import SOURCES, PlanMaker, up_to_three

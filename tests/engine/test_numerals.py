@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.dictionary import Dictionary
+from engine.codec.numerals import is_wide, number_of, numbers_of, word_of, words_of
 from engine.kernels.words import NULL
-from engine.numerals import is_wide, number_of, numbers_of, word_of, words_of
+from engine.state.dictionary import Dictionary
 
 NUMBERS = st.one_of(st.integers(-(10**38) + 1, 10**38 - 1), st.integers(-(10**19), 10**19))
 FIRST = 10**18

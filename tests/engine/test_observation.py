@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engine.observation import Observed
-from engine.operators.clock import FIRST, LARGE, SAMPLE, Sampling
-from engine.plan import (
+from engine.operators.stopwatch import FIRST, LARGE, SAMPLE, Sampling
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,
@@ -20,10 +19,11 @@ from engine.plan import (
     Variable,
     project,
 )
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
+from engine.runtime.observation import Observed
+from engine.runtime.spill import SavedState
 from engine.schema import BIGINT
-from engine.spill import SavedState
-from engine.store.directory import StateDirectory
+from engine.state.store.directory import StateDirectory
 from tests.engine.harness import delta, source
 
 PAIRS = source("pairs", 2)

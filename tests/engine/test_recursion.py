@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import EngineError
-from engine.plan import (
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,
@@ -20,7 +20,7 @@ from engine.plan import (
     Variable,
     project,
 )
-from engine.runtime import Engine, Options
+from engine.runtime.engine import Engine, Options
 from engine.schema import BIGINT
 from tests.engine.harness import apply, delete, delta, insert, rows, schema, source
 

@@ -6,18 +6,8 @@ import numpy as np
 import pytest
 
 from engine.errors import EpochError, NameInUse, PlanError, UnknownName
-from engine.plan import (
-    Aggregate,
-    Clamp,
-    Function,
-    Join,
-    Node,
-    Reduce,
-    Threshold,
-    antijoin,
-    project,
-)
-from engine.runtime import Engine
+from engine.plan.nodes import Aggregate, Clamp, Function, Join, Node, Reduce, Threshold, antijoin, project
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT
 from tests.engine.harness import apply, bag, delete, delta, insert, rows, schema, source
 

@@ -11,20 +11,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine import rewriting
 from engine.codec.python import encode_row
 from engine.errors import EpochError, StoreError
-from engine.interning import IdHash, Intern
 from engine.operators.rebuild import Rebuild
-from engine.plan import Aggregate, Constant, Function, Join, Node, Reduce, Source, project
-from engine.rewriting import GROWTH
-from engine.runtime import Engine, Options
+from engine.plan.nodes import Aggregate, Constant, Function, Join, Node, Reduce, Source, project
+from engine.plan.row_ids import IdHash, Intern
+from engine.runtime import rewriting
+from engine.runtime.engine import Engine, Options
+from engine.runtime.kept import kept_states
+from engine.runtime.rewriting import GROWTH
+from engine.runtime.spill import SavedState
 from engine.schema import BIGINT, TEXT, Column, Schema
-from engine.spill import SavedState
-from engine.states import kept_states
-from engine.store.directory import StateDirectory
-from engine.store.manifest import Manifest
-from engine.times import Order
+from engine.state.packed_times import Order
+from engine.state.store.directory import StateDirectory
+from engine.state.store.manifest import Manifest
 from planner import plan_query
 from tests.engine.harness import bag, delta, insert, rows, source
 from tests.engine.histories import EPOCHS, Changes, random_history, run

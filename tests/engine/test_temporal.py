@@ -7,8 +7,9 @@ import random
 import pytest
 
 from engine.errors import PlanError
-from engine.expressions import ColumnRef, Literal
-from engine.plan import (
+from engine.plan.clocked import CLOCK, Temporal, Today
+from engine.plan.expressions import ColumnRef, Literal
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,
@@ -24,9 +25,8 @@ from engine.plan import (
     Threshold,
     Variable,
 )
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TIMESTAMP, Column, Schema
-from engine.temporal import CLOCK, Temporal, Today
 from tests.engine.harness import Bag, apply, delta, rows
 from tests.engine.histories import Changes, check_history, random_history
 

@@ -15,9 +15,9 @@ from collections import Counter
 import pytest
 
 from engine.kernels.words import NULL
-from engine.plan import Node
-from engine.runtime import Engine, Options
-from engine.times import Frontier, Order
+from engine.plan.nodes import Node
+from engine.runtime.engine import Engine, Options
+from engine.state.packed_times import Frontier, Order
 from tests.engine.harness import Bag, delta
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.oracle.interpreter import Oracle, OracleError

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import arrange
-from engine.layer import Layer
-from engine.store.files import BatchFile
-from engine.trace import AT_ONCE, QUANTUM, Trace
+from engine.state.layer import Layer
+from engine.state.store.files import BatchFile
+from engine.state.trace import AT_ONCE, QUANTUM, Trace
 
 NO_ROUNDS = np.empty(0, np.int64)
 

@@ -10,7 +10,7 @@ import pyarrow.ipc
 import pytest
 
 from examples.debian.demo import statements
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client
 
 ARROW = "application/vnd.apache.arrow.stream"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.golden.transcript import END, Section, parse, play
 from tests.service.client import Client
 from tests.service.hands import Hands

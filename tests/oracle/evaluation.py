@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 
 import duckdb
 
-from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
 from engine.schema import INTEGER_RANGES, Kind, Schema, Type
 
 Row = tuple[object, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.interning import IdHash
+from engine.plan.row_ids import IdHash
 
 WORD = 2**64 - 1
 NULL = -(2**63)

@@ -15,11 +15,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import zip_longest
 
-from engine.expressions import Expression
-from engine.groupquery import GroupQuery
-from engine.interning import Intern
-from engine.multijoin import MultiJoin
-from engine.plan import (
+from engine.plan.clocked import Temporal, Today
+from engine.plan.expressions import Expression
+from engine.plan.group_queries import GroupQuery
+from engine.plan.list_elements import Unnest
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import (
     Aggregate,
     Clamp,
     Concat,
@@ -41,9 +42,8 @@ from engine.plan import (
     TopK,
     Variable,
 )
+from engine.plan.row_ids import Intern
 from engine.schema import BIGINT, Column, Kind, Schema
-from engine.temporal import Temporal, Today
-from engine.unnest import Unnest
 from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key, queried
 from tests.oracle.interning import ids_of
 

@@ -6,8 +6,8 @@ from collections import Counter
 
 import pytest
 
-from engine.expressions import Call, ColumnRef, Literal, Op
-from engine.plan import (
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,

@@ -11,13 +11,13 @@ from functools import cache
 import pyarrow as pa
 
 from engine.codec import decode_rows
-from engine.plan import Source
-from engine.runtime import Engine
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Schema, Type
 from planner import Relation, plan_query
-from planner.adhoc import adhoc_query
-from planner.script import split
-from service.duck import Duck, arrow_table
+from planner.adhoc.adhoc_query import adhoc_query
+from planner.parsing.script import split
+from service.reading.duck import Duck, arrow_table
 from tests.planner.samples import schema
 from tests.planner.test_engine import delta
 

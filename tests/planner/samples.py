@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import cache
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import (
     BIGINT,
     BOOLEAN,
@@ -33,7 +33,7 @@ from engine.schema import (
     numeric,
 )
 from planner import Catalog, PlannedQuery, Relation, plan_query
-from planner.types import UNTYPED, from_duckdb
+from planner.sql_types import UNTYPED, from_duckdb
 from tests.oracle.interpreter import interpret
 from tests.oracle.referee import Bag, Referee, comparable, same_bag
 

@@ -7,12 +7,12 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import INTEGER, Column, Schema
 from planner import Relation
-from planner.adhoc import AdhocQuery, Reference, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, Reference, adhoc_query
 from planner.errors import PlannerError
-from planner.script import split
+from planner.parsing.script import split
 
 SCHEMA = Schema((Column("a", INTEGER), Column("b", INTEGER)))
 RELATIONS = {name: Relation(name, SCHEMA, Source(name, SCHEMA)) for name in ("orders", "lines", "V")}

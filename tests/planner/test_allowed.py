@@ -8,7 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from planner.allowed.names import (
+from planner.allowed.check import check, is_small
+from planner.allowed.open_functions import (
     AGGREGATES_BY_TOPIC,
     IN_QUERIES,
     IN_VIEWS,
@@ -19,11 +20,10 @@ from planner.allowed.names import (
     TABLE_FUNCTIONS,
     TABLES_BY_TOPIC,
 )
-from planner.allowed.query import check, is_small
-from planner.allowed.tree import Closed
+from planner.allowed.parse_tree import Closed
 from planner.errors import PlannerError, UnknownFunction
-from planner.query import plan_query
-from planner.reference import constant
+from planner.native.reference import constant
+from planner.planning import plan_query
 
 CLOSED = Path(__file__).with_name("closed_functions.txt")
 DOCUMENT = Path(__file__).parents[2] / "docs/sql.md"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from planner.errors import InvalidSyntax
-from planner.parse import parse_statements
-from planner.script import split
+from planner.parsing.parse import parse_statements
+from planner.parsing.script import split
 
 
 @pytest.mark.parametrize(

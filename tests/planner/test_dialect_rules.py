@@ -6,11 +6,11 @@ import pytest
 
 from engine.schema import INTEGER, TIMESTAMP
 from planner import plan_query
-from planner.adhoc import adhoc_query
+from planner.adhoc.adhoc_query import adhoc_query
+from planner.dialects.date_tables import FAMILIES, TABLES, UNCHECKED
 from planner.dialects.dates import functions
-from planner.dialects.tables import FAMILIES, TABLES, UNCHECKED
 from planner.errors import PlannerError
-from planner.script import split
+from planner.parsing.script import split
 from tests.planner.dated import asked, duck, plain, viewed
 from tests.planner.test_functions import USES
 

@@ -4,14 +4,21 @@ import duckdb
 import pyarrow as pa
 import pytest
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema
 from planner import Relation
-from planner.adhoc import AdhocQuery
-from planner.dml import Assignments, delete_query, insert_columns, insert_query, update_query, values_query
+from planner.adhoc.adhoc_query import AdhocQuery
+from planner.adhoc.dml_queries import (
+    Assignments,
+    delete_query,
+    insert_columns,
+    insert_query,
+    update_query,
+    values_query,
+)
 from planner.errors import PlannerError
-from planner.reading import parse_script
-from planner.statements import Delete, Insert, Update
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import Delete, Insert, Update
 
 T = Schema((Column("a", BIGINT), Column("b", TEXT)))
 TABLES = {"t": {"a": [1, 2, 3], "b": ["x", "y", "z"]}, "u": {"a": [2, 2, 3], "c": [5, 6, 7]}}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.codec import decode_rows, encode_rows
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner import PlannedQuery
 from tests.oracle.evaluation import Row

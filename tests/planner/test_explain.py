@@ -8,11 +8,22 @@ import sys
 
 import pytest
 
-from engine.expressions import Literal
-from engine.plan import Binding, Clamp, Concat, Entry, Filter, OnLimit, Recursive, Source, Threshold, Variable
+from engine.plan.expressions import Literal
+from engine.plan.nodes import (
+    Binding,
+    Clamp,
+    Concat,
+    Entry,
+    Filter,
+    OnLimit,
+    Recursive,
+    Source,
+    Threshold,
+    Variable,
+)
 from engine.schema import BIGINT, BOOLEAN
 from planner import PlannerError
-from planner.explain.dataflow import dataflow_listing
+from planner.explain.engine_plan import dataflow_listing
 from tests.planner.samples import SCHEMAS, planned
 
 COUNTS = "SELECT b, count(*) AS n FROM t WHERE a > 1 AND a NOT IN (SELECT id FROM k) GROUP BY b"

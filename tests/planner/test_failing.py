@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import BIGINT, BOOLEAN, DATE, JSON, TEXT, UUID, Column, Schema, enumeration
 from planner import plan_query
-from planner.catalog import Relation
 from planner.errors import InvalidQuery, TypeMismatch
+from planner.relation import Relation
 
 COLUMNS = {"id": BIGINT, "s": TEXT, "d": DATE, "b": BOOLEAN, "j": JSON, "u": UUID, "e": enumeration("a", "b")}
 SCHEMA = Schema(tuple(Column(name, type) for name, type in COLUMNS.items()))

@@ -17,8 +17,8 @@ from sqlglot import exp
 
 from planner.dialects import translated
 from planner.errors import TypeMismatch, Unsupported
-from planner.parse import parse_query
-from planner.query import plan_query
+from planner.parsing.parse import parse_query
+from planner.planning import plan_query
 from tests.planner.format_manuals import MANUALS, Manual
 from tests.planner.test_functions import answers
 

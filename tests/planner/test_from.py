@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.codec import decode_rows
-from engine.plan import Source
-from engine.runtime import Engine
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Column, Schema, array_of
 from planner import Relation, plan_query
 from planner.errors import PlannerError

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from engine.codec import decode_rows
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from planner import plan_query
 
 TABLE = Path(__file__).with_name("functions.txt")

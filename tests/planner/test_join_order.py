@@ -7,11 +7,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.multijoin import MultiJoin
-from engine.plan import Filter, Join, Node, Source
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import Filter, Join, Node, Source
 from planner import Catalog, Relation, plan_query
-from planner.reading import parse_script
-from planner.statements import CreateTable
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import CreateTable
 from tests.planner.samples import check, planned
 
 TABLES = """

@@ -7,11 +7,11 @@ import pytest
 
 from engine.errors import JoinTooLarge
 from engine.kernels.join import MOST_PAIRS
-from engine.plan import Source
-from engine.runtime import Engine
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, Column, Schema
 from planner import plan_query
-from planner.catalog import Relation
+from planner.relation import Relation
 
 SCHEMA = Schema((Column("k", BIGINT, False), Column("x", BIGINT, False)))
 ROWS = 6000

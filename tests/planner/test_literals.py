@@ -3,9 +3,9 @@
 import pytest
 
 from engine.schema import BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Type, numeric
-from planner.literals import plain_rows
-from planner.reading import parse_script
-from planner.statements import Insert
+from planner.adhoc.literals import plain_rows
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import Insert
 
 
 def rows(values: str, *types: Type) -> list[list[object]] | None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.multijoin import MultiJoin
-from engine.plan import Node
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import Node
 from tests.planner.samples import check, planned
 
 TRIANGLE = "edges e, edges f, edges g WHERE e.dst = f.src AND f.dst = g.src AND g.dst = e.src"

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 from sqlglot import exp
 
-from engine.plan import OnLimit
+from engine.plan.nodes import OnLimit
 from engine.schema import INTEGER, TEXT, numeric
 from planner.errors import InvalidSyntax
-from planner.mutually import Declaration, declaration_of, sql_text
-from planner.parse import parse_query
+from planner.parsing.mutually import Declaration, declaration_of, sql_text
+from planner.parsing.parse import parse_query
 
 TWO = (
     "WITH MUTUALLY RECURSIVE (ERROR AT RECURSION LIMIT 7) a(x INT, y NUMERIC(10, 2)) AS (SELECT x, y "

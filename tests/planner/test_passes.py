@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from planner.ir import Distinct, Filter, Join, JoinKind, Operator, Program, Project, Scan, Values, references
+from planner.ir.scalars import conjuncts
+from planner.ir.unique import unique_keys
 from planner.passes.contradictions import is_contradictory
-from planner.scalars import conjuncts
-from planner.unique import unique_keys
 from tests.planner.samples import check, planned
 
 

@@ -6,8 +6,19 @@ from collections.abc import Iterator
 
 import pytest
 
-from engine.expressions import Call, ColumnRef, Literal, Op
-from engine.plan import Aggregate, Filter, Function, Join, Map, Node, Recursive, Reduce, Source, Threshold
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.nodes import (
+    Aggregate,
+    Filter,
+    Function,
+    Join,
+    Map,
+    Node,
+    Recursive,
+    Reduce,
+    Source,
+    Threshold,
+)
 from engine.schema import BIGINT, BOOLEAN, INTEGER
 from planner import Relation, plan_query
 from tests.planner.samples import SCHEMAS, catalog, planned

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import PlannerError, plan_query
-from planner.priority import rewrite
+from planner.parsing.hints import rewrite
 from tests.planner.samples import answer, catalog, check, planned
 
 HINT = "/*+ PRIORITY(label * 64) */"

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from engine.plan import Node, Recursive, Variable
+from engine.plan.nodes import Node, Recursive, Variable
 from planner import PlannerError
 from tests.planner.samples import ROWS, answer, check, planned
 

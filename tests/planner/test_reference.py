@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.expressions import Literal
+from engine.plan.expressions import Literal
 from engine.schema import DOUBLE, INTEGER, SMALLINT, TEXT, numeric
 from planner.errors import TypeMismatch, UnknownFunction, Unsupported
-from planner.reference import common_type, constant, fill, literal_text, type_of, union_type
-from planner.types import UNTYPED
+from planner.native.reference import common_type, constant, fill, literal_text, type_of, union_type
+from planner.sql_types import UNTYPED
 
 
 def test_types_depend_on_literals_as_they_are_written() -> None:

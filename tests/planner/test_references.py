@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
-from planner.references import components, table_names
+from planner.bind.references import components, table_names
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
 from engine.schema import BOOLEAN, INTEGER, TEXT
 from planner.ir import Attribute
-from planner.scalars import (
+from planner.ir.scalars import (
     FALSE,
     TRUE,
     call,

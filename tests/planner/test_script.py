@@ -4,7 +4,7 @@ import pytest
 from sqlglot import exp
 
 from planner.errors import InvalidSyntax
-from planner.script import Excerpt, place_of, split
+from planner.parsing.script import Excerpt, place_of, split
 
 
 def sources(script: str, dialect: str = "postgres") -> list[str]:

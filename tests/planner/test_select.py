@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import INTEGER, TEXT
 from planner import Relation, plan_query
 from tests.planner.samples import check, planned, schema

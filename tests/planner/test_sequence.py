@@ -11,8 +11,8 @@ import pytest
 
 from engine.codec import decode_rows, encode_rows
 from engine.errors import EngineError
-from engine.plan import Node, Source
-from engine.runtime import Engine, Options
+from engine.plan.nodes import Node, Source
+from engine.runtime.engine import Engine, Options
 from engine.schema import INTEGER, Column, Schema
 from planner import Relation, plan_query
 from tests.oracle.interpreter import OracleError, interpret

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from engine.errors import PlanError
-from engine.plan import Node, Variable
+from engine.plan.nodes import Node, Variable
 from engine.schema import BIGINT
 from planner.explain.relational import relational_listing
 from planner.ir import Attribute, Binding, Filter, Fixpoint, Operator, Program, RecursiveRef
-from planner.scalars import TRUE
+from planner.ir.scalars import TRUE
 from tests.oracle.interpreter import interpret
 from tests.planner.test_sequence import EDGES, answer, planned
 

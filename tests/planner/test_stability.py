@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from engine.plan import Node
-from engine.runtime import Engine
+from engine.plan.nodes import Node
+from engine.runtime.engine import Engine
 from planner import plan_query
 from planner.explain import FORMATS, STAGES
 from tests.planner.samples import planned

@@ -5,9 +5,9 @@ from sqlglot import exp
 
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema, numeric
 from planner.errors import PlannerError
-from planner.reading import parse_script
-from planner.script import Excerpt
-from planner.statements import (
+from planner.parsing.script import Excerpt
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import (
     Begin,
     Commit,
     CreateTable,

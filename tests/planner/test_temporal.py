@@ -18,13 +18,13 @@ import sqlglot
 from sqlglot import exp
 
 from engine.codec import encode_rows
-from engine.plan import Node, Source, sources_of
-from engine.runtime import Engine
+from engine.plan.clocked import CLOCK
+from engine.plan.nodes import Node, Source, sources_of
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, DATE, INTEGER, TIMESTAMP, Column, Schema
-from engine.temporal import CLOCK
 from planner import plan_query
-from planner.catalog import Relation
 from planner.errors import PlannerError
+from planner.relation import Relation
 from tests.property.check import values
 from tests.property.duck import Bag, Failure, Referee, same
 from tests.property.schemas import Table

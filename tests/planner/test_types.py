@@ -27,7 +27,7 @@ from engine.schema import (
     numeric,
 )
 from planner.errors import TypeMismatch, Unsupported
-from planner.types import data_type, duckdb_type, from_duckdb
+from planner.sql_types import data_type, duckdb_type, from_duckdb
 
 WRITTEN = {
     "smallint": SMALLINT,

@@ -8,9 +8,9 @@ import duckdb
 import pytest
 
 from engine.codec import decode_rows
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from planner import plan_query
-from planner.allowed.names import PURE
+from planner.allowed.open_functions import PURE
 
 WIDE = {"UBIGINT", "HUGEINT", "UHUGEINT"}
 EXAMPLES = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.postgres.server import Server
 from tests.service.client import Client
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.postgres.server import Server
 from tests.service.client import Client
 

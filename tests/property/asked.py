@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import duckdb
 import pyarrow as pa
 
-from engine.runtime import Engine
-from planner.adhoc import adhoc_query
-from planner.catalog import Relation
-from planner.parse import parse_query
-from service.duck import Answer, Duck, Limits, arrow_table
+from engine.runtime.engine import Engine
+from planner.adhoc.adhoc_query import adhoc_query
+from planner.parsing.parse import parse_query
+from planner.relation import Relation
+from service.reading.duck import Answer, Duck, Limits, arrow_table
 from tests.property.duck import Bag, normalise
 
 

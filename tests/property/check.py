@@ -19,8 +19,8 @@ from uuid import UUID
 import numpy as np
 
 from engine.codec import decode_rows, encode_rows
-from engine.plan import Node
-from engine.runtime import Engine
+from engine.plan.nodes import Node
+from engine.runtime.engine import Engine
 from engine.schema import Kind, Schema, Type
 from planner.errors import PlannerError
 from service.errors import Invalid as TooMuch

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import sqlglot
 
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from engine.schema import (
     BIGINT,
     BOOLEAN,

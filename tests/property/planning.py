@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from planner import PlannedQuery, plan_query
-from planner.catalog import Relation
 from planner.errors import PlannerError, Unsupported
+from planner.relation import Relation
 from tests.property.schemas import Table
 from tests.property.views import View
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Column, Schema, numeric
 from tests.engine.supersteps.mixed import Mixed, executor_for
 from tests.engine.supersteps.test_random_views import Here

@@ -14,8 +14,8 @@ import pytest
 
 from engine.codec import encode_rows
 from engine.kernels.floats import floats_of
-from engine.plan import Source
-from engine.runtime import Engine
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
 from engine.schema import DOUBLE, INTEGER, REAL, Column, Schema, Type
 from planner import Relation, plan_query
 

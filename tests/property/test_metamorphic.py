@@ -8,13 +8,13 @@ from collections.abc import Mapping
 import pytest
 
 from engine.operators.arrangement import Arrangement
-from engine.plan import Node
-from engine.runtime import Engine
+from engine.plan.nodes import Node
+from engine.runtime.engine import Engine
 from planner.bind import bind
 from planner.errors import PlannerError
-from planner.lower.program import lower
-from planner.parse import parse_query
-from planner.passes.constants import inline_constants
+from planner.lower.whole_program import lower
+from planner.parsing.parse import parse_query
+from planner.passes.constant_rows import inline_constants
 from planner.passes.decorrelation import decorrelate
 from planner.passes.inline import inline_definitions
 from planner.passes.temporal import solve_times

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from engine.codec import decode_rows, encode_rows
-from engine.plan import Source
-from engine.runtime import Engine
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Column, Schema
 from planner import Relation, plan_query
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import answers
 from tests.property.check import Make, check

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import httpx
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from service.app import create_app
 from service.clock import Time, system_time
-from service.runtime import Runtime
-from service.settings import Settings
+from service.running.runtime import Runtime
+from service.settings.settings import Settings
 
 Change = dict[str, dict[str, object]]
 

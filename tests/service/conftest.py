@@ -8,8 +8,8 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from engine.spark.session import Sessions
-from service.settings import Settings
+from engine.spark.sessions import Sessions
+from service.settings.settings import Settings
 from tests.service.client import Client, Process
 from tests.service.jobs import ROWS
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import duckdb
 import pyarrow.ipc
 
-from service.parsing import ARROW
+from service.decoding.parsing import ARROW
 from tests.service.client import Client
 
 COLUMNS = {

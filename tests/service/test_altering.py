@@ -10,8 +10,8 @@ from collections.abc import Callable
 import httpx
 import pytest
 
-from service.checkpoints import Checkpoints
-from service.settings import Settings
+from service.running.checkpoints import Checkpoints
+from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
 
 SCHEMA = """

@@ -14,9 +14,9 @@ import httpx
 import pytest
 
 from service.app import create_app
-from service.routes.operations import VERSION
-from service.runtime import Runtime
-from service.settings import Settings
+from service.http.routes.operation_routes import VERSION
+from service.running.runtime import Runtime
+from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
 
 
@@ -127,7 +127,7 @@ def test_what_goes_wrong_inside_is_not_shown(client: Client, monkeypatch: pytest
     def broken(*args: object) -> None:
         raise KeyError("a secret")
 
-    monkeypatch.setattr("service.routes.operations.resident_bytes", broken)
+    monkeypatch.setattr("service.http.routes.operation_routes.resident_bytes", broken)
     answer = client.get("/v1/status")
     assert code(answer) == (500, "internal_error")
     assert "secret" not in answer.text

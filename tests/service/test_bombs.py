@@ -13,11 +13,11 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from service.arrow_messages import message_sizes
-from service.arrow_sizes import decoded_size
+from service.decoding.arrow_messages import message_sizes
+from service.decoding.arrow_sizes import decoded_size
+from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.errors import TooLarge
-from service.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 MIB = 1 << 20

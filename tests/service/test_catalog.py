@@ -11,16 +11,16 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from engine.schema import BIGINT, TEXT, Column, Schema, array_of, enumeration, numeric
-from engine.store.files import BatchFile, TextFile
-from engine.store.manifest import Manifest
-from service import catalog as module
-from service.catalog import Catalog, Commit, metadata
-from service.changes import Applied, Idempotency
+from engine.state.store.files import BatchFile, TextFile
+from engine.state.store.manifest import Manifest
+from service.catalog import catalog as module
+from service.catalog.catalog import Catalog, Commit, metadata
+from service.catalog.manifests import Saved
+from service.catalog.records import Record
+from service.changes.table_changes import Applied, Idempotency
+from service.definitions.named_types import types
 from service.errors import ServiceError
-from service.manifests import Saved
-from service.pipeline.tables import sinks, sources
-from service.records import Record
-from service.types import types
+from service.pipeline.catalog_tables import sinks, sources
 
 SCHEMA = Schema(
     (

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client
 
 STATEMENTS = [

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from service.concealing import conceal, hide
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 CSV = {"Content-Type": "text/csv"}

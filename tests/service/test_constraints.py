@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.jobs import done, failed
 

@@ -16,15 +16,15 @@ import numpy as np
 import pytest
 
 from engine.codec import decode_rows
-from planner.reading import parse_script
-from planner.statements import CreateTable
-from service.changes import Applied
-from service.details import Details
-from service.epochs import Request
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import CreateTable
+from service.catalog.details import Details
+from service.changes.table_changes import Applied
+from service.decoding.parsing import of_objects
 from service.metrics import Metrics
-from service.parsing import of_objects
-from service.settings import Settings
-from service.state import State, recover
+from service.running.state import State, recover
+from service.settings.settings import Settings
+from service.writing.epochs import Request
 from tests.service.client import Client
 
 SCHEMA = """

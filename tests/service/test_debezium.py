@@ -12,9 +12,8 @@ import orjson
 import pytest
 
 from engine.codec import decode_rows, encode_rows
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import (
     BIGINT,
     BYTEA,
@@ -33,9 +32,10 @@ from engine.schema import (
     enumeration,
     numeric,
 )
-from planner.catalog import Relation
-from service.debezium import Reader
-from service.definition import Definition
+from engine.state.dictionary import Dictionary
+from planner.relation import Relation
+from service.decoding.debezium import Reader
+from service.definitions.definition import Definition
 from service.errors import Invalid
 from tests.service.client import Client, code
 

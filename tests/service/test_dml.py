@@ -12,7 +12,7 @@ from collections import Counter
 import duckdb
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client
 
 TABLES = {"keyed": "id INTEGER, v INTEGER, s TEXT", "bag": "id INTEGER, v INTEGER, s TEXT"}

@@ -10,14 +10,14 @@ import pyarrow as pa
 import pytest
 
 from engine.codec.json import encode_rows
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.scalar.sealed import sealed
 from engine.schema import BIGINT, TEXT, Column, Schema
-from planner.adhoc import AdhocQuery
+from engine.state.dictionary import Dictionary
+from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import PlannerError, Unsupported
-from service.duck import Answer, Duck, Limits, arrow_table
 from service.errors import Invalid
+from service.reading.duck import Answer, Duck, Limits, arrow_table
 
 ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n > 0) SELECT max(n) FROM r"
 

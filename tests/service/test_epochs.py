@@ -17,13 +17,13 @@ from sqlalchemy.exc import OperationalError
 from engine.codec import decode_rows, encode_rows
 from engine.errors import EngineError
 from engine.schema import BIGINT, TEXT, Column, Schema
-from service.catalog import Catalog, Commit
-from service.changes import Applied, Idempotency, Op, TableChanges
-from service.epochs import Request
+from service.catalog.catalog import Catalog, Commit
+from service.changes.table_changes import Applied, Idempotency, Op, TableChanges
 from service.errors import Conflict, Invalid, Unavailable
 from service.metrics import Metrics
-from service.settings import Settings
-from service.state import State, recover
+from service.running.state import State, recover
+from service.settings.settings import Settings
+from service.writing.epochs import Request
 
 SCHEMA = Schema((Column("id", BIGINT), Column("name", TEXT)))
 

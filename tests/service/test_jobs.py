@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from engine.spark.session import Sessions
-from service.settings import Settings
+from engine.spark.sessions import Sessions
+from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
 from tests.service.jobs import begin, done, ended, failed
 

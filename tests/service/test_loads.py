@@ -9,8 +9,8 @@ import duckdb
 import pytest
 from pyspark.sql import SparkSession
 
-from engine.spark.session import Sessions
-from service.settings import Settings
+from engine.spark.sessions import Sessions
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.jobs import COLUMNS, done, expected, failed, values
 

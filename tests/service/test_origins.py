@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from service.origins import Origins
-from service.settings import Settings
+from service.http.origins import Origins
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 

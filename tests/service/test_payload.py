@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.dictionary import Dictionary
 from engine.kernels.words import NULL
 from engine.schema import BIGINT, TEXT, Column, Schema
-from service.payload import DamagedPayload, decode, encode
+from engine.state.dictionary import Dictionary
+from service.changes.payload import DamagedPayload, decode, encode
 
 TEXTS = Schema((Column("id", BIGINT), Column("name", TEXT)))
 NUMBERS = Schema((Column("n", BIGINT),))

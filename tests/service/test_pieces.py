@@ -8,9 +8,10 @@ import random
 import orjson
 import pytest
 
-from service import pieces, scanning
+from service.decoding import json_scanner as scanning
+from service.decoding import pieces
+from service.decoding.pieces import elements, lines, spans
 from service.errors import ServiceError
-from service.pieces import elements, lines, spans
 
 TEXTS = ["a", '"', "\\", '\\"', "[{,}]", 'é\\\\"', "\n", "", "]", "\\\\"]
 

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 import sqlalchemy as sa
 
-from engine.fingerprint import fingerprint
-from engine.plan import Node
-from engine.runtime import Engine
-from engine.spill import Capture
-from engine.store.directory import StateDirectory, Writing
-from engine.store.manifest import Manifest
-from service.catalog import Catalog
-from service.settings import Settings
+from engine.plan.fingerprint import fingerprint
+from engine.plan.nodes import Node
+from engine.runtime.engine import Engine
+from engine.runtime.spill import Capture
+from engine.state.store.directory import StateDirectory, Writing
+from engine.state.store.manifest import Manifest
+from service.catalog.catalog import Catalog
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 SUMMARY = "SELECT name, count(*) AS n, sum(id) AS total FROM t GROUP BY name"
@@ -87,7 +87,7 @@ def saved(settings: Settings) -> Manifest | None:
 
 
 def test_the_log_alone_is_enough(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("service.checkpoints.Checkpoints.finish", lambda self: None)
+    monkeypatch.setattr("service.running.checkpoints.Checkpoints.finish", lambda self: None)
     with Client(settings) as client:
         define(client)
         fill(client, 1, 10)
@@ -270,7 +270,7 @@ def test_a_start_computes_no_view(settings: Settings, computed: list[str]) -> No
 @pytest.fixture
 def crash(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
     """After it is called, the service ends without a checkpoint."""
-    yield lambda: monkeypatch.setattr("service.checkpoints.Checkpoints.finish", lambda self: None)
+    yield lambda: monkeypatch.setattr("service.running.checkpoints.Checkpoints.finish", lambda self: None)
 
 
 def test_what_was_made_after_the_checkpoint_is_not_taken_for_its_namesake(
@@ -367,7 +367,7 @@ def test_epochs_go_on_while_a_checkpoint_is_written(
     write = Capture.write
 
     def wait(*arguments):
-        monkeypatch.setattr("service.checkpoints.Checkpoints._is_due", lambda self: False)
+        monkeypatch.setattr("service.running.checkpoints.Checkpoints._is_due", lambda self: False)
         begun.set()
         assert go_on.wait(60)
         return write(*arguments)
@@ -398,7 +398,9 @@ HOUR = 3_600_000_000
 
 def at_hour(monkeypatch: pytest.MonkeyPatch, hour: int) -> None:
     """Makes it so many hours since the tests began, for commits and checkpoints."""
-    monkeypatch.setattr("service.epochs.time.time_ns", lambda: (1_800_000_000_000_000 + hour * HOUR) * 1000)
+    monkeypatch.setattr(
+        "service.writing.epochs.time.time_ns", lambda: (1_800_000_000_000_000 + hour * HOUR) * 1000
+    )
 
 
 def test_old_history_is_forgotten_and_stays_so(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.schema import BIGINT, Column, Schema
-from service.changes import Op, TableChanges
-from service.resolve import Net, TableBatch, sum_rows
+from service.changes.resolve import Net, TableBatch, sum_rows
+from service.changes.table_changes import Op, TableChanges
 
 SCHEMA = Schema((Column("a", BIGINT), Column("b", BIGINT)))
 

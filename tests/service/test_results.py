@@ -3,9 +3,9 @@
 import orjson
 import pytest
 
-from planner.adhoc import AdhocQuery
-from service.duck import Duck
-from service.results import document, is_written
+from planner.adhoc.adhoc_query import AdhocQuery
+from service.reading.duck import Duck
+from service.reading.results import document, is_written
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from service.metrics import Metrics
-from service.settings import Settings
-from service.state import recover
+from service.running.state import recover
+from service.settings.settings import Settings
 
 
 def test_a_start_removes_scratch(tmp_path: Path) -> None:

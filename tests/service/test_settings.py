@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from service.settings import SETTINGS, Settings
+from service.settings.settings import SETTINGS, Settings
 
 
 def test_defaults() -> None:

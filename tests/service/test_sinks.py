@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.waiting import wait_until
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client
 
 TABLES = """

@@ -15,8 +15,8 @@ import pyarrow.orc
 import pyarrow.parquet
 import pytest
 
-from engine.spark.session import Sessions, SparkOptions
-from service.settings import Settings
+from engine.spark.sessions import Sessions, SparkOptions
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.test_debezium import event, step
 from tests.service.waiting import wait_until

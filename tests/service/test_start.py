@@ -11,14 +11,14 @@ from pathlib import Path
 import httpx
 import pytest
 
-from service.commandline import read_arguments
 from service.errors import start_failure
-from service.listening import listen
+from service.http.routes.operation_routes import VERSION
 from service.metrics import Metrics
 from service.privacy import tighten
-from service.routes.operations import VERSION
-from service.settings import SETTINGS, Settings
-from service.state import recover
+from service.process.commandline import read_arguments
+from service.process.listening import listen
+from service.running.state import recover
+from service.settings.settings import SETTINGS, Settings
 from tests.service.client import Process
 
 

@@ -11,7 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 ORDERS = {"id": "BIGINT", "price": "NUMERIC(10, 2)", "name": "TEXT"}

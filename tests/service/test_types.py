@@ -12,8 +12,8 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
-from service.parsing import ARROW, CSV, NDJSON, PARQUET
-from service.settings import Settings
+from service.decoding.parsing import ARROW, CSV, NDJSON, PARQUET
+from service.settings.settings import Settings
 from tests.service.client import Client
 
 COLUMNS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import httpx
 
-from service.settings import Settings
+from service.settings.settings import Settings
 from tests.service.client import Client, Process
 
 SCHEMA = """

@@ -9,14 +9,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pytest
 
-from engine.plan import Source
+from engine.plan.nodes import Source
 from engine.schema import BIGINT, Column, Schema
-from planner.catalog import Relation
-from service.changes import Applied, Op, TableChanges
-from service.definition import Definition
-from service.epochs import Outcome, Request
+from planner.relation import Relation
+from service.changes.table_changes import Applied, Op, TableChanges
+from service.definitions.definition import Definition
 from service.errors import Overloaded, Unavailable
-from service.writer import Limits, Writer
+from service.writing.epochs import Outcome, Request
+from service.writing.writer import Limits, Writer
 
 SCHEMA = Schema((Column("a", BIGINT),))
 TABLE = Definition(1, Relation("t", SCHEMA, Source("t", SCHEMA)), 0)

@@ -15,15 +15,15 @@ from pathlib import Path
 import numpy as np
 
 from engine.codec import decode_rows, encode_rows
-from engine.plan import Node, Source
-from engine.runtime import Engine
+from engine.plan.nodes import Node, Source
+from engine.runtime.engine import Engine
+from engine.runtime.spill import SavedState
 from engine.schema import BIGINT, TEXT, Column, Schema
-from engine.spill import SavedState
-from engine.store.directory import StateDirectory
+from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor, Transport
 from engine.supersteps.spec import Limits
 from planner import plan_query
-from planner.catalog import Relation
+from planner.relation import Relation
 
 TABLES = {
     "edges": Schema((Column("a", BIGINT), Column("b", BIGINT))),

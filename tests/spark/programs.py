@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PRELUDE = """
 import os, signal, sys, time
 from pathlib import Path
-from engine.spark.session import Sessions, SparkOptions
+from engine.spark.sessions import Sessions, SparkOptions
 scratch = Path(sys.argv[1])
 """
 

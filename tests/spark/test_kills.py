@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from py4j.protocol import Py4JError
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from engine.spark.transport import SparkTransport
 from tests.spark.faults import Trial
 from tests.spark.killer import Killer

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.spark.session import Sessions
+from engine.spark.sessions import Sessions
 from engine.spark.transport import SparkTransport
 from tests.engine.supersteps.mixed import Mixed, executor_for
 from tests.property.cases import random_case

@@ -17,7 +17,7 @@ from pyspark.sql import SparkSession
 
 import engine
 from engine.errors import SparkUnavailable
-from engine.spark.session import Sessions, SparkOptions, cancel, described
+from engine.spark.sessions import Sessions, SparkOptions, cancel, described
 from tests.spark.programs import path_without_java, run
 
 
@@ -60,7 +60,7 @@ def test_a_service_that_needs_no_spark_does_not_import_it(tmp_path: Path) -> Non
     run(
         """
         from service.app import create_app
-        from service.settings import Settings
+        from service.settings.settings import Settings
         create_app(Settings(data=scratch))
         assert not {"pyspark", "py4j", "pandas", "grpc"} & sys.modules.keys()
         """,

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from engine.spark.session import Sessions, SparkOptions
+from engine.spark.sessions import Sessions, SparkOptions
 
 
 def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

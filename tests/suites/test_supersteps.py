@@ -14,8 +14,8 @@ from bench.suite.nexmark.events import Events
 from bench.suite.tpch.queries import QUERIES
 from bench.suite.tpch.schema import RELATIONS
 from bench.suite.tpch.tables import Business, generate
-from engine.runtime import Engine, Stage
-from engine.store.directory import StateDirectory
+from engine.runtime.engine import Engine, Stage
+from engine.state.store.directory import StateDirectory
 from engine.supersteps.spec import Limits
 from tests.engine.supersteps.mixed import Counting, Here
 

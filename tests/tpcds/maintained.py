@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.plan import Node, Source
-from engine.runtime import Engine
+from engine.plan.nodes import Node, Source
+from engine.runtime.engine import Engine
 from planner import Relation, plan_query
 from planner.errors import PlannerError
 from tests.property.check import delta_of, read

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.expressions import Call, Case, Foreign, Literal, Op
-from engine.plan import Function
+from engine.plan.expressions import Call, Case, Foreign, Literal, Op
+from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN
 from planner.ir import (
     Aggregate,
@@ -42,20 +42,11 @@ from planner.ir import (
     references,
     subqueries,
 )
-from planner.nullability import known_columns
-from planner.numbers import Numbers
-from planner.passes.decorrelation.dependent import (
-    Carried,
-    DependentJoin,
-    Outer,
-    value_of_nothing,
-    with_outer,
-)
-from planner.passes.decorrelation.outer import outer_join
-from planner.passes.decorrelation.predicates import negations_inward, outer_operands, possible
-from planner.renumber import renumbered
-from planner.rewrite import identity, map_expression, with_inputs
-from planner.scalars import (
+from planner.ir.column_numbers import Numbers
+from planner.ir.nullability import known_columns
+from planner.ir.renumber import renumbered
+from planner.ir.rewrite import identity, map_expression, with_inputs
+from planner.ir.scalars import (
     TRUE,
     call,
     conjoin,
@@ -66,6 +57,15 @@ from planner.scalars import (
     null_safe,
     rewrite,
 )
+from planner.passes.decorrelation.dependent import (
+    Carried,
+    DependentJoin,
+    Outer,
+    value_of_nothing,
+    with_outer,
+)
+from planner.passes.decorrelation.outer import outer_join
+from planner.passes.decorrelation.subquery_predicates import negations_inward, outer_operands, possible
 
 MANY_ROWS = "more than one row returned by a subquery used as an expression"
 

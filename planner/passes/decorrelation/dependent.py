@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from engine.expressions import ColumnRef, Literal, Op
+from engine.plan.expressions import ColumnRef, Literal, Op
 from planner.ir import (
     UNIT,
     Aggregate,
@@ -42,10 +42,10 @@ from planner.ir import (
     nothing_of,
     subqueries,
 )
-from planner.numbers import Numbers
-from planner.renumber import renumbered
-from planner.rewrite import identity, map_expressions
-from planner.scalars import TRUE, call, conjoin, null_safe
+from planner.ir.column_numbers import Numbers
+from planner.ir.renumber import renumbered
+from planner.ir.rewrite import identity, map_expressions
+from planner.ir.scalars import TRUE, call, conjoin, null_safe
 
 Carried = Mapping[int, tuple[int, ...]]
 """The numbers of the context's columns that go with each variable of a correlated recursion."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from engine.expressions import Literal
+from engine.plan.expressions import Literal
 from planner.ir import (
     Attribute,
     Expression,
@@ -21,9 +21,9 @@ from planner.ir import (
     SharedRef,
     references,
 )
-from planner.numbers import Numbers
+from planner.ir.column_numbers import Numbers
+from planner.ir.scalars import TRUE
 from planner.passes.decorrelation.dependent import null_safe
-from planner.scalars import TRUE
 
 Define = Callable[[Operator], int]
 

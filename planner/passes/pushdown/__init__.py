@@ -26,9 +26,9 @@ from planner.ir import (
     Window,
     references,
 )
-from planner.passes.pushdown.joins import Parts, joined
-from planner.rewrite import with_inputs
-from planner.scalars import TRUE, conjoin, conjuncts, inline, rename
+from planner.ir.rewrite import with_inputs
+from planner.ir.scalars import TRUE, conjoin, conjuncts, inline, rename
+from planner.passes.pushdown.join_order import Parts, joined
 
 
 def push_filters(program: Program) -> Program:

@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-from engine.expressions import Op
+from engine.plan.expressions import Op
 from planner.ir import Expression, references
-from planner.scalars import can_fail, conjoin, conjuncts, disjoin, split
+from planner.ir.scalars import can_fail, conjoin, conjuncts, disjoin, split
 
 
 def demanded(predicate: Expression, ids: frozenset[int]) -> Expression | None:

@@ -9,9 +9,9 @@ there. So the context may have rows too many, and the values of `s.k` will do.
 
 from __future__ import annotations
 
-from engine.expressions import Call, ColumnRef, Op
+from engine.plan.expressions import Call, ColumnRef, Op
 from planner.ir import Attribute, Context, Expression, Operator, references
-from planner.scalars import call, inline, may_be_null, negate
+from planner.ir.scalars import call, inline, may_be_null, negate
 
 
 def without_contexts(

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from planner.ir import Expression, children, references
-from planner.scalars import COMPARISONS, call, can_fail, inline
+from planner.ir.scalars import COMPARISONS, call, can_fail, inline
 
 Ids = frozenset[int]
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.expressions import Cast
+from engine.plan.expressions import Cast
 from engine.schema import BOOLEAN, DATE
 from planner.errors import Unsupported
 from planner.ir import Expression, Now, Operator, Program, children
+from planner.ir.rewrite import map_expressions
 from planner.passes.temporal.equations import Unsolvable, has_now, is_comparison
 from planner.passes.temporal.solving import solve
-from planner.rewrite import map_expressions
 
 
 def solve_times(program: Program) -> Program:

@@ -11,13 +11,13 @@ import sqlglot
 from sqlglot import exp
 
 from engine.codec.durations import interval_of
-from engine.expressions import Call, Cast, Foreign, Literal, Op
+from engine.plan.expressions import Call, Cast, Foreign, Literal, Op
 from engine.schema import DATE, INTERVAL, TEXT, TIMESTAMP, TIMESTAMPTZ, Type
 from planner.errors import PlannerError
 from planner.ir import Expression, Now, children
-from planner.reference import constant, type_of
-from planner.scalars import COMPARISONS
-from planner.types import duckdb_type
+from planner.ir.scalars import COMPARISONS
+from planner.native.reference import constant, type_of
+from planner.sql_types import duckdb_type
 
 _NOW = "__now"
 _PART = "__part_"

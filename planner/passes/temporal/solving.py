@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.expressions import Op
+from engine.plan.expressions import Op
 from engine.schema import DATE, INTERVAL, TIMESTAMP
 from planner.ir import Expression, Reached
+from planner.ir.scalars import FALSE, call, conjoin, disjoin, negate
 from planner.passes.temporal.equations import (
     Equation,
     Unsolvable,
@@ -24,7 +25,6 @@ from planner.passes.temporal.equations import (
     is_now,
     mentions_now,
 )
-from planner.scalars import FALSE, call, conjoin, disjoin, negate
 
 _OPS: dict[type[exp.Expression], Op] = {
     exp.GT: Op.GT,

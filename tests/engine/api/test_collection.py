@@ -23,7 +23,7 @@ from engine import (
     sum_,
     when,
 )
-from engine.runtime import Options
+from engine.runtime.engine import Options
 
 Bag = Counter[tuple]
 

@@ -15,9 +15,9 @@ from engine import schema as s
 from engine.codec import decode_arrow, decode_rows, encode_arrow, encode_rows
 from engine.codec.ordered_text import Interval
 from engine.codec.python import decode_row, encode_row
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue
 from engine.schema import Column, Schema, Type
+from engine.state.dictionary import Dictionary
 
 MOOD = s.enumeration("sad", "happy")
 INTERVALS = st.builds(

@@ -7,7 +7,7 @@ import pytest
 
 from engine.kernels.layers import COLUMNS, SPREAD
 from engine.kernels.lookup import BLOCK, find_ranges
-from engine.layer import Layer
+from engine.state.layer import Layer
 
 
 @pytest.mark.parametrize("size", [0, 1, 5, 100, 3_000])

@@ -14,10 +14,10 @@ from engine.codec import encode_rows
 from engine.codec.values import word_float
 from engine.errors import PlanError
 from engine.kernels.words import NULL
-from engine.plan import Aggregate, Function, Reduce, Source
-from engine.runtime import Engine
+from engine.plan.nodes import Aggregate, Function, Reduce, Source
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, DOUBLE, Column, Schema, Type
-from engine.times import Frontier, Order
+from engine.state.packed_times import Frontier, Order
 
 SIZES = (0.1, 1.0, 5e-324, 1e-30, 1e16, 1e150, -0.1, -1e16, 1e-160, 0.0)
 WHOLE = (0, 1, -3, 2**40, 2**63 - 1, -(2**63) + 1, 10**9)

@@ -14,10 +14,10 @@ import numpy as np
 import pytest
 
 from engine.errors import PlanError
-from engine.groupquery import GroupQuery
 from engine.kernels.words import NULL
-from engine.plan import Source
-from engine.runtime import Engine
+from engine.plan.group_queries import GroupQuery
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
 from engine.scalar import questions
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema
 from tests.engine.harness import apply, bag, insert

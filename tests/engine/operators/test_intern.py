@@ -11,10 +11,21 @@ import pytest
 
 from engine import Dataflow
 from engine.errors import PlanError
-from engine.interning import IdHash, Intern, intern
 from engine.kernels.words import NULL
-from engine.plan import Clamp, Concat, Join, Node, OnLimit, Recursive, Source, Threshold, Variable, project
-from engine.runtime import Engine
+from engine.plan.nodes import (
+    Clamp,
+    Concat,
+    Join,
+    Node,
+    OnLimit,
+    Recursive,
+    Source,
+    Threshold,
+    Variable,
+    project,
+)
+from engine.plan.row_ids import IdHash, Intern, intern
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.engine.harness import Row, apply, bag, delete, delta, insert, rows, source
 from tests.engine.histories import check

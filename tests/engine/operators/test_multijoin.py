@@ -13,12 +13,12 @@ import random
 import pytest
 
 from engine.errors import PlanError
-from engine.multijoin import MultiJoin, multi_join
 from engine.operators import multijoin as operator
 from engine.operators.arrangement import Arrangement
-from engine.paths import Bind, Meet, orders, paths
-from engine.plan import Clamp, Constant, Join, Node, Source, Threshold, project
-from engine.runtime import Engine
+from engine.plan.join_paths import Bind, Meet, orders, paths
+from engine.plan.multijoins import MultiJoin, multi_join
+from engine.plan.nodes import Clamp, Constant, Join, Node, Source, Threshold, project
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.engine.harness import apply, delete, insert, rows, source
 from tests.engine.histories import check

@@ -9,12 +9,12 @@ from itertools import product
 import numpy as np
 import pytest
 
-from engine.dictionary import Dictionary
 from engine.kernels.coding import codes_of
 from engine.kernels.words import NULL
 from engine.operators.operator import Operator, Stateful, Step
-from engine.operators.ordered import OrderedArrangement, TopK
-from engine.times import TOTAL, Frontier
+from engine.operators.topk import OrderedArrangement, TopK
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import TOTAL, Frontier
 from tests.engine.harness import delta
 
 Row = tuple[int, ...]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from engine.operators.rebuild import PRICE, UNSEEN, Estimate, Rebuild, Sizes
-from engine.plan import (
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Clamp,
@@ -22,7 +22,7 @@ from engine.plan import (
     Variable,
     project,
 )
-from engine.runtime import Engine, Options
+from engine.runtime.engine import Engine, Options
 from engine.schema import BIGINT
 from tests.engine.harness import Change, Row, apply, bag, delta, insert, rows, source
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.codec import decode_rows, encode_rows
-from engine.plan import (
+from engine.plan.nodes import (
     Aggregate,
     Binding,
     Concat,
@@ -25,7 +25,7 @@ from engine.plan import (
     Variable,
     project,
 )
-from engine.runtime import Engine
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.oracle.evaluation import Row
 from tests.oracle.interpreter import Bag, Oracle

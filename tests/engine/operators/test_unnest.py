@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.errors import PlanError
-from engine.plan import Constant, Source
-from engine.runtime import Engine
+from engine.plan.list_elements import MOST_ELEMENTS, Elements, Unnest
+from engine.plan.nodes import Constant, Source
+from engine.runtime.engine import Engine
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema, array_of
-from engine.unnest import MOST_ELEMENTS, Elements, Unnest
 from tests.engine.harness import rows
 
 SERIES = Schema((Column("start", BIGINT), Column("stop", BIGINT), Column("step", BIGINT)))

@@ -8,19 +8,19 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from engine.dictionary import Dictionary
 from engine.kernels.coding import codes_of
 from engine.kernels.words import NULL
-from engine.operators.failures import FailureLog
+from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Stateful, Step
-from engine.operators.ordered import OrderedArrangement
+from engine.operators.topk import OrderedArrangement
 from engine.operators.window import Window
-from engine.plan import Ordering, Source
+from engine.operators.windowing import window_functions
+from engine.plan.nodes import Ordering, Source
+from engine.plan.window_functions import Window as WindowNode
+from engine.plan.window_functions import Windowed, WindowFunction
 from engine.schema import BIGINT, Column, Schema, numeric
-from engine.times import TOTAL, Frontier
-from engine.windowing import window_functions
-from engine.windows import Window as WindowNode
-from engine.windows import Windowed, WindowFunction
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import TOTAL, Frontier
 from tests.engine.harness import delta
 
 ROWS = 100_000

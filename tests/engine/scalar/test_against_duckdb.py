@@ -21,11 +21,11 @@ from hypothesis import strategies as st
 
 from engine import schema as s
 from engine.codec import decode_arrow, encode_arrow, encode_rows
-from engine.dictionary import Dictionary
-from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op, columns_of
 from engine.kernels.words import NULL
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op, columns_of
 from engine.scalar import Program
 from engine.schema import Column, Kind, Schema, Type, numeric
+from engine.state.dictionary import Dictionary
 
 MONEY, WHOLE, LONG, SHARE = numeric(7, 2), numeric(9, 0), numeric(17, 4), numeric(4, 4)
 TYPES = [

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from engine.kernels.words import NULL
-from engine.scalar import memo as module
-from engine.scalar.memo import Memo
+from engine.scalar import remembered as module
+from engine.scalar.remembered import Memo
 
 
 class Sums:

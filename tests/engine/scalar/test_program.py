@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from engine.codec import decode_rows, encode_rows
-from engine.dictionary import Dictionary
 from engine.errors import InvalidValue, PlanError
-from engine.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
 from engine.scalar import Program
 from engine.schema import (
     BIGINT,
@@ -24,6 +23,7 @@ from engine.schema import (
     Type,
     numeric,
 )
+from engine.state.dictionary import Dictionary
 
 A, B = ColumnRef(0, BIGINT), ColumnRef(1, BIGINT)
 NAME = ColumnRef(2, TEXT)

@@ -13,8 +13,8 @@ from engine.errors import StoreError
 from engine.kernels.layers import COLUMNS, SPREAD
 from engine.kernels.lookup import find_ranges
 from engine.kernels.merge import merge
-from engine.store.batches import SMALL
-from engine.store.directory import StateDirectory
+from engine.state.store.batch_files import SMALL
+from engine.state.store.directory import StateDirectory
 
 LARGE = SMALL // 8
 """Rows of three words that no small file holds."""

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from engine.kernels.index import FEWEST
-from engine.layer import Layer
-from engine.store.shards import key_words, split
+from engine.state.layer import Layer
+from engine.state.store.key_shards import key_words, split
 
 
 def sorted_rows(rng: np.random.Generator, size: int, bound: int) -> np.ndarray:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.execution import Job, Outcome
-from engine.plan import Node
-from engine.runtime import Engine, Stage
-from engine.store.directory import StateDirectory
+from engine.plan.nodes import Node
+from engine.runtime.engine import Engine, Stage
+from engine.runtime.execution import Job, Outcome
+from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor, Task, Transport
 from engine.supersteps.local import run_here
 from engine.supersteps.messages import Message

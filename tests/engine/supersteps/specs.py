@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from engine.execution import Table
 from engine.operators.rebuild import Rebuild
-from engine.plan import Node, Source
+from engine.plan.nodes import Node, Source
+from engine.runtime.execution import Table
 from engine.supersteps.spec import Limits, Spec
 from planner import plan_query
 from tests.planner import samples

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engine.dictionary import Dictionary
 from engine.operators.arrangement import Arrangement
+from engine.operators.equijoin import Join
+from engine.operators.group_operators import GroupOperator
 from engine.operators.history import History
-from engine.operators.join import Join
 from engine.operators.multijoin import MultiJoin
-from engine.operators.reduce import GroupOperator
+from engine.state.dictionary import Dictionary
 from engine.supersteps.partition import partition_words
 from engine.supersteps.rendered import Rendered
 from tests.engine.supersteps.specs import planned, spec

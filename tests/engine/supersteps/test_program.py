@@ -6,11 +6,11 @@ from textwrap import dedent
 
 import pytest
 
-from engine.dictionary import Dictionary
 from engine.operators.operator import Operator
-from engine.plan import Binding, Clamp, Concat, Node, Recursive, Threshold, Variable
-from engine.supersteps.program import Begin, Check, Decide, FeedBack, Instruction, Round, Run, Whole
+from engine.plan.nodes import Binding, Clamp, Concat, Node, Recursive, Threshold, Variable
+from engine.state.dictionary import Dictionary
 from engine.supersteps.rendered import Rendered
+from engine.supersteps.superstep_program import Begin, Check, Decide, FeedBack, Instruction, Round, Run, Whole
 from tests.engine.supersteps.specs import planned, spec
 from tests.planner import samples
 

@@ -11,18 +11,18 @@ import pytest
 
 from engine.codec import decode_rows
 from engine.errors import StoreError
-from engine.execution import BadRows, KeyTaken, Scan, Scanned
-from engine.plan import Source
-from engine.runtime import Engine, Stage
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine, Stage
+from engine.runtime.execution import BadRows, KeyTaken, Scan, Scanned
 from engine.schema import BIGINT, TEXT, Column, Schema
-from engine.store.directory import StateDirectory
+from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor, Task
 from engine.supersteps.messages import Message
 from engine.supersteps.scan import EXAMPLES
 from engine.supersteps.spec import Limits
 from engine.supersteps.worker import worker_of
 from planner import plan_query
-from planner.catalog import Relation
+from planner.relation import Relation
 from tests.engine.supersteps.carrier import Carrier
 
 SCHEMA = Schema((Column("id", BIGINT, False), Column("name", TEXT)))

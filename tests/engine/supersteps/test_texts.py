@@ -8,11 +8,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.dictionary import Dictionary
 from engine.kernels.words import NULL
-from engine.store.directory import StateDirectory
-from engine.store.files import TextFile
-from engine.supersteps.texts import KnownTexts, TaskDictionary
+from engine.state.dictionary import Dictionary
+from engine.state.store.directory import StateDirectory
+from engine.state.store.files import TextFile
+from engine.supersteps.task_dictionary import KnownTexts, TaskDictionary
 
 
 class Counted(StateDirectory):

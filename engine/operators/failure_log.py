@@ -1,0 +1,76 @@
+"""Errors as data: the rows that could not be computed, as a collection of messages.
+
+A message appears with the row that causes it and is gone when the row goes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from engine.kernels.arrange import arrange
+from engine.operators.operator import Step
+from engine.state.dictionary import Dictionary
+from engine.state.layer import Layer
+from engine.state.packed_times import Frontier
+from engine.state.trace import Trace
+
+_ORDER = np.array([0, 1], np.int64)
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+class FailureLog:
+    """A trace of message words, with the epochs at which they came and went.
+
+    `readers` are the views that show these errors.
+    """
+
+    def __init__(self, dictionary: Dictionary) -> None:
+        self.trace = Trace(1)
+        self.touched = False
+        self.fingerprint = ""
+        self.readers: set[str] = set()
+        self.dictionary = dictionary
+        self._fresh: list[np.ndarray] = []
+        self._received: tuple[Layer, ...] = ()
+
+    def add(self, messages: Sequence[str], times: np.ndarray, step: Step) -> None:
+        """`times` is int64[2, k], the epoch and the diff of each message's row."""
+        words = np.array([self.dictionary.word(message) for message in messages], np.int64)
+        self._fresh.append(np.vstack((words, times)))
+        step.touch(self)
+
+    def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
+        """Let the layers, computed elsewhere and mapped, be what the advance has noted."""
+        self._received = layers
+        step.touch(self)
+
+    def resume(self, delta: np.ndarray, step: Step) -> None:
+        """Take what an advance has noted elsewhere, as `staged` has it."""
+        self._fresh.append(delta)
+        step.touch(self)
+
+    @property
+    def staged(self) -> tuple[np.ndarray, ...]:
+        """What the advance has noted so far: deltas int64[3, k] of message words, epochs and diffs."""
+        return tuple(self._fresh)
+
+    def batch(self) -> np.ndarray:
+        """All that the advance has noted, as a batch."""
+        return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)
+
+    def publish(self, frontier: Frontier) -> None:
+        if self._fresh:
+            self.trace.insert(self.batch())
+        self.trace.map(self._received)
+        self.reset()
+
+    def abort(self) -> None:
+        self.reset()
+
+    def reset(self) -> None:
+        """Take the trace as it is, with nothing of an advance beside it."""
+        self._fresh.clear()
+        self._received = ()
+        self.touched = False

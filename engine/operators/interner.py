@@ -1,0 +1,219 @@
+"""Interning: every distinct row gets an id, by hashes in rounds until none collide.
+
+    rows by hash ──> initial ids ───────────────────────────┐
+         │                │ contested hashes                ├──> ids
+         │                v                                 │
+         └──────> [ contest <── proposals <──┐ ] ──moves────┘
+                  [    └─────────────────────┘ ]
+
+A row proposes to have its hash of round 0, and where it loses, that of the next round. The least
+(round, row) of a hash's proposals wins. Proposals of later rounds are the fixed point of a loop;
+their losers are determined by proposals of earlier rounds and lesser rows alone, so there is just
+one. Each of them moves its row from the hash that it lost to the hash that it asks for next: an
+id is the initial one and the sum of its row's moves. Without collisions the loop never runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from engine.kernels.arrange import distinct_keys
+from engine.kernels.intern import arrange_hashed, ask_again, sift
+from engine.kernels.layers import SPREAD
+from engine.kernels.lookup import find_ranges
+from engine.kernels.rounds import distinct_rows
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
+from engine.operators.group_operators import GroupOperator, Threshold
+from engine.operators.groupwise import Answer, General, Words, rows_by_key
+from engine.operators.loop import Loop, Variable
+from engine.operators.operator import Operator, Step
+from engine.operators.swept import SweptThreshold
+from engine.plan.nodes import Clamp, OnLimit
+from engine.plan.row_ids import IdHash, Intern
+
+SomeOperator = TypeVar("SomeOperator", bound=Operator)
+
+_HASH = -1
+_NO_HASHES = np.empty((0, 1), np.int64)
+
+
+class HashedArrangement(Arrangement):
+    """The input's rows as `[hash | words | rounds | epoch | diff]`, the hash that of round 0."""
+
+    def __init__(
+        self, source: Operator, columns: tuple[int, ...], width: int, depth: int, hash: IdHash
+    ) -> None:
+        super().__init__(source, (_HASH, *columns), width, depth)
+        self.look_up_by(SPREAD)
+        self._seed = hash.seed
+        self._bits = np.array(hash.bits, np.int64)
+
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        return arrange_hashed(delta, self.order[1:], step.array, self._seed, self._bits)
+
+
+class Initial(GroupOperator):
+    """The distinct rows, their hashes of round 0 first; `contested`: the touched hashes that several have.
+
+    A row that has its hash to itself and no past is told at once, whatever the order of times.
+    """
+
+    contested = _NO_HASHES
+    _lone: tuple[np.ndarray, ...] = ()
+
+    def step(self, step: Step) -> None:
+        self.contested = _NO_HASHES
+        super().step(step)
+        self.out += self._lone
+        self._lone = ()
+
+    def _touched(self, step: Step) -> np.ndarray | None:
+        keys = self.deferred.take(step.rounds) if step.rounds else []
+        source = self.source
+        if source.batch is not None:
+            lone, others, self.contested = sift(source.batch, source.before(), source.width, source.depth)
+            if lone.shape[1]:
+                self._lone = (lone,)
+            if len(others):
+                keys.append(others)
+        if not keys:
+            return None
+        return keys[0] if len(keys) == 1 else distinct_rows(np.concatenate(keys))
+
+
+class InitialAtEpochs(Initial, Threshold):
+    def __init__(self, source: HashedArrangement) -> None:
+        super().__init__(source, Clamp.DISTINCT)
+
+
+class InitialAtTimes(Initial, SweptThreshold):
+    """At times of several coordinates."""
+
+    def __init__(self, source: HashedArrangement) -> None:
+        super().__init__(source, Clamp.DISTINCT)
+
+
+class Contested(Operator):
+    """The touched hashes [m, 1] whose rows may lose: several rows have them, or proposals of later rounds."""
+
+    def __init__(self, initial: Initial, proposals: Arrangement) -> None:
+        """`proposals` belong to the loop that reads this operator."""
+        super().__init__([initial])
+        self.proposals = proposals
+
+    def step(self, step: Step) -> None:
+        initial: Initial = self.inputs[0]  # type: ignore[assignment]
+        hashes = (initial.contested, self._asked_for(initial.source.batch))
+        self.out = [some for some in hashes if len(some)]
+
+    def _asked_for(self, batch: np.ndarray | None) -> np.ndarray:
+        """The hashes of the batch that later rounds ask for."""
+        table = self.proposals.after()
+        if batch is None or not len(table):
+            return _NO_HASHES
+        hashes = distinct_keys(batch, 1)
+        lows, highs = find_ranges(table, hashes)
+        return hashes[(lows < highs).any(axis=0)]
+
+
+class Contest(General):
+    """For each hash, what its losers ask for next, as (hash, next hash, next round, row)."""
+
+    def __init__(self, entered: EnteredArrangement, contested: Contested, hash: IdHash) -> None:
+        """`entered` are the rows by hash, which propose in round 0."""
+        bits = np.array(hash.bits, np.int64)
+
+        def ask_next(key: Words, proposals: Answer) -> Iterator[tuple[Words, int]]:
+            losers = sorted(row for row, count in proposals.items() if count > 0)[1:]
+            if losers:
+                for move in ask_again(np.array(losers, np.int64), hash.seed, bits).tolist():
+                    yield tuple(move), 1
+
+        proposals = contested.proposals
+        super().__init__(proposals, 1, ask_next, proposals.width)
+        self._entered = entered
+        self._contested = contested
+
+    def _touched(self, step: Step) -> np.ndarray | None:
+        keys = super()._touched(step)
+        if not step.entering or not self._contested.out:
+            return keys
+        hashes = self._contested.out if keys is None else [keys, *self._contested.out]
+        return distinct_rows(np.concatenate(hashes))
+
+    def _groups(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        width, depth = self._entered.width, self._entered.depth
+        first = rows_by_key(self._entered, keys)
+        later = rows_by_key(self.source, keys)
+        for (rows, is_new), (others, others_are_new) in zip(first, later, strict=True):
+            lifted = np.insert(rows, (1, width + depth), 0, axis=1)
+            yield np.concatenate((lifted, others)), np.concatenate((is_new, others_are_new))
+
+
+class Ids(Operator):
+    """The distinct rows with their ids first: the initial ones, moved by the loop's proposals."""
+
+    def __init__(self, initial: Initial, loop: Loop) -> None:
+        super().__init__([initial, loop])
+        row = np.arange(3, initial.source.width + 4)
+        self._lost = np.array([0, *row], np.int64)
+        self._asked = np.array([1, *row], np.int64)
+
+    def step(self, step: Step) -> None:
+        initial, loop = self.inputs
+        self.out = list(initial.out)
+        for moves in loop.left[0]:  # type: ignore[attr-defined]
+            left = moves[self._lost]
+            np.negative(left[-1], out=left[-1])
+            self.out += (left, moves[self._asked])
+
+
+class Put(Protocol):
+    """How a scope takes an operator that it may have already."""
+
+    def __call__(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator: ...
+
+
+def intern(
+    put: Put,
+    node: Intern,
+    source: Operator,
+    columns: tuple[int, ...],
+    width: int,
+    depth: int,
+    limit: int,
+    is_total: bool,
+) -> Operator:
+    """The operators of `node`, put into a scope of `depth`; the last has an id and then the row as its words.
+
+    `columns` are the row's among the `width` words of `source`; `limit` is the most rounds to run;
+    `is_total` says whether the times are epochs alone.
+    """
+    hash = node.hash
+    rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
+    initial = put(("initial", node), lambda: InitialAtEpochs(rows) if is_total else InitialAtTimes(rows))
+    variable = Variable(None, limit)
+    words = (*range(1, rows.width + 2),)
+    proposals = Arrangement(variable, words, rows.width + 2, depth + 1)
+    contested = put(("contested", node), lambda: Contested(initial, proposals))
+    loop = put(("loop", node), lambda: _loop(rows, contested, hash, limit))
+    return put(node, lambda: Ids(initial, loop))
+
+
+def _loop(rows: HashedArrangement, contested: Contested, hash: IdHash, limit: int) -> Loop:
+    """The proposals of later rounds, and the moves that they are."""
+    loop = Loop("of ids", limit, OnLimit.ERROR)
+    entered = EnteredArrangement(rows)
+    contest = Contest(entered, contested, hash)
+    variable: Variable = contested.proposals.inputs[0]  # type: ignore[assignment]
+    loop.inputs.append(contested)
+    loop.entries.append(entered)
+    loop.variables.append(variable)
+    loop.values.append(contest)
+    loop.body += (variable, contested.proposals, entered, contest)
+    loop.keys += ("variable", "proposals", "entered", "contest")
+    return loop

@@ -1,0 +1,157 @@
+"""A running dataflow: operators in order, found again by what they compute.
+
+Operators are keyed by the frozen plan they stand for, so that equal subplans of all
+views are one operator. New views are hydrated in a dataflow of their own, which sees the
+whole kept history; `graft` then joins it to the running one, whose operators take the
+place of equal new ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+
+import numpy as np
+
+from engine.errors import EngineError
+from engine.operators.arrangement import Arrangement
+from engine.operators.operator import Operator, Stateful, Step, Timer
+from engine.operators.stopwatch import LARGE, Sampling
+from engine.state.packed_times import TOTAL, Frontier, Order
+
+_NO_ROUNDS = np.empty(0, np.int64)
+
+
+class OperatorFailed(Exception):
+    """An operator raised: which, and why."""
+
+    def __init__(self, operator: Operator, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.operator = operator
+        self.cause = cause
+
+    @property
+    def reason(self) -> EngineError:
+        """Why the views that need the operator cannot be computed."""
+        if isinstance(self.cause, EngineError):
+            return self.cause
+        if isinstance(self.cause, MemoryError):
+            return EngineError("the view does not fit into memory")
+        return EngineError(f"the view's {type(self.operator).__name__} failed: {self.cause!r}")
+
+
+class Dataflow:
+    """The outermost scope, whose changes are at times of an order."""
+
+    def __init__(self, order: Order = TOTAL) -> None:
+        self.order = order
+        self.operators: dict[Hashable, Operator] = {}
+        self._changed: list[Stateful] = []
+        self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
+        self._unread: list[Operator] = []
+        self._sampling = Sampling()
+
+    def schedule(self, rounds: tuple[int, ...]) -> None:
+        """The outermost scope has no rounds: it is run once an advance."""
+
+    def operator(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
+        """The operator known as `key`, made and put last if there is none."""
+        operator = self.operators.get(key)
+        if operator is None:
+            operator = self.operators[key] = make()
+            self._order = None
+        return operator
+
+    def step(self, clock: Timer | None = None) -> Step:
+        """The outermost scope's step of an advance."""
+        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock)
+
+    def run(self, rows: int = LARGE) -> None:
+        """One step of everything, for `rows` rows of changes, staged. Raises OperatorFailed; then `abort`."""
+        if self._order is None:
+            self._order = _with_last_reads(list(self.operators.values()))
+            cleared = {source for _, read in self._order for source in read}
+            self._unread = [
+                op for op, _ in self._order if op not in cleared and not isinstance(op, Arrangement)
+            ]
+        clock = self._sampling.clock(rows)
+        step = self.step(clock)
+        for operator, read in self._order:
+            try:
+                operator.step(step)
+            except Exception as error:
+                raise OperatorFailed(operator, error) from error
+            for delta in operator.out:
+                operator.made += delta.shape[1]
+            if clock is not None:
+                clock.note(operator)
+            for source in read:
+                source.clear()
+
+    def publish(self, frontier: Frontier) -> list[Stateful]:
+        """Make the staged changes part of the state; returns what has changed."""
+        changed = self._changed
+        for state in changed:
+            state.publish(frontier)
+        self._changed = []
+        for operator in self._unread:
+            operator.clear()
+        return changed
+
+    def abort(self) -> None:
+        """Leave everything as it was before `run`."""
+        for state in self._changed:
+            state.abort()
+        self._changed = []
+        for operator in self.operators.values():
+            operator.clear()
+            for part in operator.parts():
+                part.abandon()
+
+    def graft(self, other: Dataflow) -> dict[Operator, Operator]:
+        """Take over the operators of `other` that are not here yet.
+
+        Returns which operator here stands for each of the other's that was not taken over.
+        """
+        mapping: dict[Operator, Operator] = {}
+        for key, operator in other.operators.items():
+            known = self.operators.get(key)
+            if known is not None:
+                mapping[operator] = known
+            else:
+                operator.rewire(mapping)
+                self.operators[key] = operator
+        self._order = None
+        return mapping
+
+    def keep(self, outputs: Iterable[Operator]) -> None:
+        """Drop all operators that none of `outputs` reads."""
+        live = reachable(outputs)
+        self.restore({key: op for key, op in self.operators.items() if op in live})
+
+    def restore(self, operators: dict[Hashable, Operator]) -> None:
+        """Run these operators, in their order."""
+        self.operators = operators
+        self._order = None
+
+
+def _with_last_reads(operators: list[Operator]) -> list[tuple[Operator, tuple[Operator, ...]]]:
+    """Each operator, and the inputs whose deltas nobody after it reads; arrangements have none."""
+    last = {
+        source: operator
+        for operator in operators
+        for source in operator.inputs
+        if not isinstance(source, Arrangement)
+    }
+    return [(op, tuple(s for s in dict.fromkeys(op.inputs) if last.get(s) is op)) for op in operators]
+
+
+def reachable(outputs: Iterable[Operator]) -> set[Operator]:
+    """The operators that `outputs` read, directly or not, and themselves."""
+    found: set[Operator] = set()
+    stack = list(outputs)
+    while stack:
+        operator = stack.pop()
+        if operator not in found:
+            found.add(operator)
+            stack.extend(operator.inputs)
+    return found

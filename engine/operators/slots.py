@@ -1,0 +1,139 @@
+"""Slots: what a reduce of counts, sums, averages and comoments adds up, and how its aggregates follow.
+
+Aggregates share slots: two averages of one column need its count and its sum once.
+
+A number is added up in two halves, and one that may be wide (`engine.codec.numerals`) in three parts:
+number = top * BASE + rest, where the rest is a word that has halves. The kernels finish aggregates
+that are words; what they leave is finished here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.codec.numerals import is_wide, number_of, word_of
+from engine.codec.values import float_word
+from engine.kernels import arrange as slots
+from engine.kernels import reduce as kernels
+from engine.kernels.limbs import LIMB
+from engine.kernels.moments import PRODUCT_LIMBS
+from engine.kernels.words import NULL
+from engine.plan.nodes import Aggregate, Function, Reduce
+from engine.schema import Kind
+from engine.state.dictionary import Dictionary
+
+BASE = 2**64 - 1
+"""The rest after it, of either sign, is a word and not NULL; the top of 38 digits too."""
+
+Slot = tuple[int, int, int]
+"""A kind, and the words that it is of: the one twice, where it is of one."""
+Finish = tuple[int, ...]
+"""How an aggregate follows from the slots: a line of `engine.kernels.reduce.reduce_sums`."""
+
+
+class SlotLayout:
+    """Which slots a reduce of sums needs, and how its aggregates follow from them."""
+
+    def __init__(self, node: Reduce, columns: tuple[int, ...]) -> None:
+        self._slots: list[Slot] = [(slots.SLOT_ROWS, 0, 0)]
+        self._schema = node.input.schema
+        self._columns = columns
+        self.finish = tuple(self._aggregate(a) for a in node.aggregates)
+        self.slots = tuple(self._slots)
+
+    def _slot(self, kind: int, column: int, other: int) -> int:
+        slot = (kind, self._columns[column], self._columns[other])
+        if slot not in self._slots:
+            self._slots.append(slot)
+        return self._slots.index(slot)
+
+    def _aggregate(self, a: Aggregate) -> Finish:
+        if a.argument is None:
+            return (kernels.COUNT, 0, 0, 0, 1, kernels.INTEGERS, 0, 0, 1, 0)
+        x, y = a.argument, a.argument if a.other is None else a.other
+        types = self._schema.types
+        nullable = self._schema.columns[x].nullable or self._schema.columns[y].nullable
+        counted = self._slot(slots.SLOT_NOT_NULL, x, y) if nullable else 0
+        if a.function is Function.COUNT:
+            return (kernels.COUNT, counted, 0, 0, 1, kernels.INTEGERS, 0, 0, 1, 0)
+        high, low = self._slot(slots.SLOT_HIGH, x, y), self._slot(slots.SLOT_LOW, x, y)
+        scale = 10 ** (types[x].scale or 0)
+        if a.function is Function.COMOMENT:
+            other = self._slot(slots.SLOT_HIGH, y, x), self._slot(slots.SLOT_LOW, y, x)
+            line = (kernels.COMOMENT, counted, high, low, scale, kernels.INTEGERS)
+            return (*line, *other, 10 ** (types[y].scale or 0), self._product(x, y))
+        top = kernels.NUMBERS if types[x].kind is Kind.NUMERIC else kernels.INTEGERS
+        if types[x].may_be_wide:
+            top = self._slot(slots.SLOT_TOP, x, x)
+        kind = kernels.SUM if a.function is Function.SUM else kernels.AVG
+        return (kind, counted, high, low, scale, top, 0, 0, 1, 0)
+
+    def _product(self, x: int, y: int) -> int:
+        """The first of the slots of the limbs of a product, which stand together."""
+        places = [self._slot(slots.SLOT_PRODUCT + limb, x, y) for limb in range(PRODUCT_LIMBS)]
+        return places[0]
+
+
+def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
+    """A delta [W + 2, n] with more lines before its last, and slots (K, 3) that find parts of numbers there.
+
+    Where no number is wide, the delta is as it was, and its tops are nowhere.
+    """
+    layout = layout.copy()
+    lines: list[np.ndarray] = []
+    for top in np.flatnonzero(layout[:, 0] == slots.SLOT_TOP).tolist():
+        word = int(layout[top, 1])
+        layout[top, 1] = slots.NOWHERE
+        wide = np.flatnonzero(is_wide(delta[word]))
+        if wide.size == 0:
+            continue
+        rests, tops = delta[word].copy(), np.zeros_like(delta[word])
+        for row in wide.tolist():
+            tops[row], rests[row] = _parts(number_of(int(delta[word, row]), dictionary))
+        halves = (layout[:, 1] == word) & np.isin(layout[:, 0], (slots.SLOT_HIGH, slots.SLOT_LOW))
+        layout[halves, 1] = delta.shape[0] - 1 + len(lines)
+        layout[top, 1] = delta.shape[0] + len(lines)
+        lines += [rests, tops]
+    return (np.vstack((delta[:-1], *lines, delta[-1:])) if lines else delta), layout
+
+
+def _parts(number: int) -> tuple[int, int]:
+    """Top and rest, the rest between -BASE // 2 and BASE // 2."""
+    top, rest = divmod(number + BASE // 2, BASE)
+    return top, rest - BASE // 2
+
+
+def finished(finish: np.ndarray, group: np.ndarray, dictionary: Dictionary) -> list[int] | int:
+    """The words of all aggregates for a group's slots int64[K], or which of them has too many digits."""
+    words = []
+    for number, (kind, counted, high, low, scale, top, *others) in enumerate(finish.tolist()):
+        count = int(group[counted])
+        if kind == kernels.COUNT or count <= 0:
+            words.append(count if kind == kernels.COUNT else NULL)
+            continue
+        total = _sum_of_halves(group, high, low) + (int(group[top]) * BASE if top >= 0 else 0)
+        if kind == kernels.COMOMENT:
+            words.append(_comoment(group, count, total, scale, *others))
+            continue
+        if kind == kernels.AVG:
+            words.append(float_word(total / (count * scale)))
+        elif abs(total) < (10**38 if top != kernels.INTEGERS else 2**63):
+            words.append(total if top == kernels.INTEGERS else word_of(total, dictionary))
+        else:
+            return number
+    return words
+
+
+def _sum_of_halves(group: np.ndarray, high: int, low: int) -> int:
+    return (int(group[high]) << 32) + int(group[low])
+
+
+def _comoment(
+    group: np.ndarray, count: int, total: int, scale: int, high: int, low: int, other_scale: int, product: int
+) -> int:
+    """The word of a comoment, as the kernels have it."""
+    limbs = group[product : product + PRODUCT_LIMBS].tolist()
+    products = sum(limb << (LIMB * place) for place, limb in enumerate(limbs))
+    return float_word(
+        float(count * products - total * _sum_of_halves(group, high, low)) / scale / other_scale
+    )

@@ -1,0 +1,134 @@
+"""The first rows of each group, in a wanted order; MIN and MAX are the first of all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from engine.codec.numerals import is_wide
+from engine.kernels.coding import AS_IS, ENTRY, KIND, NUMERAL, Codes
+from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
+from engine.kernels.top import reduce_top
+from engine.operators.arrangement import Arrangement
+from engine.operators.group_operators import GroupOperator
+from engine.operators.operator import Operator, Step
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import Frontier
+from engine.state.trace import Trace
+
+MOST = 2**61
+"""Places beyond which no group has a row: what is above counts as this."""
+
+
+class TextTrace(Trace):
+    """A trace whose rows are in the order of texts, which they have as numbers of the dictionary's entries.
+
+    Such a number means nothing to another process: a file has words in its place.
+    """
+
+    def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
+        super().__init__(width)
+        self._codes = codes
+        self._dictionary = dictionary
+
+    def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
+        _, _, ends, arena = self._dictionary.store
+        return merge_ordered(left, right, self.width, since, self._codes, ends, arena)
+
+    def merge_step(
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+    ) -> bool:
+        _, _, ends, arena = self._dictionary.store
+        return merge_ordered_step(
+            left, right, out, state, self.width, self.since, fuel, self._codes, ends, arena
+        )
+
+    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+        return self._translated(rows, self._dictionary.words_at)
+
+    def import_rows(self, rows: np.ndarray) -> np.ndarray:
+        return self._translated(rows, self._dictionary.places)
+
+    def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        """A copy of the rows in which `translate` tells the numbers of texts."""
+        translated = rows.copy()
+        for column in np.flatnonzero(self._codes[:, KIND] >= ENTRY).tolist():
+            translated[:, column] = translate(rows[:, column])
+        return translated
+
+
+class OrderedArrangement(Arrangement):
+    """The input's rows by key, and then in a wanted order, as coded words (`engine.kernels.coding`).
+
+    Where rows come and go at a group's front, their differences pile up there until a merge
+    cancels them. Readers count in `passed` how many they went past; when these are as many as the
+    trace has, it is merged at once, so that a reader goes past few, and no row is merged more often
+    than others were passed.
+    """
+
+    def __init__(
+        self,
+        source: Operator,
+        key: tuple[int, ...],
+        order: tuple[tuple[int, Codes], ...],
+        rest: tuple[int, ...],
+        width: int,
+        depth: int,
+        dictionary: Dictionary,
+    ) -> None:
+        """The words `key`, those of `order` with their codes, then `rest`, of an input of `width` words."""
+        coded = [(word, code) for word, codes in order for code in codes]
+        super().__init__(source, (*key, *(word for word, _ in coded), *rest), width, depth)
+        codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
+        self.codes = np.array(codes, np.int64).reshape(-1, 3)
+        self.dictionary = dictionary
+        self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
+        self._numbers = [word for word, codes in order if any(code[KIND] == NUMERAL for code in codes)]
+        if (self.codes[:, KIND] >= ENTRY).any():
+            self.trace = TextTrace(self.trace.width, self.codes, dictionary)
+        self.passed = 0
+
+    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        for word in self._texts:
+            self.dictionary.require(delta[word])
+        for word in self._numbers:
+            self.dictionary.require(delta[word][is_wide(delta[word])])
+        return arrange_ordered(delta, self.order, step.array, self.codes, *self.dictionary.store)
+
+    def publish(self, frontier: Frontier) -> None:
+        super().publish(frontier)
+        if self.passed > self.trace.rows:
+            self.trace.finish()
+            self.reset()
+            self.passed = 0
+
+
+class TopK(GroupOperator):
+    """The rows that have the places offset < p ≤ offset + limit of their group; a copy takes one."""
+
+    def __init__(self, source: OrderedArrangement, key: int, offset: int, limit: int) -> None:
+        super().__init__(source, key)
+        self._offset = min(offset, MOST)
+        self._limit = min(limit, MOST)
+
+    @property
+    def _ordered(self) -> OrderedArrangement:
+        return self.inputs[0]  # type: ignore[return-value]
+
+    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        source = self._ordered
+        _, *texts = source.dictionary.store
+        delta, later, passed = reduce_top(
+            keys,
+            source.after(),
+            source.published,
+            source.depth,
+            step.array,
+            self._offset,
+            self._limit,
+            source.codes,
+            *texts,
+        )
+        source.passed += passed
+        return delta, later

@@ -1,0 +1,213 @@
+"""How a multijoin is kept up to date: for each input, the path that a change of it takes through the others.
+
+    Δ(A ⋈ B ⋈ C) = ΔA ⋈ B ⋈ C + A' ⋈ ΔB ⋈ C + A' ⋈ B' ⋈ ΔC
+
+A path begins with *lines*: the changes of one input, whose attributes are bound. Every step
+looks lines up in an arrangement of another input by what is bound so far, and binds more.
+At the end every other input has been met exactly once.
+
+Where the inputs form no cycle, a path meets them one after the other. Where they do, it is
+worst-case optimal: shared attributes are bound one at a time, and each line takes the values
+from the input that has fewest for it, while the others check them. The work for a bulk of
+changes is then within the most rows that relations of these sizes can join to (times a
+logarithm), which no path of whole relations can promise. An input with private attributes
+only proposes and checks, and is met when all shared ones are bound.
+
+Nothing here depends on statistics: equal joins have equal paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import Node
+
+
+@dataclass(frozen=True)
+class Access:
+    """The rows of an input by some of its columns, whose attributes are bound."""
+
+    input: int
+    columns: frozenset[int]
+
+
+@dataclass(frozen=True)
+class Meet:
+    """Each line meets the rows that `access` finds: the input's attributes are bound, diffs multiply."""
+
+    access: Access
+
+
+@dataclass(frozen=True)
+class Check:
+    """Lines for which `access` finds nothing are dropped."""
+
+    access: Access
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """An input that knows values of an attribute: it finds them by `propose`, and one of them by `check`.
+
+    With `meets` it is met on that way, since nothing of it is left unbound.
+    """
+
+    propose: Access
+    check: Access
+    meets: bool
+
+
+@dataclass(frozen=True)
+class Bind:
+    """Each line takes the values of `attribute` from the candidate with fewest rows for it; others check."""
+
+    attribute: int
+    candidates: tuple[Candidate, ...]
+
+
+Step = Meet | Check | Bind
+
+
+@dataclass(frozen=True)
+class Path:
+    """What a change of `input` goes through."""
+
+    input: int
+    steps: tuple[Step, ...]
+
+    def accesses(self) -> Iterator[Access]:
+        for step in self.steps:
+            if isinstance(step, Bind):
+                for candidate in step.candidates:
+                    yield candidate.propose
+                    yield candidate.check
+            else:
+                yield step.access
+
+
+def paths(node: MultiJoin) -> tuple[Path, ...]:
+    """The path of each input, in order."""
+    find = _bound_one_by_one if node.is_cyclic else _met_one_by_one
+    return tuple(Path(start, tuple(find(node, start))) for start in range(len(node.parts)))
+
+
+def orders(node: MultiJoin) -> dict[Node, tuple[tuple[int, ...], ...]]:
+    """The orders of columns in which each input is arranged for the paths, as few as can be.
+
+    An order serves every access whose columns lead it, so that accesses by ever more columns
+    share one. Inputs that are the same node share all.
+    """
+    keys: dict[Node, set[frozenset[int]]] = {part: set() for part in node.parts}
+    for path in paths(node):
+        for access in path.accesses():
+            keys[node.parts[access.input]].add(access.columns)
+    return {
+        part: tuple(_order(chain, len(part.schema)) for chain in _chains(sets)) for part, sets in keys.items()
+    }
+
+
+def order_for(access: Access, candidates: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
+    """The first of the orders that `access` can use."""
+    size = len(access.columns)
+    return next(order for order in candidates if access.columns == set(order[:size]))
+
+
+def _met_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
+    """Inputs that share a bound attribute first, of them those that leave fewest shared ones unbound."""
+    bound = set(node.attributes[start])
+    left = [i for i in range(len(node.parts)) if i != start]
+
+    def rank(i: int) -> tuple[bool, int]:
+        attributes = node.attributes[i]
+        return bound.isdisjoint(attributes), sum(node.is_shared(a) and a not in bound for a in attributes)
+
+    while left:
+        following = min(left, key=rank)
+        left.remove(following)
+        yield Meet(_access(node, following, bound))
+        bound |= set(node.attributes[following])
+
+
+def _bound_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
+    """All shared attributes in an order. Inputs that the start knows something of, but not the first
+    attribute, are asked before it, so that no line goes on in vain."""
+    bound = set(node.attributes[start])
+    left = [i for i in range(len(node.parts)) if i != start]
+    attributes = _attribute_order(node, bound)
+    for i in left:
+        known = bound.intersection(node.attributes[i])
+        if known and not set(attributes[:1]).intersection(node.attributes[i]):
+            access = _access(node, i, bound)
+            yield Meet(access) if bound.issuperset(node.attributes[i]) else Check(access)
+    for attribute in attributes:
+        after = bound | {attribute}
+        yield Bind(
+            attribute,
+            tuple(
+                Candidate(_access(node, i, bound), _access(node, i, after), after.issuperset(row))
+                for i, row in enumerate(node.attributes)
+                if attribute in row
+            ),
+        )
+        bound = after
+    for i in left:
+        if not all(node.is_shared(a) for a in node.attributes[i]):
+            yield Meet(_access(node, i, bound))
+
+
+def _attribute_order(node: MultiJoin, start: set[int]) -> list[int]:
+    """The shared attributes beyond `start`: next is always one of which the most inputs know something."""
+    bound = set(start)
+    left = set(range(len(node.equalities))) - bound
+    order: list[int] = []
+
+    def known_by(attribute: int) -> tuple[int, int]:
+        knowing = [row for row in node.attributes if attribute in row and not bound.isdisjoint(row)]
+        return len(knowing), -attribute
+
+    while left:
+        order.append(max(left, key=known_by))
+        bound.add(order[-1])
+        left.remove(order[-1])
+    return order
+
+
+def _access(node: MultiJoin, input: int, bound: set[int]) -> Access:
+    return Access(input, frozenset(c for c, a in enumerate(node.attributes[input]) if a in bound))
+
+
+def _chains(sets: set[frozenset[int]]) -> list[list[frozenset[int]]]:
+    """The fewest chains of growing sets that hold all of `sets` (and one for none).
+
+    By Dilworth's theorem: as many sets as possible are matched with a larger one each, no two with the same.
+    """
+    ordered = sorted(sets, key=lambda columns: (len(columns), sorted(columns)))
+    smaller: dict[frozenset[int], frozenset[int]] = {}
+
+    def place(small: frozenset[int], tried: set[frozenset[int]]) -> bool:
+        for large in ordered:
+            if small < large and large not in tried:
+                tried.add(large)
+                if large not in smaller or place(smaller[large], tried):
+                    smaller[large] = small
+                    return True
+        return False
+
+    for columns in ordered:
+        place(columns, set())
+    larger = {small: large for large, small in smaller.items()}
+    chains = [[columns] for columns in ordered if columns not in smaller]
+    for chain in chains:
+        while chain[-1] in larger:
+            chain.append(larger[chain[-1]])
+    return chains or [[]]
+
+
+def _order(chain: list[frozenset[int]], width: int) -> tuple[int, ...]:
+    """All of `width` columns, so that each set of the chain leads."""
+    order: list[int] = []
+    for columns in (*chain, frozenset(range(width))):
+        order += sorted(columns.difference(order))
+    return tuple(order)

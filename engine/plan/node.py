@@ -1,0 +1,69 @@
+"""What the nodes of a plan have in common: what they read, their hash, and the checks of columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+
+from engine.errors import PlanError
+from engine.plan.expressions import Expression, columns_of
+from engine.schema import Schema
+
+
+class Node:
+    """A collection of rows of one schema. `inputs` are the nodes it reads, in order."""
+
+    schema: Schema
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return ()
+
+    @cached_property
+    def free(self) -> frozenset[str]:
+        """The variables that the node refers to and no scope inside it binds."""
+        return frozenset().union(*(node.free for node in self.inputs))
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((type(self).__name__, *(getattr(self, field.name) for field in fields(self))))  # type: ignore[arg-type]
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __getstate__(self) -> dict[str, object]:
+        """What another process takes: not what was found out about it here, as a salted hash."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Unary(Node):
+    """A node that reads one other."""
+
+    input: Node
+    __hash__ = Node.__hash__
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.input,)
+
+
+@dataclass(frozen=True)
+class SameSchema(Unary):
+    """A unary node whose rows are of its input's schema."""
+
+    __hash__ = Node.__hash__
+
+    @property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return self.input.schema
+
+
+def check_columns(what: str, indices: tuple[int, ...], schema: Schema) -> None:
+    for index in indices:
+        if not 0 <= index < len(schema):
+            raise PlanError(f"{what} refers to column {index} of {len(schema)}")
+
+
+def check_expression(what: str, expression: Expression, schema: Schema) -> None:
+    check_columns(what, tuple(columns_of(expression)), schema)

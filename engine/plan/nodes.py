@@ -1,0 +1,378 @@
+"""The engine's input language: a DAG of frozen operators over bags of rows.
+
+A node's value is a bag: rows with integer multiplicities, which may pass through
+negative numbers inside a plan (`Negate`) but not in a view. Nodes are equal by
+structure, and equal nodes become one running operator, shared by all views.
+
+The nodes of recursion are defined in `engine.plan.loops`, what all nodes have in common in
+`engine.plan.node`; both are part of the language, and imported from here.
+
+NULL equals NULL here: keys of joins, groups and distinct rows compare words. A front
+end that wants SQL's equality filters NULL keys away first.
+
+Every node is checked when it is built; `PlanError` says what is wrong.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+from engine.errors import PlanError
+from engine.plan.expressions import ColumnRef, Expression
+from engine.plan.loops import Binding, Entry, OnLimit, Recursive, Variable
+from engine.plan.node import Node, SameSchema, Unary, check_columns, check_expression
+from engine.schema import BOOLEAN, Column, Schema, Type
+
+__all__ = [
+    "Aggregate",
+    "Binding",
+    "Clamp",
+    "Concat",
+    "Consolidate",
+    "Constant",
+    "Entry",
+    "Filter",
+    "FlatMap",
+    "Function",
+    "GroupBy",
+    "Inspect",
+    "Join",
+    "Map",
+    "Negate",
+    "Node",
+    "OnLimit",
+    "Ordering",
+    "Recursive",
+    "Reduce",
+    "Source",
+    "Threshold",
+    "TopK",
+    "Variable",
+    "antijoin",
+    "project",
+    "sources_of",
+]
+
+
+@dataclass(frozen=True)
+class Source(Node):
+    """The rows of an input that `Engine.create_source` made."""
+
+    name: str
+    schema: Schema
+    __hash__ = Node.__hash__
+
+
+@dataclass(frozen=True)
+class Constant(Node):
+    """Rows that are there from the first epoch on; values as `Literal` takes them."""
+
+    rows: tuple[tuple[object, ...], ...]
+    schema: Schema
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if any(len(row) != len(self.schema) for row in self.rows):
+            raise PlanError(f"a constant's row has not {len(self.schema)} values")
+
+
+@dataclass(frozen=True)
+class Map(Unary):
+    """Each row becomes the row of `expressions`, named and typed by `schema`."""
+
+    expressions: tuple[Expression, ...]
+    schema: Schema
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if tuple(e.type for e in self.expressions) != self.schema.types:
+            raise PlanError("a map's expressions and its schema have different types")
+        for expression in self.expressions:
+            check_expression("a map", expression, self.input.schema)
+
+
+@dataclass(frozen=True)
+class Filter(SameSchema):
+    """The rows for which `predicate` is true: neither false nor NULL."""
+
+    predicate: Expression
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if self.predicate.type != BOOLEAN:
+            raise PlanError(f"a filter's predicate is {self.predicate.type}, not BOOLEAN")
+        check_expression("a filter", self.predicate, self.input.schema)
+
+
+@dataclass(frozen=True)
+class Concat(Node):
+    """The bag sum of inputs of the same types; named by the first, nullable where any is."""
+
+    parts: tuple[Node, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            raise PlanError("a concat has no input")
+        if any(part.schema.types != self.parts[0].schema.types for part in self.parts):
+            raise PlanError("a concat's inputs have different types")
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return Schema(
+            tuple(
+                Column(same[0].name, same[0].type, any(c.nullable for c in same))
+                for same in zip(*(part.schema.columns for part in self.parts), strict=True)
+            )
+        )
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return self.parts
+
+
+@dataclass(frozen=True)
+class Negate(SameSchema):
+    """The same rows with the sign of every multiplicity turned."""
+
+    __hash__ = Node.__hash__
+
+
+@dataclass(frozen=True)
+class Join(Node):
+    """All columns of the left, then all of the right, for each pair of rows whose keys are the same words.
+
+    With no keys it is the cross product. Multiplicities multiply.
+    """
+
+    left: Node
+    right: Node
+    left_keys: tuple[int, ...]
+    right_keys: tuple[int, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        check_columns("a join's left key", self.left_keys, self.left.schema)
+        check_columns("a join's right key", self.right_keys, self.right.schema)
+        left = [self.left.schema.types[i] for i in self.left_keys]
+        right = [self.right.schema.types[i] for i in self.right_keys]
+        if left != right:
+            raise PlanError(f"a join's keys have different types: {left} and {right}")
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return Schema(self.left.schema.columns + self.right.schema.columns)
+
+    @property
+    def inputs(self) -> tuple[Node, ...]:
+        return (self.left, self.right)
+
+
+class Function(enum.Enum):
+    """What a group's rows are reduced to. All skip NULLs but COUNT without an argument.
+
+    SUM keeps the argument's kind (its exact value must fit the result's type), AVG is
+    DOUBLE of exact sum over count; both, MIN and MAX are NULL where no value is left. COMOMENT of
+    x and y, two exact numbers or two floats, over the rows that have both, is the DOUBLE of the exact
+    n * sum(x * y) - sum(x) * sum(y): with n those rows, n * n times the covariance. It is NaN where a
+    float is not finite.
+    """
+
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+    COMOMENT = "comoment"
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """`function` over column `argument` of the input; COUNT without one counts rows, COMOMENT has `other`."""
+
+    function: Function
+    argument: int | None
+    type: Type
+    name: str = ""
+    other: int | None = None
+
+    @property
+    def columns(self) -> tuple[int, ...]:
+        """The columns that it reads."""
+        return tuple(column for column in (self.argument, self.other) if column is not None)
+
+    def __str__(self) -> str:
+        return f"{self.function.value}({', '.join(f'#{column}' for column in self.columns) or '*'})"
+
+
+@dataclass(frozen=True)
+class Reduce(Unary):
+    """One row a group: the key columns, then the aggregates. An empty group has no row, and so no row at all
+    comes of an empty input, with `keys` empty too."""
+
+    keys: tuple[int, ...]
+    aggregates: tuple[Aggregate, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        check_columns("a reduce's key", self.keys, self.input.schema)
+        for aggregate in self.aggregates:
+            columns, name = aggregate.columns, aggregate.function.value
+            check_columns(str(aggregate), columns, self.input.schema)
+            if not columns and aggregate.function is not Function.COUNT:
+                raise PlanError(f"{name} has no argument")
+            types = [self.input.schema.types[column] for column in columns]
+            if (aggregate.function is Function.COMOMENT) != (len(columns) == 2):
+                raise PlanError(f"{name} has {len(columns)} arguments")
+            are_words = all(type.is_numeric and not type.may_be_wide for type in types)
+            if len(columns) == 2 and not (are_words and types[0].is_float == types[1].is_float):
+                raise PlanError(
+                    f"{name} is of two floats or two numbers in words, not {types[0]} and {types[1]}"
+                )
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        keys = tuple(self.input.schema.columns[i] for i in self.keys)
+        return Schema(keys + tuple(self._column(a) for a in self.aggregates))
+
+    def _column(self, a: Aggregate) -> Column:
+        nullable = a.function is not Function.COUNT and any(
+            self.input.schema.columns[column].nullable for column in a.columns
+        )
+        return Column(a.name or str(a), a.type, nullable)
+
+
+@dataclass(frozen=True)
+class Consolidate(SameSchema):
+    """The same rows; changes of equal rows and times that pass together become one, or none."""
+
+    __hash__ = Node.__hash__
+
+
+@dataclass(frozen=True)
+class Inspect(SameSchema):
+    """The same rows; a function is called with the values, time and diff of every change that passes.
+
+    It sees what is computed: in a recursion that is rebuilt, all of it anew.
+    """
+
+    function: Callable[[tuple[object, ...], object, int], object]
+    __hash__ = Node.__hash__
+
+
+@dataclass(frozen=True)
+class FlatMap(Unary):
+    """Each row becomes the rows that a Python function gives for its values, of `schema`.
+
+    The function takes the row's values as arguments and gives an iterable of tuples. It must
+    be deterministic. A call that raises fails its row. Functions are equal if they are one.
+    """
+
+    function: Callable[..., Iterable[tuple[object, ...]]]
+    schema: Schema
+    __hash__ = Node.__hash__
+
+
+@dataclass(frozen=True)
+class GroupBy(Unary):
+    """The key columns, then the columns `results` of the rows that a Python function gives for a group.
+
+    The function takes the key's values and the group's rows without them, as a sorted list of
+    (values, count), counts not zero but perhaps negative, and gives an iterable of (values, count). It
+    must be deterministic; for an empty group it is not asked. If it raises, the view has failed.
+    """
+
+    keys: tuple[int, ...]
+    function: Callable[
+        [tuple[object, ...], list[tuple[tuple[object, ...], int]]],
+        Iterable[tuple[tuple[object, ...], int]],
+    ]
+    results: Schema
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        check_columns("a group's key", self.keys, self.input.schema)
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        keys = tuple(self.input.schema.columns[k] for k in self.keys)
+        return Schema(keys + self.results.columns)
+
+
+class Clamp(enum.Enum):
+    """DISTINCT: every row with a positive multiplicity once. POSITIVE: a negative multiplicity is none."""
+
+    DISTINCT = "distinct"
+    POSITIVE = "positive"
+
+
+@dataclass(frozen=True)
+class Threshold(SameSchema):
+    """The rows of the input with a function of their multiplicities."""
+
+    clamp: Clamp
+    __hash__ = Node.__hash__
+
+
+class Ordering(NamedTuple):
+    """How rows are ordered by a column."""
+
+    column: int
+    descending: bool = False
+    nulls_first: bool = False
+
+
+@dataclass(frozen=True)
+class TopK(SameSchema):
+    """The rows of each group with the places offset < p ≤ offset + limit; without a limit all p > offset.
+
+    Rows are placed by `order`, and then by the words of their other columns, so that places follow
+    from the bag. Every copy of a row takes one; a negative multiplicity takes none.
+    """
+
+    keys: tuple[int, ...]
+    order: tuple[Ordering, ...]
+    limit: int | None
+    offset: int = 0
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        check_columns("a top-k's key", self.keys, self.input.schema)
+        check_columns("a top-k's order", tuple(column for column, _, _ in self.order), self.input.schema)
+        if self.offset < 0 or (self.limit is not None and self.limit < 0):
+            raise PlanError(f"a top-k has limit {self.limit} and offset {self.offset}")
+
+
+def sources_of(plan: Node) -> set[Source]:
+    """The sources that a plan reads."""
+    found: set[Source] = set()
+    seen: set[int] = set()
+    stack = [plan]
+    while stack:
+        node = stack.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Source):
+            found.add(node)
+        stack.extend(node.inputs)
+    return found
+
+
+def project(input: Node, indices: tuple[int, ...]) -> Node:
+    """The given columns of `input`; `input` itself if that is all of them in order."""
+    if indices == tuple(range(len(input.schema))):
+        return input
+    columns = tuple(input.schema.columns[i] for i in indices)
+    return Map(input, tuple(ColumnRef(i, input.schema.types[i]) for i in indices), Schema(columns))
+
+
+def antijoin(left: Node, right: Node, left_keys: tuple[int, ...]) -> Node:
+    """The rows of `left` whose key is no row of `right`: all of them without those that meet one."""
+    every = tuple(range(len(right.schema)))
+    matched = Join(left, Threshold(right, Clamp.DISTINCT), left_keys, every)
+    return Concat((left, Negate(project(matched, tuple(range(len(left.schema)))))))

@@ -1,0 +1,115 @@
+"""Window functions as a node of a plan: each row with what its place in a group says.
+
+The rows of a group stand in an order, every copy of a row at a place of its own. A function's frame
+are the places from `start` to `end`, counted from the current one; it begins with the first row where
+`start` is None. (A frame that ends with the last row begins with it in the other order.)
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.errors import PlanError
+from engine.plan.node import Node, Unary, check_columns
+from engine.plan.nodes import Ordering
+from engine.schema import Column, Schema, Type
+
+
+class WindowFunction(enum.Enum):
+    """What is made of a frame.
+
+    ROW_NUMBER and RANK count from 1 and have no argument; peers have one RANK. VALUE is the argument at place
+    `start`, or the default where the group has no such place; FIRST and LAST are those of the frame's rows,
+    or NULL. COUNT, SUM, AVG, MIN and MAX are as in a Reduce.
+    """
+
+    ROW_NUMBER = "row_number"
+    RANK = "rank"
+    VALUE = "value"
+    FIRST = "first"
+    LAST = "last"
+    COUNT = "count"
+    SUM = "sum"
+    AVG = "avg"
+    MIN = "min"
+    MAX = "max"
+
+
+PLACES = frozenset({WindowFunction.ROW_NUMBER, WindowFunction.RANK})
+SUMS = frozenset({WindowFunction.COUNT, WindowFunction.SUM, WindowFunction.AVG})
+EXTREMES = frozenset({WindowFunction.MIN, WindowFunction.MAX})
+
+
+@dataclass(frozen=True)
+class Windowed:
+    """`function` over column `argument` of the input (a COUNT without one counts rows).
+
+    With `peers` the frame goes on to the last peer of the row at which it ends.
+    """
+
+    function: WindowFunction
+    argument: int | None
+    type: Type
+    start: int | None = None
+    end: int = 0
+    peers: bool = False
+    default: object = None
+    name: str = ""
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether rows far away make no difference."""
+        return self.function not in PLACES and self.start is not None
+
+    def __str__(self) -> str:
+        given = "" if self.argument is None else f"#{self.argument}"
+        if self.function in PLACES:
+            return f"{self.function.value}()"
+        if self.function is WindowFunction.VALUE:
+            return f"{self.function.value}({given}) at {self.start:+d}"
+        start = "first" if self.start is None else f"{self.start:+d}"
+        frame = f"from {start} to {self.end:+d}{' with peers' if self.peers else ''}"
+        return f"{self.function.value}({given or '*'}) {frame}"
+
+
+@dataclass(frozen=True)
+class Window(Unary):
+    """The input's columns, then the functions' values.
+
+    Rows are placed by `order`, and then by the words of their other columns; those that agree in its
+    first `peers` columns are peers. A row with a negative multiplicity has no place, and is not there.
+    """
+
+    keys: tuple[int, ...]
+    order: tuple[Ordering, ...]
+    peers: int
+    functions: tuple[Windowed, ...]
+    __hash__ = Node.__hash__
+
+    def __post_init__(self) -> None:
+        check_columns("a window's key", self.keys, self.input.schema)
+        check_columns("a window's order", tuple(column for column, _, _ in self.order), self.input.schema)
+        if not 0 <= self.peers <= len(self.order):
+            raise PlanError(f"a window has {self.peers} columns for peers of {len(self.order)} in its order")
+        for function in self.functions:
+            self._check(function)
+
+    def _check(self, function: Windowed) -> None:
+        if function.argument is not None:
+            check_columns(str(function), (function.argument,), self.input.schema)
+        elif function.function not in PLACES | {WindowFunction.COUNT}:
+            raise PlanError(f"{function.function.value} has no argument")
+        if function.function is WindowFunction.VALUE and function.start is None:
+            raise PlanError("a value of another row has no distance")
+        if function.peers and (function.start is not None or function.end != 0):
+            raise PlanError("a frame with peers begins at the first row and ends at the current one")
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return Schema((*self.input.schema.columns, *map(self._column, self.functions)))
+
+    def _column(self, f: Windowed) -> Column:
+        nullable = f.function not in PLACES | {WindowFunction.COUNT}
+        return Column(f.name or str(f), f.type, nullable)

@@ -1,0 +1,151 @@
+"""Groups: aggregates, thresholds, first rows, ids, and functions in Python."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.operators import python_functions as functions
+from engine.operators import reducers
+from engine.operators.arrangement import (
+    Arrangement,
+    FloatPairsArrangement,
+    FloatsArrangement,
+    SumsArrangement,
+)
+from engine.operators.failure_log import FailureLog
+from engine.operators.group_operators import FloatComoment, FloatSum, Sums
+from engine.operators.group_operators import Threshold as ThresholdOperator
+from engine.operators.groupquery import GroupQuery as GroupQueryOperator
+from engine.operators.groupquery import asking
+from engine.operators.groupwise import General, Reducer
+from engine.operators.interner import intern
+from engine.operators.operator import Operator
+from engine.operators.slots import SlotLayout
+from engine.operators.swept import SweptSums, SweptThreshold
+from engine.operators.topk import TopK as TopKOperator
+from engine.plan.group_queries import GroupQuery
+from engine.plan.lowering import Method, method, split_reduce
+from engine.plan.nodes import Aggregate, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
+from engine.plan.row_ids import Intern
+from engine.rendering.layout import keyed
+from engine.rendering.scopes import Collection, Scope, plain
+from engine.rendering.topk_nodes import Ordered, ordering_codes
+from engine.scalar.questions import Question
+
+
+class Reduces(Ordered):
+    """Compiled where times are epochs, and for what is accumulated; else swept in Python."""
+
+    def _threshold(self, node: Threshold, scope: Scope) -> Collection:
+        width = len(node.schema)
+        arrangement = self.arrangement(node.input, tuple(range(width)), scope)
+        kind = ThresholdOperator if self.times.is_total else SweptThreshold
+        return plain(scope.put(node, lambda: kind(arrangement, node.clamp)), width)
+
+    def _reduce(self, node: Reduce, scope: Scope) -> Collection:
+        split = split_reduce(node)
+        if not self.times.is_total and (split is not node or not _is_sums(node)):
+            reducer = reducers.aggregated(node, self.dictionary)
+            return self._general(node, node.input, node.keys, reducer, len(node.aggregates), scope)
+        if split is not node:
+            return self.collection(split, scope)
+        width = len(node.schema)
+        if _is_sums(node):
+            return plain(self._sums(node, scope), width)
+        return plain(self._single(node, node.aggregates[0], scope), width)
+
+    def _group_by(self, node: GroupBy, scope: Scope) -> Collection:
+        reducer = functions.reducer(node, self.dictionary)
+        return self._general(node, node.input, node.keys, reducer, len(node.results), scope)
+
+    def _group_query(self, node: GroupQuery, scope: Scope) -> Collection:
+        question = Question(node, self.dictionary)
+        key, words = len(node.keys), len(node.results)
+        if not self.times.is_total:
+            return self._general(node, node.input, node.keys, asking(question), words, scope)
+        source = self.arrangement(node.input, keyed(tuple(range(len(node.input.schema))), node.keys), scope)
+        failures = FailureLog(self.dictionary)
+        operator = scope.put(node, lambda: GroupQueryOperator(source, key, words, question, failures))
+        return plain(operator, key + words)
+
+    def _general(
+        self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: Scope
+    ) -> Collection:
+        """The groups of `input`, reduced to rows of the key and `words` more words."""
+        order = keyed(tuple(range(len(input.schema))), keys)
+        source = self.arrangement(input, order, scope)
+        operator = scope.put(node, lambda: General(source, len(keys), reducer, words))
+        return plain(operator, len(keys) + words)
+
+    def _top_at_times(self, node: TopK, scope: Scope) -> Collection:
+        """A top-k whose rows come with the key first, put into the node's order again."""
+        width = len(node.schema)
+        order = keyed(tuple(range(width)), node.keys)
+        reducer = reducers.first(node, self.dictionary)
+        found = self._general(node, node.input, node.keys, reducer, width - len(node.keys), scope)
+        return replace(found, columns=tuple(order.index(c) for c in range(width)))
+
+    def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
+        """A reduce of one aggregate that is not accumulated in words."""
+        argument = aggregate.argument or 0
+        if aggregate.other is not None:
+            pairs = self._pairs(node, (argument, aggregate.other), scope)
+            return scope.put(node, lambda: FloatComoment(pairs, argument == aggregate.other))
+        if method(aggregate, node.input.schema) is Method.FLOATS:
+            floats = self._floats(node, argument, scope)
+            return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
+        codes = ordering_codes(node.input.schema, Ordering(argument, aggregate.function is Function.MAX))
+        ordered = self._ordered(node.input, node.keys, ((argument, codes),), (), scope)
+        return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
+
+    def _floats(self, node: Reduce, argument: int, scope: Scope) -> Arrangement:
+        collection = self.collection(node.input, scope)
+        keys = tuple(collection.columns[k] for k in node.keys)
+        word = collection.columns[argument]
+        return scope.put(
+            ("floats", node.input, node.keys, argument),
+            lambda: FloatsArrangement(collection.operator, keys, word, collection.width, scope.depth),
+        )
+
+    def _pairs(self, node: Reduce, pair: tuple[int, int], scope: Scope) -> Arrangement:
+        collection = self.collection(node.input, scope)
+        keys = tuple(collection.columns[k] for k in node.keys)
+        x, y = (collection.columns[column] for column in pair)
+        return scope.put(
+            ("pairs", node.input, node.keys, pair),
+            lambda: FloatPairsArrangement(collection.operator, keys, (x, y), collection.width, scope.depth),
+        )
+
+    def _sums(self, node: Reduce, scope: Scope) -> Operator:
+        collection = self.collection(node.input, scope)
+        layout = SlotLayout(node, collection.columns)
+        keys = tuple(collection.columns[k] for k in node.keys)
+        source = scope.put(
+            ("sums", node.input, node.keys, layout.slots),
+            lambda: SumsArrangement(
+                collection.operator, keys, collection.width, scope.depth, layout.slots, self.dictionary
+            ),
+        )
+        kind = Sums if self.times.is_total else SweptSums
+        labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
+        return scope.put(node, lambda: kind(source, layout.finish, labels, FailureLog(self.dictionary)))
+
+    def _intern(self, node: Intern, scope: Scope) -> Collection:
+        source = self.collection(node.input, scope)
+        words = len(node.schema)
+        ids = intern(
+            scope.put,
+            node,
+            source.operator,
+            source.columns,
+            source.width,
+            scope.depth,
+            self.max_rounds,
+            self.times.is_total,
+        )
+        return Collection(ids, (*range(1, words), 0), words)
+
+
+def _is_sums(node: Reduce) -> bool:
+    """Whether a reduce that needs no split accumulates all that it gives."""
+    return not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS

@@ -1,0 +1,50 @@
+"""Joins of two relations and of many."""
+
+from __future__ import annotations
+
+from engine.operators.equijoin import Join as JoinOperator
+from engine.operators.multijoin import MultiJoin as MultiJoinOperator
+from engine.plan.join_paths import orders
+from engine.plan.multijoins import MultiJoin
+from engine.plan.nodes import Join
+from engine.rendering.layout import places
+from engine.rendering.rendering import Rendering
+from engine.rendering.scopes import Collection, Scope, plain
+
+
+class Joins(Rendering):
+    """Joins, of which only the columns that somebody needs are made."""
+
+    def joined(self, node: Join | MultiJoin, needed: tuple[int, ...], scope: Scope) -> Collection:
+        """The given columns of a join."""
+        return (
+            self._join(node, needed, scope)
+            if isinstance(node, Join)
+            else self._multijoin(node, needed, scope)
+        )
+
+    def _join(self, node: Join, needed: tuple[int, ...], scope: Scope) -> Collection:
+        left = self.keyed_arrangement(node.left, node.left_keys, scope)
+        right = self.keyed_arrangement(node.right, node.right_keys, scope)
+        split = len(node.left.schema)
+        left_places = places(split, node.left_keys)
+        right_places = places(len(node.right.schema), node.right_keys)
+        columns = tuple((0, left_places[c]) if c < split else (1, right_places[c - split]) for c in needed)
+        operator = scope.put(
+            ("join", node, needed), lambda: JoinOperator(left, right, len(node.left_keys), columns)
+        )
+        return plain(operator, len(needed))
+
+    def _multijoin(self, node: MultiJoin, needed: tuple[int, ...], scope: Scope) -> Collection:
+        arrangements = {
+            (part, order): self.arranged(part, order, scope)
+            for part, part_orders in orders(node).items()
+            for order in part_orders
+        }
+        attributes = [attribute for row in node.attributes for attribute in row]
+        wanted = tuple(sorted({attributes[c] for c in needed}))
+        operator = scope.put(
+            ("multijoin", node, wanted),
+            lambda: MultiJoinOperator(node, wanted, arrangements),  # type: ignore[arg-type]
+        )
+        return Collection(operator, tuple(wanted.index(attributes[c]) for c in needed), len(wanted))

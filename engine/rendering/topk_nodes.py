@@ -1,0 +1,61 @@
+"""The first rows of groups, from traces in the order of their columns."""
+
+from __future__ import annotations
+
+from engine.kernels.coding import Codes, codes_of
+from engine.operators.topk import OrderedArrangement
+from engine.operators.topk import TopK as TopKOperator
+from engine.plan.lowering import rows_after
+from engine.plan.nodes import Node, Ordering, TopK
+from engine.rendering.rendering import Rendering
+from engine.rendering.scopes import Collection, Scope
+from engine.schema import Schema
+
+
+class Ordered(Rendering):
+    """Traces in an order serve top-k, MIN and MAX."""
+
+    def _top(self, node: TopK, scope: Scope) -> Collection:
+        if node.limit is None:
+            return self.collection(rows_after(node), scope)
+        limit = node.limit
+        keys = tuple(dict.fromkeys(node.keys))
+        order: dict[int, Codes] = {}
+        for ordering in map(Ordering._make, node.order):
+            if ordering.column not in keys:
+                order.setdefault(ordering.column, ordering_codes(node.schema, ordering))
+        rest = tuple(c for c in range(len(node.schema)) if c not in keys and c not in order)
+        source = self._ordered(node.input, keys, tuple(order.items()), rest, scope)
+        operator = scope.put(node, lambda: TopKOperator(source, len(keys), node.offset, limit))
+        places = {column: place for place, column in enumerate((*keys, *order, *rest))}
+        return Collection(operator, tuple(places[c] for c in range(len(places))), len(places))
+
+    def _ordered(
+        self,
+        node: Node,
+        keys: tuple[int, ...],
+        order: tuple[tuple[int, Codes], ...],
+        rest: tuple[int, ...],
+        scope: Scope,
+    ) -> OrderedArrangement:
+        """The columns `keys`, those of `order` with their codes, and `rest` of a node, in order."""
+        collection = self.collection(node, scope)
+        words = collection.columns
+        return scope.put(
+            ("ordered", node, keys, order, rest),
+            lambda: OrderedArrangement(
+                collection.operator,
+                tuple(words[k] for k in keys),
+                tuple((words[c], codes) for c, codes in order),
+                tuple(words[c] for c in rest),
+                collection.width,
+                scope.depth,
+                self.dictionary,
+            ),
+        )
+
+
+def ordering_codes(schema: Schema, ordering: Ordering) -> Codes:
+    """The codes of the words by which a column is ordered."""
+    type = schema.types[ordering.column]
+    return codes_of(type.is_interned, ordering.descending, ordering.nulls_first, type.may_be_wide)

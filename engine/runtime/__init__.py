@@ -1,0 +1,1 @@
+"""The engine: sources and views, advances that are staged and then published, hydration and spilling."""

@@ -1,0 +1,42 @@
+"""What stands at the ends of a dataflow: the inputs of sources, and the histories that are read."""
+
+from __future__ import annotations
+
+from engine.operators.history import History
+from engine.operators.linear import Input
+from engine.operators.running_dataflow import Dataflow
+from engine.plan.nodes import Node, Source
+from engine.rendering import Renderer
+
+
+def reading_order(width: int, key: tuple[int, ...] | None) -> tuple[int, ...]:
+    """The columns of a source in the order of its history's words: the key's first."""
+    keys = tuple(range(width)) if key is None else key
+    return (*keys, *(column for column in range(width) if column not in keys))
+
+
+def put_source(dataflow: Dataflow, node: Source) -> Input:
+    """The input of a source."""
+    input: Input = dataflow.operator(node, Input)  # type: ignore[assignment]
+    return input
+
+
+def history_key(name: str) -> tuple[str, str]:
+    """What the history of a source is known as in its dataflow."""
+    return ("history", name)
+
+
+def put_source_history(dataflow: Dataflow, node: Source, key: tuple[int, ...] | None) -> History:
+    """The history of a source whose input is there."""
+    order = reading_order(len(node.schema), key)
+    history = History(node.name, dataflow.operators[node], order, len(node.schema))
+    dataflow.operator(history_key(node.name), lambda: history)
+    return history
+
+
+def put_view(dataflow: Dataflow, renderer: Renderer, name: str, plan: Node) -> History:
+    """The operators of a view, and its history."""
+    collection = renderer.render(plan)
+    history = History(name, collection.operator, collection.columns, collection.width)
+    dataflow.operator(("history", name, plan), lambda: history)
+    return history

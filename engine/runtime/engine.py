@@ -1,0 +1,397 @@
+"""The engine: sources, views, and advances that are staged and then published whole.
+
+One thread writes; snapshots may be read from any. An advance takes changes at any
+number of epochs at once, and its result does not depend on how they are divided.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from engine.errors import EngineError, EpochError, NameInUse, StoreError, UnknownName
+from engine.operators.arrangement import Arrangement
+from engine.operators.outermost_loop import OutermostLoop
+from engine.operators.rebuild import LoopStatistics
+from engine.operators.running_dataflow import Dataflow, OperatorFailed
+from engine.operators.temporal import Temporal, Today
+from engine.plan.nodes import Node, Source, sources_of
+from engine.runtime.advance import Advance
+from engine.runtime.ends import put_source, put_source_history, reading_order
+from engine.runtime.execution import Executor, Scan, Table
+from engine.runtime.executor_jobs import as_stored, job_over
+from engine.runtime.forgetting import forget_epochs, forget_times
+from engine.runtime.hydration import Hydration
+from engine.runtime.kept import kept_states
+from engine.runtime.observation import Observed, observe
+from engine.runtime.options import DEFAULTS, Options
+from engine.runtime.registry import KnownSource, Registry
+from engine.runtime.rewriting import Captured
+from engine.runtime.spill import Capture, SavedState, Spill, TextPart
+from engine.runtime.stage import Stage
+from engine.schema import Schema
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import TOTAL, Frontier, Order
+from engine.state.snapshot import RelationSnapshot, Snapshot
+from engine.state.store.directory import StateDirectory
+from engine.state.store.manifest import Manifest
+
+FIRST_EPOCH = 1
+
+NO_SCANS: Mapping[str, Scan] = MappingProxyType({})
+
+
+class Engine:
+    def __init__(self, options: Options = DEFAULTS, order: Order = TOTAL, first: int = FIRST_EPOCH) -> None:
+        """`order` is that of times; where they are epochs alone, `first` is the first one."""
+        self.dictionary = Dictionary()
+        self._options = options
+        self._order = order
+        self._dataflow = Dataflow(order)
+        self._registry = Registry()
+        self._staged: Stage | None = None
+        self._texts: tuple[TextPart, ...] = ()
+        self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self._snapshot
+
+    @property
+    def frontier(self) -> Frontier:
+        """The least times that are not complete."""
+        return self._snapshot.frontier
+
+    def differences(self) -> int:
+        """The number of differences held, by all traces."""
+        parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
+        return sum(part.trace.rows for part in parts if isinstance(part, Arrangement))
+
+    def observe(self, view: str) -> tuple[Observed, ...]:
+        """What each operator of a view holds and has done; UnknownName if no such view is maintained."""
+        if view not in self._registry.views:
+            raise UnknownName(f"there is no view {view} that is maintained")
+        return observe(view, self._registry.views, self._dataflow)
+
+    def statistics(self) -> list[LoopStatistics]:
+        """How each recursion of the views was brought up to date so far."""
+        operators = self._dataflow.operators.values()
+        return [replace(loop.statistics) for loop in operators if isinstance(loop, OutermostLoop)]
+
+    def due(self, now: int) -> int | None:
+        """The least time of the clock (`engine.plan.clocked`) after `now` at which a view changes, if any.
+
+        Costs a look at each trace of what comes and goes.
+        """
+        parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
+        moments = (part.due(now) for part in parts if isinstance(part, Temporal | Today))
+        return min((moment for moment in moments if moment is not None), default=None)
+
+    # Sources
+
+    def create_source(
+        self,
+        name: str,
+        schema: Schema,
+        key: tuple[int, ...] | None = None,
+        *,
+        keep: bool = True,
+        state: SavedState | None = None,
+        past: np.ndarray | None = None,
+        kept: tuple[np.ndarray, int] | None = None,
+    ) -> None:
+        """A new input. `key` names the primary key's columns; without one it is a bag.
+
+        With `keep` false its rows only pass through: they cannot be read, and views over
+        it must be there before its first row. With a `state` that `resume` has been called with, and
+        that this very source was part of, it has the rows that are saved; StoreError if they are not.
+        `past` is a delta int64[W + 2, n] of what it was at epochs that are complete.
+        `kept` is a history that it begins with, of epochs that are complete: a delta int64[W + 2, n], and
+        the least epoch at which it can be read.
+        """
+        self._check_new(name)
+        node = Source(name, schema)
+        input = put_source(self._dataflow, node)
+        history = put_source_history(self._dataflow, node, key) if keep else None
+        self._registry.sources[name] = KnownSource(Table(node, key), input, history)
+        if history is not None:
+            items = self._dataflow.operators.items()
+            if state is not None and not state.map((key, it) for key, it in items if it is history):
+                raise StoreError(f"the saved state has no rows of {name}")
+            if past is not None:
+                input.pending = past
+                self._dataflow.run()
+                self._dataflow.publish(self.frontier)
+            if kept is not None:
+                history.begin_with(*kept)
+            readable = self._snapshot.kept(())
+            self._show(name, RelationSnapshot(schema, reading_order(len(schema), key), kept=readable))
+
+    def history_of(self, name: str) -> tuple[np.ndarray, int]:
+        """The differences of a source that are kept, and the least epoch at which it can be read."""
+        relation = self._snapshot.relations[name]
+        return relation.delta(relation.since), relation.since
+
+    def drop_source(self, name: str) -> None:
+        """Forget a source and its rows; NameInUse while a view reads it."""
+        source = self._registry.sources.get(name)
+        if source is None:
+            raise UnknownName(f"there is no source {name}")
+        readers = self._registry.readers(source.table.node)
+        if readers:
+            raise NameInUse(f"{name} is read by {', '.join(readers)}")
+        del self._registry.sources[name]
+        self._collect()
+        self._snapshot = self._snapshot.replaced({name: None})
+
+    # Views
+
+    def create_view(self, name: str, plan: Node, executor: Executor | None = None) -> None:
+        """Maintain `plan` as `name`: at once, for all epochs that its sources keep.
+
+        It is computed here, or by `executor` unless that declines.
+
+        Raises EngineError, and leaves nothing, where the plan does not fit the sources or
+        cannot be computed.
+        """
+        self._check_new(name)
+        self._registry.check_plan(plan)
+        try:
+            view = self._hydrated(name, plan, 0, executor)
+        except EngineError:
+            if not self._order.is_total:
+                raise
+            # An epoch of the past may have had no answer; the present may have one.
+            view = self._hydrated(name, plan, self._snapshot.upper - 1, executor)
+        self._add_view(name, plan, view)
+
+    def restore_view(self, name: str, plan: Node, state: SavedState) -> bool:
+        """Maintain `plan` as `name`, with what its operators kept, and without computing anything.
+
+        `state` is what `resume` was called with, and this very view was part of it. False where something
+        is not saved, StoreError where a file is damaged; then nothing has changed.
+        """
+        self._check_new(name)
+        self._registry.check_plan(plan)
+        view = Hydration.of(name, plan, self._order, self.dictionary, self._options)
+        is_saved = view.map(state, self._dataflow.operators.keys())
+        if is_saved:
+            self._add_view(name, plan, view)
+        return is_saved
+
+    def drop_view(self, name: str) -> None:
+        """Forget a view and the operators that no other view needs."""
+        if name not in self._snapshot.relations or name in self._registry.sources:
+            raise UnknownName(f"there is no view {name}")
+        self._registry.remove_view(name)
+        self._collect()
+        self._snapshot = self._snapshot.replaced({name: None})
+
+    def is_read(self, source: str) -> bool:
+        """Whether a view reads a source."""
+        return bool(self._registry.readers(self._registry.sources[source].table.node))
+
+    def input_rows(self, plan: Node) -> int:
+        """How many differences of its sources the hydration of a plan begins with."""
+        return sum(self.rows(source.name) for source in sources_of(plan))
+
+    def rows(self, name: str) -> int:
+        """About how many rows a source or a view has: the differences that are kept of it."""
+        return self._registry.rows(name)
+
+    def _hydrated(self, name: str, plan: Node, since: int, executor: Executor | None) -> Hydration:
+        """The view's operators, run over the kept history of its sources from `since` on."""
+        view = Hydration.of(name, plan, self._order, self.dictionary, self._options)
+        since = max(since, *(self._since(source) for source in view.inputs), 0)
+        view.history.trace.since = since
+        if executor is None or not self._hydrate_on(executor, view, name, plan, since):
+            view.run(self._snapshot.relations, since)
+        view.dataflow.publish(self.frontier)
+        return view
+
+    def _hydrate_on(self, executor: Executor, view: Hydration, name: str, plan: Node, since: int) -> bool:
+        """Let the executor compute a view; false if it declines."""
+        manifest = self._spilled(executor)
+        kept = self._snapshot.relations
+        names = {source.name for source in sources_of(plan)}
+        stored = {source: as_stored(source, kept[source], manifest, since) for source in names}
+        tables = self._registry.tables(names)
+        job = job_over(manifest, self.dictionary, self._options, f"view {name}", tables, {name: plan})
+        job = replace(job, stored=stored, state={}, fresh=True)
+        return view.run_on(executor, job, self.dictionary)
+
+    def _since(self, source: str) -> int:
+        """The epoch from which on a source is known."""
+        if not self._order.is_total:
+            return 0
+        relation = self._snapshot.relations.get(source)
+        return relation.since if relation is not None else self._snapshot.upper - 1
+
+    def _add_view(self, name: str, plan: Node, view: Hydration) -> None:
+        """Let a view's operators run with the others from now on."""
+        self._dataflow.graft(view.dataflow)
+        self._registry.add_view(name, plan, view.history, self._dataflow.operators.values())
+        kept = self._snapshot.kept(source.name for source in sources_of(plan))
+        order = tuple(range(len(plan.schema)))
+        self._show(name, RelationSnapshot(plan.schema, order, kept=kept))
+
+    # History
+
+    def forget(self, name: str, before: int | Frontier, *, at_once: bool = True) -> None:
+        """No longer tell the epochs before `before` of a relation apart: they cannot be read any more.
+
+        Costs the relation's size, which it may make much smaller; or nothing, if not `at_once`: then its rows
+        become fewer as they are merged, and written to files. What is read at epochs from `before` on does
+        not change. EpochError where `before` is not yet complete. A frontier does the same, at once, for
+        times of several coordinates.
+        """
+        self._check_unstaged()
+        relation = self._snapshot.relations.get(name)
+        if relation is None:
+            raise UnknownName(f"there is no relation {name}")
+        history = self._registry.history(name)
+        if not self._order.is_total:
+            self._show(name, forget_times(name, history, relation, before, self.frontier))
+            return
+        epoch = before.words[0] if isinstance(before, Frontier) else before
+        if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
+            self._show(name, relation)
+
+    # Advances
+
+    def stage(
+        self,
+        deltas: Mapping[str, np.ndarray],
+        upper: int | Frontier,
+        executor: Executor | None = None,
+        scans: Mapping[str, Scan] = NO_SCANS,
+    ) -> Stage:
+        """Compute what follows from changes at times that are not complete yet, but are by `upper`.
+
+        Of epochs, these are the ones from `snapshot.upper` up to, not including, `upper`.
+        `deltas` has a delta int64[W + 2, n] a source. Nothing is visible until the stage is
+        published. A view that cannot be computed is quarantined by it: see `Stage.failed`.
+
+        It is computed here, or by `executor` unless that declines. Rows that only an executor can read,
+        by source, come in the epoch `snapshot.upper`; Declined where it does not take them.
+        """
+        self._check_unstaged()
+        deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
+        frontier = upper if isinstance(upper, Frontier) else Frontier(self._order, (upper,))
+        self._registry.check_deltas(deltas, self.frontier, frontier)
+        advance = Advance(self._dataflow, self._registry, self.dictionary, self._options, deltas, scans)
+        stage = Stage(frontier, self._dataflow.operators, self._publish, self._abort)
+        try:
+            while not self._is_computed(advance, stage, executor):
+                self._collect(without=stage.failed)
+        except BaseException:
+            advance.abort()
+            self._dataflow.restore(stage.operators)
+            raise
+        self._staged = stage
+        return stage
+
+    def _is_computed(self, advance: Advance, stage: Stage, executor: Executor | None) -> bool:
+        """Compute an advance; false if that has to be done again, without views that have failed just now."""
+        try:
+            if executor is None or not advance.run_on(executor, self._spilled(executor), stage):
+                advance.run()
+            return True
+        except OperatorFailed as failure:
+            advance.abandon(failure, stage)
+            return False
+
+    def _publish(self, stage: Stage) -> None:
+        self._unstage(stage)
+        changed = self._dataflow.publish(stage.frontier)
+        relations = dict(self._snapshot.relations)
+        for name, reason in stage.failed.items():
+            del self._registry.views[name]
+            relations[name] = replace(relations[name], failure=reason)
+        self._snapshot = self._refreshed(Snapshot(stage.frontier, relations, self.dictionary), changed)
+
+    def _abort(self, stage: Stage) -> None:
+        self._unstage(stage)
+        self._dataflow.abort()
+        self._dataflow.restore(stage.operators)
+
+    def _unstage(self, stage: Stage) -> None:
+        if self._staged is not stage:
+            raise EpochError("the stage is published or aborted already")
+        self._staged = None
+
+    # Files
+
+    def resume(self, state: SavedState) -> None:
+        """Begin where a state was saved; its sources and views are then created with it. For a new engine."""
+        if self._registry.sources or self._snapshot.relations or len(self.dictionary):
+            raise EpochError("an engine that has something cannot begin with a saved state")
+        self._texts = state.absorb_texts(self.dictionary)
+        frontier = Frontier(self._order, (state.manifest.upper,))
+        self._snapshot = Snapshot(frontier, {}, self.dictionary)
+
+    def spill(self, directory: StateDirectory, shards: int) -> Manifest:
+        """Write to files what is in memory alone, divided into `shards`, and hold it by them."""
+        capture = self.capture()
+        try:
+            spill = capture.write(directory, shards)
+        except BaseException:
+            self.release(capture)
+            raise
+        self.install(spill)
+        return spill.manifest
+
+    def capture(self) -> Capture:
+        """What there is now: any thread may write it, and it is then installed or released."""
+        self._check_unstaged()
+        states = kept_states(self._dataflow.operators.items())
+        captured = tuple(Captured.of(fingerprint, state) for fingerprint, state in states)
+        return Capture(self._snapshot.upper, captured, self.dictionary, len(self.dictionary), self._texts)
+
+    def install(self, spill: Spill) -> None:
+        """Let the files of a spill stand for what they hold, where it is still there."""
+        if self._texts is spill.capture.texts:
+            self._texts = spill.texts
+        self._snapshot = self._refreshed(self._snapshot, spill.install())
+
+    def release(self, capture: Capture) -> None:
+        """What was captured is not going to be installed."""
+        capture.release()
+
+    def files(self) -> set[str]:
+        """The names of the files that are held."""
+        states = kept_states(self._dataflow.operators.items())
+        names = {file.name for _, state in states for file in state.trace.files()}
+        return names | {part.file.name for part in self._texts}
+
+    # Inside
+
+    def _check_unstaged(self) -> None:
+        if self._staged is not None:
+            raise EpochError("a stage is neither published nor aborted")
+
+    def _check_new(self, name: str) -> None:
+        self._check_unstaged()
+        if name in self._registry.sources or name in self._snapshot.relations:
+            raise NameInUse(f"there is a relation {name} already")
+
+    def _spilled(self, executor: Executor) -> Manifest:
+        """The state in files, where an executor finds it."""
+        return self.spill(executor.directory, executor.shards)
+
+    def _collect(self, without: Collection[str] = ()) -> None:
+        """Drop the operators that no source and no view (but those of `without`) needs."""
+        self._dataflow.keep(self._registry.outputs(without))
+
+    def _refreshed(self, snapshot: Snapshot, changed: Iterable[object]) -> Snapshot:
+        """The snapshot with the relations whose history or errors are among the changed states."""
+        names = self._registry.changed(changed)
+        kept = snapshot.relations
+        return snapshot.replaced({name: self._registry.refreshed(name, kept[name]) for name in names})
+
+    def _show(self, name: str, relation: RelationSnapshot) -> None:
+        """Show a relation, with its history as it is now."""
+        self._snapshot = self._snapshot.replaced({name: self._registry.refreshed(name, relation)})

@@ -1,0 +1,82 @@
+"""Jobs for executors, and what is done with their outcomes."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import replace
+
+from engine.operators.operator import Operator
+from engine.operators.running_dataflow import Dataflow
+from engine.plan.fingerprint import fingerprint
+from engine.plan.nodes import Node
+from engine.runtime.execution import Job, Outcome, Stored, Table, ViewsFailed
+from engine.runtime.kept import every_operator, kept_states
+from engine.runtime.options import Options
+from engine.runtime.rewriting import opened
+from engine.state.dictionary import Dictionary
+from engine.state.snapshot import RelationSnapshot
+from engine.state.store.directory import StateDirectory
+from engine.state.store.files import BatchFile
+from engine.state.store.manifest import Manifest
+
+
+def job_over(
+    manifest: Manifest,
+    dictionary: Dictionary,
+    options: Options,
+    name: str,
+    tables: Iterable[Table],
+    views: Mapping[str, Node],
+) -> Job:
+    """A job of views over the state that a manifest names, in which nothing has changed so far."""
+    return Job(
+        name=name,
+        tables=tuple(tables),
+        views=tuple(views.items()),
+        epoch=manifest.upper,
+        since=manifest.upper,
+        state=manifest.arrangements,
+        texts=manifest.texts,
+        exceptions=dictionary.exceptions,
+        max_rounds=options.max_rounds,
+        rebuild=options.rebuild,
+    )
+
+
+def as_stored(name: str, relation: RelationSnapshot, manifest: Manifest, since: int) -> Stored:
+    """The differences of a source that are kept, in files; epochs before `since` are taken for it."""
+    width = len(relation.order)
+    files = manifest.arrangements[fingerprint(("history", name))]
+    return Stored(files, (*relation.places.tolist(), width, width + 1), since)
+
+
+def receive(dataflow: Dataflow, outcome: Outcome, directory: StateDirectory, dictionary: Dictionary) -> None:
+    """Stage what was computed elsewhere: operators hold it by its files when it is published."""
+    for file in outcome.texts:
+        dictionary.absorb(*directory.read_texts(file))
+    step = dataflow.step()
+    for name, state in kept_states(dataflow.operators.items()):
+        files = outcome.files.get(name)
+        if files:
+            state.receive(tuple(opened(directory, state.trace, file) for file in files), step)
+
+
+def with_outcome(manifest: Manifest, outcome: Outcome, upper: int) -> Manifest:
+    """The state of `manifest` after an advance to `upper`."""
+    files: dict[str, tuple[BatchFile, ...]] = dict(manifest.arrangements)
+    for name, new in outcome.files.items():
+        files[name] = (*files.get(name, ()), *new)
+    return replace(manifest, upper=upper, arrangements=files, texts=(*manifest.texts, *outcome.texts))
+
+
+def failed_operator(dataflow: Dataflow, failure: ViewsFailed) -> Operator | None:
+    """The operator that has failed elsewhere."""
+    for path, operator in every_operator(dataflow.operators.items()):
+        if not _is_local(path) and fingerprint(*path) == failure.fingerprint:
+            return operator
+    return None
+
+
+def _is_local(path: tuple[Hashable, ...]) -> bool:
+    """Whether a path means something to this process alone: that of what enters a loop, which never fails."""
+    return any(isinstance(key, tuple) and key[0] == "enter" for key in path)

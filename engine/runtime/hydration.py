@@ -1,0 +1,81 @@
+"""Hydration: the operators of a new view, brought from nothing to what its sources are.
+
+They are rendered into a dataflow of their own. It runs over the whole kept history of the sources, here
+or on an executor, or takes from files what it kept before; the engine then grafts it to the running one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from dataclasses import dataclass
+
+from engine.operators.history import History
+from engine.operators.linear import Input
+from engine.operators.running_dataflow import Dataflow, OperatorFailed
+from engine.plan.nodes import Node
+from engine.rendering import Renderer
+from engine.runtime.ends import put_view
+from engine.runtime.execution import Declined, Executor, Job, ViewsFailed
+from engine.runtime.executor_jobs import receive
+from engine.runtime.options import Options
+from engine.runtime.spill import SavedState
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import Order
+from engine.state.snapshot import RelationSnapshot
+
+
+@dataclass(frozen=True, eq=False)
+class Hydration:
+    """A view's dataflow, and in it the view's history and the inputs of its sources."""
+
+    dataflow: Dataflow
+    history: History
+    inputs: Mapping[str, Input]
+
+    @staticmethod
+    def of(name: str, plan: Node, order: Order, dictionary: Dictionary, options: Options) -> Hydration:
+        """Nothing has run yet."""
+        dataflow = Dataflow(order)
+        renderer = Renderer(dataflow, dictionary, options.max_rounds, options.rebuild)
+        history = put_view(dataflow, renderer, name, plan)
+        return Hydration(dataflow, history, renderer.inputs)
+
+    def run(self, relations: Mapping[str, RelationSnapshot], since: int) -> None:
+        """Compute the view from what is kept of its sources, whose epochs before `since` count as it.
+
+        EngineError where it cannot be computed.
+        """
+        for source, input in self.inputs.items():
+            if source in relations:
+                input.pending = relations[source].delta(since)
+        try:
+            self.dataflow.run()
+        except OperatorFailed as failed:
+            raise failed.reason from failed
+
+    def run_on(self, executor: Executor, job: Job, dictionary: Dictionary) -> bool:
+        """Let the executor compute the view; false if it declines, EngineError where that cannot be."""
+        try:
+            outcome = executor.run(job)
+        except Declined:
+            return False
+        except ViewsFailed as failure:
+            raise failure.cause from failure
+        self._leave_constants(self.dataflow.operators)
+        receive(self.dataflow, outcome, executor.directory, dictionary)
+        return True
+
+    def map(self, state: SavedState, running: Collection[Hashable]) -> bool:
+        """Take from files what the operators keep that do not run yet; false where that is not all saved."""
+        new = self.dataflow.operators.keys() - running
+        if not state.map((key, it) for key, it in self.dataflow.operators.items() if key in new):
+            return False
+        self._leave_constants(new)
+        return True
+
+    def _leave_constants(self, keys: Collection[Hashable]) -> None:
+        """The rows of constants have come already."""
+        for key in keys:
+            operator = self.dataflow.operators[key]
+            if isinstance(operator, Input):
+                operator.pending = None

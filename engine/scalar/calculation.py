@@ -1,0 +1,142 @@
+"""Arithmetic: exact for integers and decimals, where an overflow fails the row; IEEE's for floats."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from engine.kernels import arithmetic as kernels
+from engine.kernels.words import NULL
+from engine.plan.expressions import Op
+from engine.scalar import wide_numbers as wide
+from engine.scalar.duck_literals import shown
+from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.row_failures import Failure, Report
+from engine.scalar.wide_numbers import settled
+from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
+from engine.state.dictionary import Dictionary
+
+_CHECKED = {
+    Op.ADD: kernels.add,
+    Op.SUB: kernels.subtract,
+    Op.MUL: kernels.multiply,
+    Op.INTDIV: kernels.quotient,
+    Op.MOD: kernels.remainder,
+}
+_SIGNS = {Op.NEG: kernels.negative, Op.ABS: kernels.absolute}
+_FLOATS = {
+    Op.ADD: (kernels.float_basic, 0),
+    Op.SUB: (kernels.float_basic, 1),
+    Op.MUL: (kernels.float_basic, 2),
+    Op.DIV: (kernels.float_basic, 3),
+    Op.MOD: (kernels.float_other, 0),
+    Op.NEG: (kernels.float_other, 1),
+    Op.ABS: (kernels.float_other, 2),
+    Op.SQRT: (kernels.float_other, 3),
+}
+OPERATORS = frozenset(_FLOATS) | frozenset(_CHECKED)
+
+
+def bounds(type: Type) -> tuple[int, int]:
+    """The least and greatest number of a kind of integers or of NUMERIC that is its own word."""
+    if type.kind is Kind.NUMERIC:
+        limit = 10 ** min(type.precision or 0, WORD_DIGITS) - 1
+        return -limit, limit
+    return INTEGER_RANGES[type.kind]
+
+
+def arithmetic(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator | None:
+    """The evaluator of an arithmetic operator; None where it does not work on the type."""
+    if any(arg.type.kind is not type.kind for arg in args):
+        return None
+    if type.is_float and op in _FLOATS:
+        return _of_floats(op, args, type)
+    if (type.is_integer or type.kind is Kind.NUMERIC) and (op in _SIGNS):
+        return _signed(op, args[0], type, dictionary)
+    if type.is_integer and op in _CHECKED:
+        return _checked(op, args[0], args[1], type, dictionary)
+    if type.kind is Kind.NUMERIC and op in (Op.ADD, Op.SUB, Op.MUL, Op.MOD) and _scales_fit(op, args, type):
+        return _checked(op, args[0], args[1], type, dictionary)
+    return None
+
+
+def _scales_fit(op: Op, args: Sequence[Evaluator], type: Type) -> bool:
+    scales = [arg.type.scale or 0 for arg in args]
+    return sum(scales) == type.scale if op is Op.MUL else scales == [type.scale] * 2
+
+
+def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    kernel = _CHECKED[op]
+    low, high = bounds(type)
+    of_left, of_right = left.evaluate, right.evaluate
+    types = (left.type, right.type)
+    exact = wide.arithmetic(op, type, dictionary) if any(t.may_be_wide for t in (*types, type)) else None
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        a = of_left(batch, report, None)
+        b = of_right(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        failed = kernel(a, b, low, high, out)
+        if exact is not None:
+            failed = settled(exact, types, (a, b), out, dictionary)
+        if failed:
+            a, b = full(a, out.size), full(b, out.size)
+            rows = np.flatnonzero((out == NULL) & (a != NULL) & (b != NULL))
+            report.append(Failure(rows, rows, lambda places: [explain(a[i], b[i]) for i in places]))
+        return out
+
+    def explain(a: int, b: int) -> str:
+        why = "division by zero" if b == 0 and op in (Op.INTDIV, Op.MOD) else f"{type} overflow"
+        first, second = shown(int(a), left.type, dictionary), shown(int(b), right.type, dictionary)
+        return f"{why}: {first} {op.value} {second}"
+
+    return Evaluator(evaluate, type)
+
+
+def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    kernel = _SIGNS[op]
+    _, high = bounds(type)
+    inner = arg.evaluate
+    exact = wide.arithmetic(op, type, dictionary) if type.may_be_wide else None
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        a = inner(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        failed = kernel(a, high, out)
+        if exact is not None:
+            failed = settled(exact, (arg.type,), (a,), out, dictionary)
+        if failed:
+            a = full(a, out.size)
+            rows = np.flatnonzero((out == NULL) & (a != NULL))
+            report.append(Failure(rows, rows, lambda places: [explain(a[i]) for i in places]))
+        return out
+
+    def explain(a: int) -> str:
+        sign = "-" if op is Op.NEG else "abs "
+        return f"{type} overflow: {sign}({shown(int(a), arg.type, dictionary)})"
+
+    # The least word of a decimal is the negative of the greatest.
+    return Evaluator(evaluate, type, total=arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT))
+
+
+def _of_floats(op: Op, args: Sequence[Evaluator], type: Type) -> Evaluator:
+    kernel, code = _FLOATS[op]
+    inner: list[Callable] = [arg.evaluate for arg in args]
+    first, second = inner[0], inner[-1]
+    unary = len(args) == 1
+    single = type.kind is Kind.REAL
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        a = first(batch, report, None)
+        b = a if unary else second(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        kernel(code, a, b, out)
+        if single:
+            kernels.round_to_single(out)
+        return out
+
+    return Evaluator(evaluate, type, total=all(arg.total for arg in args))

@@ -1,0 +1,259 @@
+"""Casts between kinds, as DuckDB makes them.
+
+Floats become integers by rounding half to even, decimals half away from zero. A value
+that does not fit fails its row, or with `lenient` is NULL. Text is parsed and, but for
+integers and truth values, written by DuckDB itself, but for what `written` knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from engine.errors import PlanError
+from engine.kernels import casts as kernels
+from engine.kernels import logic
+from engine.kernels.words import NULL
+from engine.scalar import wide_numbers as wide
+from engine.scalar.calculation import bounds
+from engine.scalar.duck_literals import shown, type_name
+from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.foreign import foreign
+from engine.scalar.remembered import Memo
+from engine.scalar.row_failures import Failure, Report
+from engine.scalar.written import is_rewritten, readable
+from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
+from engine.state.dictionary import Dictionary
+
+Convert = Callable[[np.ndarray, np.ndarray], int | None]
+"""Converts words int64[n] or int64[1] into another int64[n]; how many rows failed, None for none ever."""
+
+_BY_KERNELS = frozenset(
+    {
+        Kind.BOOLEAN,
+        Kind.NUMERIC,
+        Kind.REAL,
+        Kind.DOUBLE,
+        Kind.DATE,
+        Kind.TIMESTAMP,
+        Kind.TIMESTAMPTZ,
+        *INTEGER_RANGES,
+    }
+)
+_SAME_WORDS = frozenset(
+    {
+        (Kind.REAL, Kind.DOUBLE),
+        (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+        (Kind.TIMESTAMPTZ, Kind.TIMESTAMP),
+        (Kind.UUID, Kind.TEXT),
+        (Kind.JSON, Kind.TEXT),
+    }
+)
+_FEW = 16  # up to so many integers, one by one beats Arrow
+_HUGE = 4 * 10**WORD_DIGITS  # a divisor that leaves nothing of any decimal's word
+
+
+def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+    """The evaluator of CAST or, with `lenient`, TRY_CAST; PlanError for kinds between which there is none."""
+    if arg.type == type:
+        return arg
+    if (arg.type.kind, type.kind) in _SAME_WORDS:
+        return arg.typed(type)
+    if Kind.TEXT in (arg.type.kind, type.kind):
+        return _of_text(arg, type, lenient, dictionary)
+    if _holds_all(arg.type, type):
+        return arg.typed(type)
+    if not {arg.type.kind, type.kind} <= _BY_KERNELS:
+        return _foreign(arg, type, lenient, dictionary)
+    convert = _converter(arg.type, type)
+    if convert is None:
+        raise PlanError(f"there is no cast of {arg.type} to {type}")
+    return _converted(arg, type, convert, lenient, dictionary)
+
+
+def _holds_all(source: Type, target: Type) -> bool:
+    """Whether the words of the source mean the same in the target, all of them."""
+    if source.kind is Kind.BOOLEAN:
+        return target.is_integer
+    if source.is_integer and target.is_integer:
+        return bounds(source)[1] <= bounds(target)[1]
+    if source.kind is not Kind.NUMERIC or target.kind is not Kind.NUMERIC:
+        return False
+    return source.scale == target.scale and (source.precision or 0) <= (target.precision or 0)
+
+
+def _converter(source: Type, target: Type) -> Convert | None:
+    exact = source.is_integer or source.kind in (Kind.NUMERIC, Kind.BOOLEAN)
+    scale = source.scale or 0
+    match target.kind:
+        case Kind.BOOLEAN if exact or source.is_float:
+            return _to_truth
+        case Kind.DATE if source.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
+            return kernels.instants_to_days
+        case Kind.TIMESTAMP | Kind.TIMESTAMPTZ if source.kind is Kind.DATE:
+            return kernels.days_to_instants
+        case Kind.REAL if source.kind is Kind.DOUBLE:
+            return kernels.to_single
+        case Kind.REAL | Kind.DOUBLE if exact:
+            return _to_floats(scale, target.kind is Kind.REAL)
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT | Kind.NUMERIC if exact:
+            return _rescaled((target.scale or 0) - scale, *bounds(target))
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT if source.is_float:
+            return _from_floats(1.0, True, *bounds(target))
+        case Kind.NUMERIC if source.is_float:
+            return _from_floats(10.0 ** (target.scale or 0), False, *bounds(target))
+    return None
+
+
+def _to_truth(words: np.ndarray, out: np.ndarray) -> None:
+    logic.compare(logic.NE, words, np.zeros(1, np.int64), out)
+
+
+def _to_floats(scale: int, single: bool) -> Convert:
+    power = min(10**scale, 2**63 - 1)
+
+    def convert(words: np.ndarray, out: np.ndarray) -> None:
+        kernels.to_floats(words, power, 10.0**scale, single, out)
+
+    return convert
+
+
+def _rescaled(shift: int, low: int, high: int) -> Convert:
+    """Words times 10**shift, within bounds."""
+    if shift > WORD_DIGITS:
+        factor, divisor, low, high = 1, 1, 0, 0
+    elif shift >= 0:
+        factor, divisor = 10**shift, 1
+    else:
+        factor, divisor = 1, 10**-shift if -shift <= WORD_DIGITS else _HUGE
+
+    def convert(words: np.ndarray, out: np.ndarray) -> int:
+        return kernels.rescale(words, factor, divisor, low, high, out)
+
+    return convert
+
+
+def _from_floats(power: float, to_even: bool, low: int, high: int) -> Convert:
+    """Bounds become exclusive, since their neighbours are floats exactly; -2**63 is no number of ours."""
+    below = float(low - 1) if low - 1 > NULL else float(NULL)
+    above = float(high + 1)
+
+    def convert(words: np.ndarray, out: np.ndarray) -> int:
+        return kernels.from_floats(words, power, to_even, below, above, out)
+
+    return convert
+
+
+def _converted(
+    arg: Evaluator, type: Type, convert: Convert, lenient: bool, dictionary: Dictionary
+) -> Evaluator:
+    inner = arg.evaluate
+    exact = _exact(arg.type, type, dictionary)
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = inner(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        failed = convert(words, out)
+        if exact is not None:
+            failed = wide.settled(exact, (arg.type,), (words,), out, dictionary)
+        if failed and not lenient:
+            words = full(words, out.size)
+            rows = np.flatnonzero((out == NULL) & (words != NULL))
+            report.append(Failure(rows, rows, lambda places: [explain(words[i]) for i in places]))
+        return out
+
+    def explain(word: int) -> str:
+        return f"{shown(int(word), arg.type, dictionary)} is no {type}: out of range"
+
+    return Evaluator(evaluate, type, total=arg.total and lenient)
+
+
+def _exact(source: Type, target: Type, dictionary: Dictionary) -> wide.Compute | None:
+    """How to cast what the kernel leaves; None if the kernel can do all."""
+    if target.may_be_wide and source.is_float:
+        return wide.from_float(target, dictionary)
+    if source.may_be_wide and target.is_float:
+        return wide.to_float(source, target)
+    if (source.may_be_wide or target.may_be_wide) and target.is_numeric:
+        return wide.rescale(source, target, dictionary)
+    return None
+
+
+def _of_text(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+    if arg.type.is_integer:
+        return _written(arg, type, dictionary)
+    if arg.type.kind is Kind.BOOLEAN:
+        words = [np.array([dictionary.word(text)], np.int64) for text in ("true", "false")]
+        return _chosen(arg, type, *words)
+
+    return _foreign(arg, type, lenient, dictionary)
+
+
+def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+    """The cast as DuckDB makes it."""
+
+    def explain(row: np.ndarray, reason: str) -> str:
+        word = int(row[0]) if row.size else arg.constant
+        return f"{shown(word, arg.type, dictionary)} is no {type}"  # type: ignore[arg-type]
+
+    template = f"CAST({{0}} AS {type_name(type)})"
+    given = arg
+    if arg.type.kind is Kind.TEXT and is_rewritten(type):
+        given = _readable(arg, type, dictionary)
+    elif arg.type.kind is Kind.BYTEA and type.kind is Kind.TEXT:
+        template = "'\\x' || lower(hex({0}))"
+    return foreign(template, [given], type, dictionary, explain, lenient)
+
+
+def _readable(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    """Texts as DuckDB casts them to the type."""
+
+    def compute(rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        texts = dictionary.texts(rows[0])
+        return dictionary.intern([None if text is None else readable(text, type) for text in texts]), {}
+
+    inner = arg.evaluate
+    memo = Memo(1, compute)
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = inner(batch, report, None)
+        found = np.empty(words.size, np.int64)
+        memo(np.ascontiguousarray(words[np.newaxis]), found)
+        return found
+
+    constant = arg.constant
+    if constant is not None:
+        constant = int(evaluate(np.empty((0, 1), np.int64), [], None)[0])
+    return replace(arg, evaluate=evaluate, constant=constant)
+
+
+def _written(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    """Integers as text."""
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = inner(batch, report, None)
+        if words.size <= _FEW:
+            texts = [None if word == NULL else str(word) for word in words.tolist()]
+            return dictionary.intern(texts)
+        return dictionary.intern(pa.array(words, mask=words == NULL).cast(pa.string()))
+
+    return Evaluator(evaluate, type, total=arg.total)
+
+
+def _chosen(arg: Evaluator, type: Type, true: np.ndarray, false: np.ndarray) -> Evaluator:
+    """Truth values as one of two words."""
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        truth = inner(batch, report, None)
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        logic.choose(truth, true, np.where(truth == NULL, NULL, false), out)
+        return out
+
+    return Evaluator(evaluate, type, total=arg.total)

@@ -1,0 +1,160 @@
+"""Words as DuckDB's SQL shows and reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+
+from engine.codec.durations import duration
+from engine.codec.numerals import number_of
+from engine.codec.ordered_text import text_elements, text_interval, text_word
+from engine.codec.timestamps import EPOCH, EPOCH_DAY, time_text
+from engine.codec.values import decimal_text, word_float
+from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
+from engine.kernels.words import NULL
+from engine.scalar.written import interval_words
+from engine.schema import Kind, Type
+from engine.state.dictionary import Dictionary
+
+_NAMES = {
+    Kind.REAL: "FLOAT",
+    Kind.DOUBLE: "DOUBLE",
+    Kind.TEXT: "VARCHAR",
+    Kind.TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE",
+    Kind.BYTEA: "BLOB",
+}
+_MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
+_AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow has as texts, unlike DuckDB
+
+
+def type_name(type: Type) -> str:
+    """The type as DuckDB calls it."""
+    if type.kind is Kind.NUMERIC:
+        return f"DECIMAL({type.precision},{type.scale})"
+    if type.element is not None:
+        return f"{type_name(type.element)}[]"
+    return _NAMES.get(type.kind, str(type))
+
+
+def is_arrow_text(type: Type) -> bool:
+    """Whether DuckDB takes for text what Arrow has of the type."""
+    return _scalar(type).kind in _AS_TEXT
+
+
+def as_typed(name: str, type: Type) -> str:
+    """The expression of a column, which Arrow gave DuckDB, that has exactly the type."""
+    return f"CAST({name} AS {type_name(type)})" if is_arrow_text(type) else name
+
+
+def _scalar(type: Type) -> Type:
+    """The type of an array's elements, of their elements if those are arrays; any other type itself."""
+    return type if type.element is None else _scalar(type.element)
+
+
+def shown(word: int, type: Type, dictionary: Dictionary) -> str:
+    """The value as a person would write it in SQL."""
+    if word == NULL:
+        return "NULL"
+    if type.is_interned:
+        return _shown_text(dictionary.text(word), type)
+    return _shown_word(number_of(word, dictionary) if type.may_be_wide else word, type)
+
+
+def _shown_text(text: str, type: Type) -> str:
+    match type.kind:
+        case Kind.ARRAY if type.element is not None:
+            element = type.element
+            parts = (_element(part, element, _shown_text, _shown_word) for part in text_elements(text))
+            return f"[{', '.join(parts)}]"
+        case Kind.INTERVAL:
+            return f"'{duration(text_interval(text))}'"
+        case Kind.BYTEA:
+            return f"'\\x{text}'"
+    return quoted(text)
+
+
+def _shown_word(word: int, type: Type) -> str:
+    """`word` is the number that it stands for, of a NUMERIC."""
+    match type.kind:
+        case Kind.BOOLEAN:
+            return "true" if word else "false"
+        case Kind.NUMERIC:
+            return decimal_text(word, type.scale or 0)
+        case Kind.REAL | Kind.DOUBLE:
+            return repr(word_float(word))
+        case Kind.ENUM:
+            return quoted(type.labels[word])
+        case Kind.TIME:
+            return f"'{time_text(word)}'"
+        case Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
+            return f"'{_moment(word, type) or word}'"
+        case _:
+            return str(word)
+
+
+def literal(word: int, type: Type, dictionary: Dictionary) -> str | None:
+    """The value as a DuckDB expression of exactly its type; None where SQL text cannot say it."""
+    if word == NULL:
+        return f"CAST(NULL AS {type_name(type)})"
+    try:
+        if type.is_interned:
+            return _literal_text(dictionary.text(word), type)
+        return _literal_word(number_of(word, dictionary) if type.may_be_wide else word, type)
+    except _Unsaid:
+        return None
+
+
+class _Unsaid(Exception):
+    """SQL text cannot say a value."""
+
+
+def _literal_text(text: str, type: Type) -> str:
+    if type.element is not None:
+        element = type.element
+        parts = (_element(part, element, _literal_text, _literal_word) for part in text_elements(text))
+        said = f"[{', '.join(parts)}]"
+    elif "\0" in text:
+        raise _Unsaid
+    elif type.kind is Kind.INTERVAL:
+        said = quoted(interval_words(text_interval(text)))
+    elif type.kind is Kind.BYTEA:
+        return f"unhex('{text}')"
+    else:
+        said = quoted(text)
+    return f"CAST({said} AS {type_name(type)})"
+
+
+def _literal_word(word: int, type: Type) -> str:
+    if type.kind in _MOMENTS and not _moment(word, type):
+        raise _Unsaid
+    said = _shown_word(word, type)
+    if type.is_float:
+        said = f"'{said}'"  # a bare number would be read as a decimal first
+    return f"CAST({said} AS {type_name(type)})"
+
+
+def _element(
+    text: str | None, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int, Type], str]
+) -> str:
+    """An array's element by one of two functions."""
+    if text is None:
+        return "NULL"
+    return of_text(text, type) if type.is_interned else of_word(text_word(text), type)
+
+
+def quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _moment(word: int, type: Type) -> str:
+    """A day or moment; empty for years that are not 1 to 9999, which DuckDB writes in its own way."""
+    infinite = INFINITE_DAY if type.kind is Kind.DATE else INFINITE_INSTANT
+    if abs(word) == infinite:
+        return "infinity" if word > 0 else "-infinity"
+    try:
+        if type.kind is Kind.DATE:
+            return date.fromordinal(word + EPOCH_DAY).isoformat()
+        zone = "+00" if type.kind is Kind.TIMESTAMPTZ else ""
+        return (EPOCH + timedelta(microseconds=word)).isoformat(" ") + zone
+    except (ValueError, OverflowError):
+        return ""

@@ -1,0 +1,136 @@
+"""Numbers beyond a word's digits (`engine.codec.numerals`): the rows that kernels leave are computed exactly.
+
+Kernels know words alone. A row is left to the functions here if one of its numbers is wide, or if the kernel
+found no word for its result; they are few, and taken one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from engine.codec.numerals import is_wide, number_of, word_of
+from engine.codec.values import float_word, word_float
+from engine.kernels.words import NULL
+from engine.plan.expressions import Op
+from engine.scalar.evaluator import full
+from engine.schema import INTEGER_RANGES, Kind, Type
+from engine.state.dictionary import Dictionary
+
+Compute = Callable[..., int | None]
+"""Numbers, as words of their types mean them, to the word of the result; None if there is none."""
+
+
+def settled(
+    compute: Compute,
+    types: Sequence[Type],
+    operands: Sequence[np.ndarray],
+    out: np.ndarray,
+    dictionary: Dictionary,
+) -> int:
+    """Sets `out` int64[n] in the rows that are left to `compute`; how many have no result, and NULL in `out`.
+
+    The operands, int64[n] or of one word for all rows, are of `types`.
+    """
+    columns = [full(words, out.size) for words in operands]
+    known = np.logical_and.reduce([words != NULL for words in columns])
+    left = out == NULL
+    for words, type in zip(columns, types, strict=True):
+        if type.may_be_wide:
+            left |= is_wide(words)
+    failed = 0
+    for row in np.flatnonzero(left & known).tolist():
+        numbers = [
+            _number(int(words[row]), type, dictionary) for words, type in zip(columns, types, strict=True)
+        ]
+        word = compute(*numbers)
+        out[row] = NULL if word is None else word
+        failed += word is None
+    return failed
+
+
+def _number(word: int, type: Type, dictionary: Dictionary) -> int:
+    return number_of(word, dictionary) if type.may_be_wide else word
+
+
+def arithmetic(op: Op, type: Type, dictionary: Dictionary) -> Compute:
+    """An operator over numbers with the result's type, a NUMERIC."""
+    operator = _OPERATORS[op]
+
+    def compute(*numbers: int) -> int | None:
+        return _fitting(operator(*numbers), type, dictionary)
+
+    return compute
+
+
+def rescale(source: Type, target: Type, dictionary: Dictionary) -> Compute:
+    """The cast of an exact number to another kind of exact number, rounded half away from zero."""
+    shift = (target.scale or 0) - (source.scale or 0)
+
+    def compute(number: int) -> int | None:
+        if shift >= 0:
+            return _fitting(number * 10**shift, target, dictionary)
+        divisor = 10**-shift
+        size = (2 * abs(number) + divisor) // (2 * divisor)
+        return _fitting(size if number > 0 else -size, target, dictionary)
+
+    return compute
+
+
+def to_float(source: Type, target: Type) -> Compute:
+    """The cast of a number to a float."""
+    divisor = 10 ** (source.scale or 0)
+
+    def compute(number: int) -> int:
+        value = number / divisor
+        return float_word(float(np.float32(value)) if target.kind is Kind.REAL else value)
+
+    return compute
+
+
+def from_float(target: Type, dictionary: Dictionary) -> Compute:
+    """The cast of a float to a NUMERIC, rounded half away from zero."""
+    factor = 10.0 ** (target.scale or 0)
+
+    def compute(word: int) -> int | None:
+        value = word_float(word) * factor
+        if not abs(value) < 10.0**39:
+            return None
+        size = int(abs(value) + 0.5) if abs(value) < 2.0**52 else int(abs(value))
+        return _fitting(size if value > 0 else -size, target, dictionary)
+
+    return compute
+
+
+def _fitting(number: int | None, type: Type, dictionary: Dictionary) -> int | None:
+    """The word of a number of `type`; None if it is beyond it."""
+    if number is None:
+        return None
+    if type.is_integer:
+        low, high = INTEGER_RANGES[type.kind]
+        return number if low <= number <= high else None
+    return word_of(number, dictionary) if abs(number) < 10 ** (type.precision or 0) else None
+
+
+def _remainder(a: int, b: int) -> int | None:
+    """Signed as `a`; none of a division by zero."""
+    if b == 0:
+        return None
+    size = abs(a) % abs(b)
+    return size if a >= 0 else -size
+
+
+_OPERATORS: dict[Op, Callable[..., int | None]] = {
+    Op.ADD: lambda a, b: a + b,
+    Op.SUB: lambda a, b: a - b,
+    Op.MUL: lambda a, b: a * b,
+    Op.MOD: _remainder,
+    Op.NEG: lambda a: -a,
+    Op.ABS: abs,
+}
+
+
+def both_wide(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """The rows int64[k] in which two different wide numbers of one sign stand: words do not order these."""
+    return np.flatnonzero(is_wide(left) & is_wide(right) & ((left ^ right) >= 0) & (left != right))

@@ -1,0 +1,71 @@
+"""A layer: a batch of a trace, and the index by which its keys are found if it is large enough for one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernels.index import FEWEST, MOST, SLOTS_A_KEY, count_keys, index_rows
+from engine.kernels.layers import KEY, SPREAD, register, register_index
+from engine.state.store.files import BatchFile
+
+
+@dataclass(eq=False)
+class Index:
+    """The slots of a batch's index by its first `key` words; `keys` are entered so far."""
+
+    slots: np.ndarray
+    place_bits: int
+    key: int
+    keys: int = 0
+
+    @staticmethod
+    def of_size(rows: int, keys: int, key: int) -> Index | None:
+        """An empty index of a batch of so many rows and keys at most; None where it would not pay."""
+        if key <= 0 or not FEWEST <= rows < MOST:
+            return None
+        return Index(np.zeros(SLOTS_A_KEY * keys, np.uint32), rows.bit_length(), key)
+
+    def enter(self, batch: np.ndarray, start: int, stop: int) -> None:
+        """Take in the batch's rows from `start` up to `stop`, which follow those taken in before."""
+        self.keys += index_rows(batch, start, stop, self.slots, self.place_bits, self.key)
+
+
+@dataclass(eq=False, slots=True)
+class Layer:
+    """`file` is the one that the rows and the index are mapped from, None if they are in memory alone."""
+
+    rows: np.ndarray
+    index: Index | None = None
+    file: BatchFile | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the rows and of the index."""
+        return self.rows.nbytes + (0 if self.index is None else self.index.slots.nbytes)
+
+    @property
+    def most_keys(self) -> int:
+        """The batch has no more keys than this."""
+        return len(self.rows) if self.index is None else self.index.keys
+
+    def indexed(self, key: int) -> Layer:
+        """The layer with an index by `key` words, if it should have one."""
+        if self.index is not None or key <= 0 or len(self.rows) < FEWEST:
+            return self
+        index = Index.of_size(len(self.rows), count_keys(self.rows, key), key)
+        if index is not None:
+            index.enter(self.rows, 0, len(self.rows))
+        return Layer(self.rows, index, self.file)
+
+    def register(self, table: np.ndarray, line: int, key: int) -> None:
+        """Write the layer into a line of a table; `key` is the trace's."""
+        register(table, line, self.rows)
+        if self.index is not None:
+            register_index(table, line, self.index.slots, self.index.place_bits, self.index.key)
+        elif key == SPREAD:
+            table[line, KEY] = SPREAD

@@ -1,0 +1,238 @@
+"""What can be read: every source and view at every kept epoch, immutable.
+
+A snapshot is swapped whole when an advance is published. It may be read from any thread,
+for as long as anybody holds it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.errors import EpochError, JoinTooLarge, UnknownName
+from engine.kernels.arrange import arrange
+from engine.kernels.join import MOST_PAIRS, join
+from engine.kernels.layers import table_of
+from engine.kernels.merge import merge
+from engine.kernels.read import rows_between, rows_until
+from engine.kernels.times import rows_before
+from engine.schema import Schema
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import BEGINNING, Frontier
+
+_NO_ROUNDS = np.empty(0, np.int64)
+_NO_MASKS = np.empty(0, np.int64)
+_CACHED_EPOCHS = 2
+
+Rows = tuple[np.ndarray, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class RelationSnapshot:
+    """A relation's history. `order` names the columns in the order of the batches' words.
+
+    It can be read from the epoch `since` on; where times have several coordinates, at or after
+    an element of `kept`.
+    """
+
+    schema: Schema
+    order: tuple[int, ...]
+    batches: tuple[np.ndarray, ...] = ()
+    since: int = 0
+    errors: tuple[np.ndarray, ...] = ()
+    failure: str | None = None
+    kept: Frontier = BEGINNING
+    _cache: dict[int, Rows] = field(default_factory=dict)
+
+    @property
+    def places(self) -> np.ndarray:
+        """The word at which each column is."""
+        return np.argsort(np.array(self.order, np.int64))
+
+    def rows(self, epoch: int) -> Rows:
+        """Words [W, n] in the schema's order and counts [n]."""
+        found = self._cache.get(epoch)
+        if found is None:
+            batch = _accumulate(self.batches, len(self.order), epoch, self.kept.order.masks)
+            batch = batch[batch[:, -1] > 0]
+            words = np.ascontiguousarray(batch[:, self.places].T)
+            found = words, np.ascontiguousarray(batch[:, -1])
+            if len(self._cache) >= _CACHED_EPOCHS:
+                self._cache.clear()
+            self._cache[epoch] = found
+        return found
+
+    def delta(self, since: int = 0) -> np.ndarray:
+        """All differences that are kept, as a new delta [W + 2, n]; epochs before `since` count as it."""
+        width = len(self.order)
+        none = np.empty((0, width + 2), np.int64)
+        rows = self.batches[0] if len(self.batches) == 1 else np.concatenate([none, *self.batches])
+        delta = np.ascontiguousarray(rows[:, [*self.places, width, width + 1]].T)
+        np.maximum(delta[width], since, out=delta[width])
+        return delta
+
+    def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
+        return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure, self.kept)
+
+
+def _accumulate(batches: tuple[np.ndarray, ...], width: int, time: int, masks: np.ndarray) -> np.ndarray:
+    """All rows at or before a time as one batch at epoch 0."""
+    if len(masks):
+        found = (rows_before(batch, width, time, masks) for batch in batches)
+    else:
+        found = (rows_until(batch, width, time) for batch in batches)
+    parts = sorted(found, key=len, reverse=True)
+    if not parts:
+        return np.empty((0, width + 2), np.int64)
+    while len(parts) > 1:
+        last = parts.pop()
+        parts[-1] = merge(parts[-1], last, width, 0)
+    return parts[0]
+
+
+class Snapshot:
+    """The relations as of every time that is complete by `frontier`."""
+
+    def __init__(
+        self, frontier: Frontier, relations: Mapping[str, RelationSnapshot], dictionary: Dictionary
+    ) -> None:
+        self.frontier = frontier
+        self.relations = relations
+        self._dictionary = dictionary
+
+    def replaced(self, relations: Mapping[str, RelationSnapshot | None]) -> Snapshot:
+        """The snapshot with other relations in place of those of these names, or none where they are None."""
+        merged = {**self.relations, **relations}
+        present = {name: relation for name, relation in merged.items() if relation is not None}
+        return Snapshot(self.frontier, present, self._dictionary)
+
+    @property
+    def upper(self) -> int:
+        """The first epoch that is not complete; EpochError where times have several coordinates."""
+        if not self.frontier.order.is_total:
+            raise EpochError(f"times have the coordinates {', '.join(self.frontier.order.names)}: name one")
+        return self.frontier.words[0]
+
+    def _relation(self, name: str) -> RelationSnapshot:
+        try:
+            return self.relations[name]
+        except KeyError:
+            raise UnknownName(f"there is no relation {name}") from None
+
+    def _epoch(self, relation: RelationSnapshot, name: str, epoch: int | None) -> int:
+        if epoch is None:
+            return self.upper - 1
+        if not self.frontier.order.is_total:
+            return self._time(relation, name, epoch)
+        if not relation.since <= epoch < self.upper:
+            raise EpochError(
+                f"{name} cannot be read at epoch {epoch}: its history goes from epoch "
+                f"{relation.since} to {self.upper - 1}"
+            )
+        return epoch
+
+    def _time(self, relation: RelationSnapshot, name: str, time: int) -> int:
+        order = self.frontier.order
+        if not self.frontier.is_complete(time):
+            raise EpochError(f"{name} cannot be read at {order.unpack(time)}, which is not complete")
+        if relation.kept.is_complete(time):
+            raise EpochError(
+                f"{name} cannot be read at {order.unpack(time)}: its history begins with {relation.kept}"
+            )
+        return time
+
+    def schema(self, name: str) -> Schema:
+        return self._relation(name).schema
+
+    def since(self, name: str) -> int:
+        """The least epoch at which the relation can be read."""
+        return self._relation(name).since
+
+    def kept(self, names: Iterable[str]) -> Frontier:
+        """The times at or after which all of these relations, as far as there are any, can be read."""
+        order = self.frontier.order
+        words: tuple[int, ...] = (0,)
+        for name in names:
+            if name in self.relations:
+                others = self.relations[name].kept.words
+                words = order.frontier(order.join(a, b) for a in words for b in others)
+        return Frontier(order, words)
+
+    def failure(self, name: str) -> str | None:
+        """Why the view is no longer maintained, if so."""
+        return self._relation(name).failure
+
+    def rows(self, name: str, epoch: int | None = None) -> Rows:
+        """The relation's distinct rows at an epoch (the newest): words [W, n], sorted, and counts [n].
+
+        They are sorted by their words, a source's primary key first. Raises EpochError.
+        """
+        relation = self._relation(name)
+        return relation.rows(self._epoch(relation, name, epoch))
+
+    def changes(self, name: str, since: int, until: int) -> np.ndarray:
+        """The relation's differences at the epochs after `since`, up to `until`, as a delta [W + 2, n].
+
+        Ordered by epoch, then by words; consolidated. Raises EpochError where `since` is
+        before the kept history.
+        """
+        relation = self._relation(name)
+        self._epoch(relation, name, max(since, 0))
+        width = len(relation.order)
+        until = min(until, self.upper - 1)
+        parts = [rows_between(batch, width, since, until) for batch in relation.batches]
+        delta = np.concatenate(parts, axis=1) if parts else np.empty((width + 2, 0), np.int64)
+        by_epoch = arrange(
+            np.ascontiguousarray(delta), np.array([width, *range(width)], np.int64), _NO_ROUNDS
+        )
+        columns = [1 + place for place in relation.places]
+        return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
+
+    def differences(self, name: str) -> np.ndarray:
+        """All differences of the relation that are kept, as a consolidated delta [W + 2, n]."""
+        relation = self._relation(name)
+        order = np.arange(len(relation.order) + 1)
+        return np.ascontiguousarray(arrange(relation.delta(), order, _NO_ROUNDS).T)
+
+    def lookup(self, name: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The newest rows under given keys of a source.
+
+        `keys` [K, m] holds the columns of the primary key, or whole rows of a bag, in the
+        key's order. Returns words [W, j], counts [j] and int64[j], the position in `keys`
+        that each row answers.
+        """
+        relation = self._relation(name)
+        width = len(relation.order)
+        key, asked = keys.shape
+        probe = np.empty((key + 3, asked), np.int64)
+        probe[:key] = keys
+        probe[key] = np.arange(asked)
+        probe[key + 1] = 0
+        probe[key + 2] = 1
+        batch = arrange(probe, np.arange(key + 2), _NO_ROUNDS)
+        columns = np.array([*(~w for w in range(width)), key], np.int64)
+        found, _, excess = join(
+            batch, key + 1, table_of(list(relation.batches)), key, width, 0, _NO_ROUNDS, columns, _NO_MASKS
+        )
+        if excess:
+            raise JoinTooLarge.of(excess, MOST_PAIRS)
+        found[width + 1] = 0
+        rows = arrange(found, np.arange(width + 2), _NO_ROUNDS)
+        rows = rows[rows[:, -1] > 0]
+        return (
+            np.ascontiguousarray(rows[:, relation.places].T),
+            np.ascontiguousarray(rows[:, -1]),
+            np.ascontiguousarray(rows[:, width]),
+        )
+
+    def errors(self, name: str, epoch: int | None = None) -> list[tuple[str, int]]:
+        """The messages of the rows that fail in this view or in what it reads, with their number."""
+        relation = self._relation(name)
+        if not relation.errors:
+            return []
+        time = self._epoch(relation, name, epoch)
+        rows = _accumulate(relation.errors, 1, time, self.frontier.order.masks)
+        counts = ((self._dictionary.text(word), count) for word, _, count in rows.tolist())
+        return sorted((message, count) for message, count in counts if count > 0)

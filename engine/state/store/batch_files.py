@@ -1,0 +1,90 @@
+"""The layout of a batch file: a header, the rows, and the slots of the index.
+
+    magic 8 bytes | version u32 | CRC-32 u32 of all that follows
+    rows | columns | key | keys | slots | place bits, int64 each
+    the rows, int64, row by row | the index's slots, uint32
+
+Numbers are little-endian. `key` is the trace's; the last three are 0 without an index. The header
+has 64 bytes, so that rows and slots lie as an array in memory does: a file is mapped and read in
+place. It is mapped copy-on-write because kernels take arrays that may be written; none writes to
+a batch. A small file is cheaper to read than to map, and then its checksum costs nothing.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from engine.errors import StoreError
+from engine.state.layer import Index, Layer
+from engine.state.store.files import BatchFile
+
+VERSION = 1
+SMALL = 1 << 17
+"""Bytes up to which a file is read instead of mapped."""
+_MAGIC = b"freshetB"
+_PREFIX = struct.Struct("<8sII")
+_SHAPE = struct.Struct("<6q")
+_HEADER = _PREFIX.size + _SHAPE.size
+
+
+def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
+    """The checksum of a batch's file and its content, piece by piece."""
+    rows, index = layer.rows, layer.index
+    slots = np.empty(0, np.uint32) if index is None else index.slots
+    keys, place_bits = (0, 0) if index is None else (index.keys, index.place_bits)
+    shape = _SHAPE.pack(*rows.shape, key, keys, len(slots), place_bits)
+    words = np.ascontiguousarray(rows, "<i8").reshape(-1)
+    content: list[bytes | memoryview] = [shape, words.data, slots.astype("<u4", copy=False).data]
+    checksum = 0
+    for piece in content:
+        checksum = zlib.crc32(piece, checksum)
+    return checksum, [_PREFIX.pack(_MAGIC, VERSION, checksum), *content]
+
+
+def open_batch(path: Path, file: BatchFile) -> Layer:
+    """The batch, mapped; StoreError names a file that is missing, or not the one that was written.
+
+    Of a large file only the header and the size are looked at.
+    """
+    content = _content(path, file)
+    rows, columns, _, keys, slots, place_bits = _SHAPE.unpack_from(content.data, _PREFIX.size)
+    end = _HEADER + 8 * rows * columns
+    matrix = content[_HEADER:end].view(np.int64).reshape(rows, columns)
+    index = Index(content[end:].view(np.uint32), place_bits, file.key, keys) if slots else None
+    return Layer(matrix, index, file)
+
+
+def verify(path: Path, file: BatchFile) -> None:
+    """Reads all of the file; StoreError if a byte of it has changed."""
+    _check_sum(path, file, _content(path, file))
+
+
+def _content(path: Path, file: BatchFile) -> np.ndarray:
+    """The file's bytes, uint8[size], its header checked."""
+    try:
+        size = path.stat().st_size
+        if size != file.size or size < _HEADER:
+            raise StoreError(f"the state's file {path} has {size} bytes instead of {file.size}")
+        mapped = size > SMALL
+        content = np.asarray(np.memmap(path, np.uint8, "c") if mapped else np.fromfile(path, np.uint8))
+    except FileNotFoundError:
+        raise StoreError(f"the state's file {path} is missing") from None
+    magic, version, checksum = _PREFIX.unpack_from(content.data)
+    if magic == _MAGIC and version != VERSION:
+        raise StoreError(f"the state's file {path} has version {version}; this release reads {VERSION}")
+    rows, columns, key, _, slots, _ = _SHAPE.unpack_from(content.data, _PREFIX.size)
+    promised = (_MAGIC, file.checksum, file.rows, file.columns, file.key, file.size)
+    if (magic, checksum, rows, columns, key, _HEADER + 8 * rows * columns + 4 * slots) != promised:
+        raise StoreError(f"the state's file {path} is not the one that was written")
+    if not mapped:
+        _check_sum(path, file, content)
+    return content
+
+
+def _check_sum(path: Path, file: BatchFile, content: np.ndarray) -> None:
+    if zlib.crc32(content.data[_PREFIX.size :]) != file.checksum:
+        raise StoreError(f"the state's file {path} is damaged: its checksum does not match")

@@ -1,0 +1,283 @@
+"""A trace: all differences of a collection, as a spine of immutable sorted batches.
+
+A batch is an int64 matrix of rows `[W words | d rounds | epoch | K diffs]`, sorted by
+words, rounds and epoch, consolidated. Batches lie from the largest to the smallest; a reader
+sees each of them, and a row's value is the sum over all.
+
+Two neighbours of similar size are merged. Small merges happen at once; large ones go on
+by the rows that are inserted meanwhile, so that no single insertion pays for them, and
+are read as their two inputs until they are done.
+
+A trace that is looked up by key has an index beside each batch that is large enough
+(`engine.kernels.index`), which a large merge builds as it goes.
+
+Beneath these batches lies the *base*, which insertions never merge: batches that are mapped from
+files (`engine.state.store`), in any number and of any size, and those that are being written to files.
+
+Epochs below `since` are no longer told apart: a merge advances them to `since`. A trace
+that only serves operators keeps `since` at its frontier and becomes as small as its
+collection. Rounds are kept.
+
+Not thread-safe; what `batches()` returned stays valid for ever.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from copy import copy
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from engine.kernels.layers import COLUMNS
+from engine.kernels.merge import compact, merge, merge_step
+from engine.kernels.times import advance_batch
+from engine.state.layer import Index, Layer
+from engine.state.layer_merge import Merge
+from engine.state.packed_times import Frontier
+from engine.state.store.files import BatchFile
+
+AT_ONCE = 128
+"""Rows up to which a merge is done at once."""
+QUANTUM = 4096
+"""Rows that a large merge goes on by at a time."""
+EFFORT = 10
+"""Rows that every merge under way is owed for a row inserted."""
+
+
+class Trace:
+    """A spine of batches of `width` words and rounds, epoch, and `diffs` diffs.
+
+    `key` is the number of words by which batches are looked up, 0 if they are not, and SPREAD if their
+    first words are spread evenly.
+    """
+
+    def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
+        self.width = width
+        self.diffs = diffs
+        self.since = since
+        self.key = 0
+        self._base: list[Layer] = []
+        self._layers: list[Layer | Merge] = []
+        self._merges: list[Merge] = []
+        self.table = np.empty((16, COLUMNS), np.int64)
+        self.count = 0
+        self._held: list[Layer] = []
+        self._compacted = 0
+
+    def emptied(self) -> Trace:
+        """A trace like this one, without a row."""
+        empty = copy(self)
+        empty._base, empty._layers, empty._merges, empty._held = [], [], [], []
+        empty.table = np.empty((16, COLUMNS), np.int64)
+        empty.count = empty._compacted = 0
+        return empty
+
+    @property
+    def rows(self) -> int:
+        """Differences held, those of merges under way counted once."""
+        return sum(len(batch) for batch in self._held)
+
+    def batches(self) -> tuple[np.ndarray, ...]:
+        """The batches whose sum the trace is."""
+        return tuple(layer.rows for layer in self._held)
+
+    def layers(self) -> tuple[Layer, ...]:
+        """The same batches, each with its index and its file."""
+        return tuple(self._held)
+
+    @property
+    def memory(self) -> int:
+        """Bytes in memory: batches that are in no file, their indexes, and the room of merges under way."""
+        held = sum(layer.bytes for layer in self._held if layer.file is None)
+        return held + sum(merge.bytes for merge in self._merges)
+
+    # The base
+
+    def files(self) -> list[BatchFile]:
+        """The files from which batches are mapped."""
+        return [layer.file for layer in self._base if layer.file is not None]
+
+    def map(self, layers: Iterable[Layer]) -> None:
+        """Add mapped batches to the base."""
+        mapped = list(layers)
+        if mapped:
+            self._rebase([*self._base, *mapped])
+
+    def capture(self) -> tuple[Layer, ...]:
+        """All batches: insertions leave them alone until they are exchanged or released."""
+        if self._layers:
+            self._merges.clear()
+            self._layers.clear()
+            self._rebase(list(self._held))
+        return tuple(self._base)
+
+    def exchange(self, captured: Collection[Layer], mapped: Iterable[Layer]) -> bool:
+        """Let mapped batches of the same rows stand for captured ones; false if these are no longer there."""
+        gone = set(map(id, captured))
+        if not gone <= set(map(id, self._base)):
+            return False
+        self._rebase([*(layer for layer in self._base if id(layer) not in gone), *mapped])
+        return True
+
+    def release(self) -> None:
+        """Let insertions merge again what was captured and is in no file."""
+        released = [layer for layer in self._base if layer.file is None]
+        if released:
+            self._layers[:] = sorted((*released, *self._layers), key=len, reverse=True)
+            while self._balance():
+                pass
+            self._rebase([layer for layer in self._base if layer.file is not None])
+
+    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+        """A batch as it is written to files: the same in every process."""
+        return rows
+
+    def import_rows(self, rows: np.ndarray) -> np.ndarray:
+        """A batch of a file as the trace has it in memory."""
+        return rows
+
+    # Merging
+
+    def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
+        """The batch of the rows of two, their epochs advanced to `since`."""
+        return merge(left, right, self.width, since)
+
+    def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
+        """The batch of the rows of any number, their epochs advanced to `since`: the smallest first."""
+        if not batches:
+            return np.empty((0, self.width + 1 + self.diffs), np.int64)
+        if len(batches) == 1:
+            return compact(batches[0], self.width, since)
+        heap = [(len(batch), place, batch) for place, batch in enumerate(batches)]
+        heapify(heap)
+        while len(heap) > 1:
+            _, _, left = heappop(heap)
+            _, place, right = heappop(heap)
+            merged = self.merge(left, right, since)
+            heappush(heap, (len(merged), place, merged))
+        return heap[0][2]
+
+    def merge_step(
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+    ) -> bool:
+        """Go on with a merge into `out` for `fuel` rows; true when it is done."""
+        return merge_step(left, right, out, state, self.width, self.since, fuel)
+
+    def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
+        """Add a batch. Costs its own size and a share of the merges that it brings about."""
+        size = len(batch)
+        if size == 0:
+            return
+        layers = self._layers
+        while layers:
+            last = layers[-1]
+            if isinstance(last, Merge) or len(last) + len(batch) > AT_ONCE:
+                break
+            batch, index = self.merge(last.rows, batch, self.since), None
+            layers.pop()
+        if len(batch):
+            layers.append(Layer(batch, index))
+        if not len(batch) or self._is_unbalanced() or (self._merges and self._work(size)):
+            while self._balance():
+                pass
+            self._retable(0)
+        else:
+            self._retable(max(len(layers) - 1, 0))
+
+    def finish(self) -> None:
+        """Merge everything to one batch in memory, with every epoch advanced to `since`."""
+        self._merges.clear()
+        batch = self.merge_all(self.batches(), self.since)
+        self._layers[:] = [Layer(batch)] if len(batch) else []
+        self._rebase([])
+
+    def compact_to(self, frontier: Frontier) -> None:
+        """Make times one that `frontier` no longer tells apart, whenever the trace has become twice as large.
+
+        For times of several coordinates, where merges leave them as they are.
+        """
+        if self.rows >= 2 * self._compacted + AT_ONCE:
+            self.compact(frontier)
+
+    def compact(self, frontier: Frontier) -> None:
+        """Make times one that `frontier` no longer tells apart, at once."""
+        self.finish()
+        batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
+        advanced = [
+            advance_batch(batch, self.width, frontier.array, frontier.order.masks) for batch in batches
+        ]
+        self._layers[:] = [Layer(batch).indexed(self.key) for batch in advanced if len(batch)]
+        self._retable(0)
+        self._compacted = self.rows
+
+    def _is_unbalanced(self) -> bool:
+        """Whether the two newest layers are neighbours of similar size."""
+        if len(self._layers) < 2:
+            return False
+        left, right = self._layers[-2:]
+        return not (isinstance(left, Merge) or isinstance(right, Merge)) and len(left) <= 2 * len(right)
+
+    def _balance(self) -> bool:
+        """Merge or start to merge neighbours of similar size, newest first; true if anything has changed."""
+        layers = self._layers
+        changed = False
+        for index in range(len(layers) - 1, 0, -1):
+            if index >= len(layers):
+                continue
+            left, right = layers[index - 1], layers[index]
+            if isinstance(left, Merge) or isinstance(right, Merge) or len(left) > 2 * len(right):
+                continue
+            merged = self._begin(left, right)
+            layers[index - 1 : index + 1] = [merged] if isinstance(merged, Merge) or len(merged) else []
+            changed = True
+        return changed
+
+    def _begin(self, left: Layer, right: Layer) -> Layer | Merge:
+        if len(left) + len(right) <= QUANTUM:
+            return Layer(self.merge(left.rows, right.rows, self.since))
+        under_way = Merge(left, right, self.key)
+        self._merges.append(under_way)
+        return under_way
+
+    def _work(self, inserted: int) -> bool:
+        """Pay every merge under way for `inserted` rows; true if one has ended."""
+        ended = False
+        for under_way in tuple(self._merges):
+            under_way.owed += EFFORT * inserted
+            if under_way.owed < QUANTUM:
+                continue
+            merged = under_way.go_on(self)
+            if merged is not None:
+                self._merges.remove(under_way)
+                place = next(i for i, layer in enumerate(self._layers) if layer is under_way)
+                self._layers[place : place + 1] = [merged] if len(merged) else []
+                ended = True
+        return ended
+
+    def _rebase(self, base: list[Layer]) -> None:
+        """Have another base, and write all of the table."""
+        self._base = base
+        self._held[:] = base
+        for line, layer in enumerate(base[: len(self.table)]):
+            layer.register(self.table, line, self.key)
+        self._retable(0)
+
+    def _retable(self, first: int) -> None:
+        """Write the table's lines from layer `first` on; no merge is under way after a `first` above 0."""
+        held = self._held
+        start = len(self._base) + (first + len(self._merges) if first else 0)
+        del held[start:]
+        for place in range(first, len(self._layers)):
+            layer = self._layers[place]
+            if isinstance(layer, Merge):
+                held += (layer.left, layer.right)
+            else:
+                layer = self._layers[place] = layer.indexed(self.key)
+                held.append(layer)
+        self.count = len(held)
+        if self.count > len(self.table):
+            self.table = np.empty((2 * self.count, COLUMNS), np.int64)
+            start = 0
+        for line in range(start, self.count):
+            held[line].register(self.table, line, self.key)

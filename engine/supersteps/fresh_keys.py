@@ -1,0 +1,43 @@
+"""Rows of a scan must have keys that are not there yet."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernels.lookup import find_ranges
+from engine.operators.history import History
+from engine.runtime.execution import Table
+from engine.supersteps.shard import Shard
+from engine.supersteps.spec import Spec
+
+TAKEN = "taken"
+"""In place of a failed operator: a key is there twice. The message is the table's name."""
+
+
+def check_new_keys(spec: Spec, shard: Shard) -> tuple[str, str, str] | None:
+    """The error of the first table whose rows have a key that another row has, and the key's words."""
+    for table in spec.tables:
+        if table.node.name in spec.scanned and table.key is not None:
+            history: History = shard.rendered.dataflow.operators["history", table.node.name]  # type: ignore
+            key = _taken_key(history, table)
+            if key is not None:
+                return TAKEN, table.node.name, ",".join(map(str, key))
+    return None
+
+
+def _taken_key(history: History, table: Table) -> tuple[int, ...] | None:
+    """The words of a key that is there twice."""
+    batch = history.batch
+    if batch is None:
+        return None
+    width = len(table.key or ())
+    keys = np.ascontiguousarray(batch[:, :width])
+    twice = batch[:, -1] != 1
+    twice[1:] |= (keys[1:] == keys[:-1]).all(axis=1)
+    lows, highs = find_ranges(history.trace.table[: history.trace.count], keys)
+    held = np.zeros(len(keys), np.int64)
+    for layer, rows in enumerate(history.trace.batches()):
+        for k in np.flatnonzero(highs[layer] > lows[layer]).tolist():
+            held[k] += rows[lows[layer, k] : highs[layer, k], -1].sum()
+    taken = keys[twice | (held > 0)]
+    return tuple(taken[0].tolist()) if len(taken) else None

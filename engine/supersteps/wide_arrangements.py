@@ -1,0 +1,72 @@
+"""Arrangements that are looked up by more keys than they are divided by: every shard has all of what is new.
+
+What is published can be read by all anyway. A shard's part of a change is its own to work on; the
+others' parts are beside it, to be looked up.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from engine.kernels.layers import COLUMNS
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
+from engine.state.layer import Layer
+
+
+class Foreign:
+    """Other shards' parts of an arrangement's new batches: of the current step, and of earlier ones."""
+
+    def __init__(self) -> None:
+        self.current: list[np.ndarray] = []
+        self.settled: list[np.ndarray] = []
+
+    def settle(self) -> None:
+        self.settled += self.current
+        self.current = []
+
+
+class WideArrangement:
+    """An arrangement, or one that has entered a loop, with all that other shards have of it."""
+
+    def __init__(self, source: Arrangement | EnteredArrangement, foreign: Foreign) -> None:
+        self._source = source
+        self._foreign = foreign
+        self.width = source.width
+        self.depth = source.depth
+
+    @property
+    def batch(self) -> np.ndarray | None:
+        return self._source.batch
+
+    @property
+    def published(self) -> int:
+        return self._source.published
+
+    @property
+    def changed(self) -> int:
+        current = self._foreign.current if self._is_now else []
+        return self._source.changed + sum(map(len, current))
+
+    def look_up_by(self, key: int) -> None:
+        self._source.look_up_by(key)
+
+    def before(self) -> np.ndarray:
+        if not self._is_now:
+            return self.after()
+        return self._with(self._source.before(), self._foreign.settled)
+
+    def after(self) -> np.ndarray:
+        return self._with(self._source.after(), [*self._foreign.settled, *self._foreign.current])
+
+    @property
+    def _is_now(self) -> bool:
+        """Whether the changes happen in the current step."""
+        return not isinstance(self._source, EnteredArrangement) or self._source.is_entering
+
+    def _with(self, table: np.ndarray, batches: list[np.ndarray]) -> np.ndarray:
+        wider = np.empty((len(table) + len(batches), COLUMNS), np.int64)
+        wider[: len(table)] = table
+        for line, batch in enumerate(batches, len(table)):
+            Layer(batch).register(wider, line, 0)
+        return wider

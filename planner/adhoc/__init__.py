@@ -1,0 +1,1 @@
+"""Ad-hoc queries and changes of rows, as DuckDB's SQL over snapshots."""

@@ -1,0 +1,262 @@
+"""Ad-hoc queries as DuckDB text over named snapshots.
+
+Every table or view that a query refers to becomes a reference to a snapshot of it: at
+the version or time that the query gives it (`FROM v VERSION AS OF 12`), or the newest.
+CTEs hide relations of their names. What is left are names of snapshots that the text
+alone can mean, so that it reads nothing else; table functions stay, and the connection
+that runs the text must be one that can open no files.
+
+Names are folded as the catalog's are. A query is not checked here beyond its relations:
+DuckDB binds it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from sqlglot import exp
+from sqlglot.errors import ErrorLevel
+
+from planner.adhoc.enum_labels import with_typed_labels
+from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
+from planner.dialects import in_duckdb
+from planner.dialects.as_written import written_in
+from planner.errors import InvalidQuery, UnknownTable, Unsupported
+from planner.identifiers import fold, relation_name
+from planner.positions import fail, position
+from planner.suggestions import did_you_mean
+
+_CALLS = {
+    exp.CurrentDate: "today",
+    exp.CurrentTimestamp: "get_current_timestamp",
+    exp.Localtimestamp: "current_localtimestamp",
+}
+"""DuckDB's functions for names of the time, which it would take for columns of these names."""
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
+
+
+@dataclass(frozen=True)
+class Reference:
+    """`alias` stands in the text for `relation` at an epoch (`version`) or a time (`timestamp`, aware).
+
+    With neither it is the newest state. With a `row` it is each distinct row once, behind
+    a first column of that name that holds the row's place.
+    """
+
+    alias: str
+    relation: str
+    version: int | None = None
+    timestamp: datetime | None = None
+    row: str | None = None
+
+
+@dataclass(frozen=True)
+class AdhocQuery:
+    """`sql` is DuckDB's; `integer_division` says whether its `/` of integers is an integer.
+
+    `columns` are the names, in lower case, of all the columns that it can read; None is
+    every column. `names` has the places of names in the user's text, in order, by the
+    name in lower case.
+    """
+
+    sql: str
+    references: tuple[Reference, ...]
+    integer_division: bool = False
+    columns: frozenset[str] | None = None
+    names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def place(self, offset: int) -> tuple[int | None, int | None]:
+        """Line and column in the user's text of the name at `offset` of `sql`, if it is one."""
+        name = re.match(r"\w+", self.sql[offset:].lstrip('"'))
+        if name is None:
+            return None, None
+        before = len(re.findall(rf"(?i)(?<!\w){name[0]}(?![\w#])", self.sql[:offset]))
+        places = self.names.get(name[0].lower(), ())
+        return places[before] if before < len(places) else (None, None)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The table node of an UPDATE or DELETE, whose rows are told apart by a column called `row`."""
+
+    node: exp.Table
+    row: str
+
+
+def adhoc_query(query: exp.Expression, relations: Relations, target: Target | None = None) -> AdhocQuery:
+    """The query over snapshots of `relations`, by their names; the tree is changed.
+
+    UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
+    """
+    names = _places(query)
+    dialect = written_in(query)
+    with_plain_names(query, relations, dialect)
+    with_plain_rows(query, dialect)
+    with_typed_labels(query, relations, dialect)
+    for identifier in query.find_all(exp.Identifier):
+        identifier.set("this", fold(identifier))
+    for select in query.find_all(exp.Select):
+        select.set("expressions", [_named(column) for column in select.expressions])
+    for node in list(query.find_all(*_CALLS)):
+        if not node.this:
+            node.replace(exp.Anonymous(this=_CALLS[type(node)]))
+    query = in_duckdb(query)
+    columns = _columns(query)
+    references: dict[tuple, Reference] = {}
+    divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
+    for table, ctes in _tables(query):
+        if not isinstance(table.this, exp.Identifier):
+            continue
+        if table.args.get("db") is None and fold(table.this) in ctes:
+            if table.args.get("version") is not None:
+                fail(InvalidQuery(f"{table.name} is a CTE and has no versions"), table)
+            continue
+        _refer(table, relations, ctes, references, target)
+    return AdhocQuery(
+        query.sql("duckdb", comments=False), tuple(references.values()), divides, columns, names
+    )
+
+
+def _columns(query: exp.Expression) -> frozenset[str] | None:
+    """The names that columns are read by; None where they can be read without being named."""
+    aliases = {table.alias_or_name for table in query.find_all(exp.Table)}
+    for node in query.walk():
+        match node:
+            case exp.Star() if not isinstance(node.parent, exp.Count):
+                return None
+            case exp.Column() if not node.table and node.name in aliases:
+                return None
+            case exp.Join(method="NATURAL") | exp.Columns() | exp.Pivot():
+                return None
+            case exp.TableAlias() if node.columns:
+                return None
+    return frozenset(identifier.name.lower() for identifier in query.find_all(exp.Identifier))
+
+
+def _named(column: exp.Expression) -> exp.Expression:
+    """A column of a select list under the name that a view's would have: its text, where it has none."""
+    if isinstance(column, _NAMED) or column.is_star:
+        return column
+    name = column.sql(
+        "duckdb", comments=False, normalize_functions="lower", unsupported_level=ErrorLevel.IGNORE
+    )
+    return exp.Alias(this=column, alias=exp.to_identifier(name, quoted=True))
+
+
+def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Where names and functions stand, in order, by name."""
+    found: dict[str, set[tuple[int, int]]] = {}
+    for node in query.walk():
+        name = _written_name(node)
+        line, column = position(node) if name else (None, None)
+        if line is not None and column is not None:
+            found.setdefault(name, set()).add((line, column))
+    return {name: tuple(sorted(places)) for name, places in found.items()}
+
+
+def _written_name(node: exp.Expr) -> str:
+    """The name that the node is or calls, as DuckDB's text will have it; empty for any other."""
+    if isinstance(node, exp.Identifier | exp.Anonymous):
+        return node.name.lower()
+    if not isinstance(node, exp.Func):
+        return ""
+    if not any(node.iter_expressions()):
+        return node.sql("duckdb").split("(")[0].lower()
+    return node.sql_name().lower() if "line" in node.meta else ""
+
+
+def _tables(query: exp.Expression) -> list[tuple[exp.Table, frozenset[str]]]:
+    """Every table node in the order of the text, with the names of the CTEs in reach of it."""
+    found: list[tuple[exp.Table, frozenset[str]]] = []
+    waiting: list[tuple[exp.Expression, frozenset[str]]] = [(query, frozenset())]
+    while waiting:
+        node, ctes = waiting.pop()
+        if isinstance(node, exp.Table):
+            found.append((node, ctes))
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            names = [cte.alias for cte in with_.expressions]
+            for i, cte in enumerate(with_.expressions):
+                waiting.append((cte.this, ctes.union(names if with_.recursive else names[:i])))
+            ctes = ctes.union(names)
+        waiting += [(child, ctes) for child in node.iter_expressions() if child is not with_]
+    return sorted(found, key=lambda pair: _start(pair[0]))
+
+
+def _start(table: exp.Table) -> int:
+    return table.this.meta.get("start", 0)
+
+
+def _refer(
+    table: exp.Table,
+    relations: Collection[str],
+    ctes: frozenset[str],
+    references: dict[tuple, Reference],
+    target: Target | None,
+) -> None:
+    """Puts the name of a snapshot in the place of a relation's."""
+    name = relation_name(table)
+    if name not in relations:
+        fail(unknown_table(name, {*relations, *ctes}), table)
+    version, timestamp = _moment(table)
+    row = target.row if target is not None and table is target.node else None
+    key = (name, version, timestamp, row)
+    if key not in references:
+        references[key] = Reference(f"{name}#{len(references)}", *key)
+    if table.args.get("alias") is None:
+        table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    elif table.args["alias"].this is None:
+        table.args["alias"].set("this", exp.to_identifier(name, quoted=True))
+    table.set("this", exp.to_identifier(references[key].alias, quoted=True))
+    for part in ("version", "db", "catalog"):
+        table.set(part, None)
+
+
+def unknown_table(name: str, names: Collection[str]) -> UnknownTable:
+    """The error for a name that is none of `names`, with the nearest of them."""
+    return UnknownTable(f'no table or view "{name}"', did_you_mean(name, names))
+
+
+def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
+    """The version or the time that the query wants of a relation."""
+    version = table.args.get("version")
+    if version is None:
+        return _snowflake(table)
+    if version.args["kind"] != "AS OF":
+        fail(Unsupported(f"{version.args['kind']} of versions is not supported", "AS OF one of them"), table)
+    value = version.expression or exp.Null()
+    text = value.name if isinstance(value, exp.Literal) else None
+    if version.name == "VERSION":
+        if text is None or not text.isdecimal():
+            fail(InvalidQuery(f"{value.sql()} is not an epoch", "VERSION AS OF 12"), table)
+        return int(text), None
+    if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal):
+        text = value.this.name
+    return None, _time(text, value, table)
+
+
+def _snowflake(table: exp.Table) -> tuple[int | None, datetime | None]:
+    """The same as `AT (VERSION => 12)` and `AT (TIMESTAMP => '...')` say it."""
+    when = table.args.get("when")
+    if when is None:
+        return None, None
+    if when.name != "AT" or when.args["kind"] not in ("VERSION", "TIMESTAMP"):
+        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "AT (VERSION => 12)"), table)
+    as_of = exp.Version(this=when.args["kind"], expression=when.expression, kind="AS OF")
+    table.set("when", None)
+    table.set("version", as_of)
+    return _moment(table)
+
+
+def _time(text: str | None, value: exp.Expression, table: exp.Table) -> datetime:
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        fail(
+            InvalidQuery(f"{value.sql()} is not a time", "TIMESTAMP AS OF '2026-01-01T00:00:00Z'"),
+            table,
+        )
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,0 +1,232 @@
+"""INSERT, UPDATE and DELETE as queries: which rows they touch, and what the new values are.
+
+The table that is changed comes as its distinct rows, told apart by a column of their
+places; everything else that a statement reads comes as any relation does.
+
+| statement | columns of the query |
+|---|---|
+| INSERT | the values, in the order of the columns that it names |
+| UPDATE | the row's place, then the new value of each assigned column |
+| DELETE | the row's place |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.scalar.written import readable
+from engine.schema import Schema, Type
+from planner.adhoc.adhoc_query import AdhocQuery, Target, adhoc_query
+from planner.adhoc.from_clauses import Relations
+from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
+from planner.identifiers import column_name
+from planner.positions import fail
+from planner.sql_types import duckdb_type
+from planner.statements.statements import Delete, Insert, Update
+from planner.suggestions import did_you_mean
+
+
+@dataclass(frozen=True)
+class Assignments:
+    """`columns` are the positions in the table of what an UPDATE sets, in the order of the query.
+
+    Those that are among `defaults` take their default, whatever the query gives.
+    """
+
+    columns: tuple[int, ...]
+    query: AdhocQuery
+    defaults: frozenset[int] = frozenset()
+
+
+def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
+    """The positions of the columns that an INSERT names, or of all."""
+    if not insert.columns:
+        return tuple(range(len(schema)))
+    nodes = insert.tree.this.expressions
+    return tuple(
+        position_of(name, insert.table, schema, node)
+        for name, node in zip(insert.columns, nodes, strict=True)
+    )
+
+
+def insert_query(insert: Insert, relations: Relations) -> AdhocQuery:
+    """The query of an INSERT ... SELECT."""
+    query = insert.tree.expression.copy()
+    outer = insert.tree.args.get("with_")
+    if outer is not None:
+        if query.args.get("with_") is not None:
+            fail(
+                Unsupported("WITH before INSERT and before its query is not supported", "join the two"), query
+            )
+        query.set("with_", outer.copy())
+    return adhoc_query(query, relations)
+
+
+def values_query(values: exp.Values, types: Sequence[Type], relations: Relations) -> AdhocQuery:
+    """The rows of an INSERT ... VALUES, each value cast to the type of its column."""
+    rows = [
+        exp.Tuple(
+            expressions=[_cast(cell.copy(), type) for cell, type in zip(cells(row), types, strict=True)]
+        )
+        for row in values.expressions
+    ]
+    return adhoc_query(exp.Values(expressions=rows), relations)
+
+
+def only_column(values: exp.Values, place: int) -> exp.Values:
+    """The VALUES of one column alone."""
+    return exp.Values(expressions=[exp.Tuple(expressions=[cells(row)[place]]) for row in values.expressions])
+
+
+def cells(row: exp.Expression) -> list[exp.Expression]:
+    """The expressions of one row of VALUES."""
+    found = row.expressions if isinstance(row, exp.Tuple) else [row]
+    return [c.expressions[0] if isinstance(c, exp.Tuple) and len(c.expressions) == 1 else c for c in found]
+
+
+def update_query(update: Update, schema: Schema, relations: Relations) -> Assignments:
+    tree = update.tree.copy()
+    columns, values = assignments(tree.expressions, update.table, schema)
+    source = tree.args.get("from_")
+    query = touched(tree, [source.this] if source is not None else [], schema, relations, values)
+    return Assignments(columns, query, defaulted(columns, values))
+
+
+def assignments(
+    nodes: Sequence[exp.Expression], table: str, schema: Schema
+) -> tuple[tuple[int, ...], list[exp.Expression]]:
+    """The positions of the columns that are set, and what to."""
+    pairs = [pair for assignment in nodes for pair in _pairs(assignment)]
+    columns: list[int] = []
+    for node, _ in pairs:
+        name = column_name(exp.column(node.this) if isinstance(node, exp.Column) else node)
+        position = position_of(name, table, schema, node)
+        if position in columns:
+            fail(InvalidQuery(f"column {name} is set twice"), node)
+        columns.append(position)
+    types = (schema.types[column] for column in columns)
+    return tuple(columns), [_readable(value, type) for (_, value), type in zip(pairs, types, strict=True)]
+
+
+def defaulted(columns: Sequence[int], values: Sequence[exp.Expression]) -> frozenset[int]:
+    """The columns whose value is the word DEFAULT."""
+    return frozenset(c for c, value in zip(columns, values, strict=True) if is_default(value))
+
+
+def delete_query(delete: Delete, schema: Schema, relations: Relations) -> AdhocQuery:
+    tree = delete.tree.copy()
+    return touched(tree, tree.args.get("using") or [], schema, relations, [])
+
+
+def touched(
+    tree: exp.Expression,
+    sources: Sequence[exp.Expression],
+    schema: Schema,
+    relations: Relations,
+    values: Sequence[exp.Expression],
+) -> AdhocQuery:
+    """The target's rows that meet the tree's condition, with `values`; with sources a row may come often."""
+    target = Target(tree.this, row_column(schema))
+    alias = tree.this.alias or tree.this.name
+    row = exp.column(exp.to_identifier(target.row, quoted=True), table=exp.to_identifier(alias, quoted=True))
+    select = exp.Select(expressions=[row, *(_defaulted(value) for value in values)])
+    if sources or tree.this.args.get("joins"):
+        select.set("distinct", exp.Distinct())
+    select.set("from_", exp.From(this=tree.this))
+    select.set("joins", [exp.Join(this=source) for source in sources])
+    select.set("where", tree.args.get("where"))
+    select.set("with_", tree.args.get("with_"))
+    return adhoc_query(select, relations, target)
+
+
+def row_column(schema: Schema) -> str:
+    """A name that no column of the table has."""
+    name = "#"
+    while name in schema.names:
+        name += "#"
+    return name
+
+
+def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Expression]]:
+    """Column and value of `a = 1`, or several of `(a, b) = (1, 2)` or of a query."""
+    left, right = assignment.this, assignment.expression
+    if isinstance(left, exp.Tuple) and isinstance(right, exp.Subquery):
+        return _of_query(left, right)
+    if not isinstance(assignment, exp.EQ) or right is None or _spreads(right):
+        fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "SET a = 1"), assignment)
+    if not isinstance(left, exp.Tuple):
+        return [(left, right)]
+    if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
+        fail(
+            Unsupported("several columns are set to what are not as many values", "SET (a, b) = (1, 2)"), left
+        )
+    return list(zip(left.expressions, right.expressions, strict=True))
+
+
+def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression, exp.Expression]]:
+    """Each column with a query for its value alone."""
+    query = right.this
+    if not isinstance(query, exp.Select) or len(query.expressions) != len(left.expressions):
+        fail(Unsupported("several columns are set to a query of as many", "SET a = (SELECT ...)"), left)
+    pairs: list[tuple[exp.Expression, exp.Expression]] = []
+    for column, value in zip(left.expressions, query.expressions, strict=True):
+        alone = query.copy()
+        alone.set("expressions", [value.copy()])
+        pairs.append((column, exp.Subquery(this=alone)))
+    return pairs
+
+
+def _spreads(value: exp.Expression) -> bool:
+    """Whether the value is several, `*` or `t.*`, alone or in a tuple."""
+    parts = value.expressions if isinstance(value, exp.Tuple) else [value]
+    return any(part.is_star for part in parts)
+
+
+def position_of(name: str, table: str, schema: Schema, node: exp.Expression) -> int:
+    """The position of a column of a table; UnknownColumn, placed."""
+    if name not in schema.names:
+        fail(
+            UnknownColumn(
+                f'table "{table}" has no column "{name}"',
+                did_you_mean(name, schema.names, f"it has {', '.join(schema.names)}"),
+            ),
+            node,
+        )
+    return schema.index(name)
+
+
+def default_cells(values: exp.Values) -> list[tuple[int, int]]:
+    """Where DEFAULT stands in VALUES: row, and place in it."""
+    rows = [cells(row) for row in values.expressions]
+    return [(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if is_default(cell)]
+
+
+def _cast(value: exp.Expression, type: Type) -> exp.Expression:
+    return exp.cast(
+        _defaulted(_readable(value, type)), exp.DataType.build(duckdb_type(type), dialect="duckdb")
+    )
+
+
+def _readable(value: exp.Expression, type: Type) -> exp.Expression:
+    """The value, a text as DuckDB reads it for the type."""
+    if isinstance(value, exp.Literal) and value.is_string:
+        return exp.Literal.string(readable(value.name, type))
+    return value
+
+
+def _defaulted(value: exp.Expression) -> exp.Expression:
+    """The value, or NULL for DEFAULT, whose value is put there later."""
+    return exp.Null() if is_default(value) else value
+
+
+def is_default(value: exp.Expression) -> bool:
+    """Whether the value is the word DEFAULT."""
+    name = value.name if isinstance(value, exp.Var) or _bare_column(value) else ""
+    return name.upper() == "DEFAULT"
+
+
+def _bare_column(value: exp.Expression) -> bool:
+    return isinstance(value, exp.Column) and not value.table and not value.this.args.get("quoted")

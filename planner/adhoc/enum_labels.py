@@ -1,0 +1,45 @@
+"""Labels of enumerations in ad-hoc queries.
+
+DuckDB compares an enumeration with a text as texts, PostgreSQL by the order of the labels. So a label that is
+compared with a column is cast to the column's type.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.schema import Kind, Type
+from planner.adhoc.from_clauses import Relations
+from planner.identifiers import fold
+from planner.sql_types import duckdb_type
+
+_ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE)
+
+
+def with_typed_labels(query: exp.Expression, relations: Relations, dialect: str) -> None:
+    """Cast the labels, where the column's name says which type it has."""
+    types = _types(query, relations)
+    if dialect == "duckdb" or not types:
+        return
+    for node in query.find_all(*_ORDERED, exp.Between):
+        sides = [node.args[part] for part in ("this", "expression", "low", "high") if node.args.get(part)]
+        column = next((side for side in sides if isinstance(side, exp.Column)), None)
+        found = types.get(column.name.lower()) if column is not None else None
+        for label in sides:
+            if found is not None and isinstance(label, exp.Literal) and label.is_string:
+                label.replace(exp.cast(label.copy(), _node(found)))
+
+
+def _types(query: exp.Expression, relations: Relations) -> dict[str, Type]:
+    """The enumerations that columns of the query's tables have, by the names that no other column has."""
+    found: dict[str, set[Type]] = {}
+    for table in query.find_all(exp.Table):
+        known = relations.get(fold(table.this)) if isinstance(table.this, exp.Identifier) else None
+        for column in known.schema.columns if known is not None else ():
+            found.setdefault(column.name.lower(), set()).add(column.type)
+    only = {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
+    return {name: type for name, type in only.items() if type.kind is Kind.ENUM}
+
+
+def _node(type: Type) -> exp.DataType:
+    return exp.DataType.build(duckdb_type(type), dialect="duckdb")

@@ -1,0 +1,93 @@
+"""Rows of plain literals: the VALUES that need no evaluation.
+
+A literal is plain for a column if it has the one form in which the codec takes a value
+of its type and in which SQL would give the same. `'5'` for an INTEGER, `1.005` for a
+NUMERIC(9, 2) or `1 + 1` are not; DuckDB casts or computes those.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import orjson
+from sqlglot import exp
+
+from engine.schema import Kind, Type
+from planner.adhoc.dml_queries import cells, is_default
+
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
+_TIMESTAMPTZ = re.compile(_TIMESTAMP.pattern.removesuffix("Z?") + r"(Z|[+-][0-9]{2}(:[0-9]{2})?)?")
+_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_DURATION = re.compile(r"P.*")
+_HEX = re.compile(r"\\x((?:[0-9a-fA-F]{2})*)")
+_FORMS = {
+    Kind.DATE: _DATE,
+    Kind.TIME: _TIME,
+    Kind.TIMESTAMP: _TIMESTAMP,
+    Kind.TIMESTAMPTZ: _TIMESTAMPTZ,
+    Kind.INTERVAL: _DURATION,
+    Kind.UUID: _UUID,
+}
+_NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
+
+
+class _NotPlain(Exception):
+    """A value needs evaluation."""
+
+
+def plain_rows(values: exp.Values, types: Sequence[Type]) -> list[list[object]] | None:
+    """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain."""
+    try:
+        return [
+            [_plain(cell, type) for cell, type in zip(cells(row), types, strict=True)]
+            for row in values.expressions
+        ]
+    except _NotPlain:
+        return None
+
+
+def _plain(cell: exp.Expression, type: Type) -> object:
+    match cell:
+        case exp.Null():
+            return None
+        case _ if is_default(cell):
+            return None
+        case exp.Boolean() if type.kind is Kind.BOOLEAN:
+            return bool(cell.this)
+        case exp.Neg(this=exp.Literal(is_string=False) as literal):
+            return _number("-", literal.name, type)
+        case exp.Literal(is_string=False):
+            return _number("", cell.name, type)
+        case exp.Literal(is_string=True):
+            return _text(cell.name, type)
+    raise _NotPlain
+
+
+def _number(sign: str, digits: str, type: Type) -> object:
+    match = _NUMBER.fullmatch(digits)
+    if match is None:
+        raise _NotPlain
+    if match[1] is None and (type.is_integer or type.kind is Kind.NUMERIC):
+        return int(sign + digits)
+    if type.is_float:
+        return float(sign + digits)
+    if type.kind is Kind.NUMERIC and len(match[2] or "") <= (type.scale or 0):
+        return sign + digits
+    raise _NotPlain
+
+
+def _text(text: str, type: Type) -> object:
+    form = _FORMS.get(type.kind)
+    if type.kind is Kind.TEXT or text in type.labels or (form is not None and form.fullmatch(text)):
+        return text
+    if type.kind is Kind.BYTEA and (match := _HEX.fullmatch(text)):
+        return bytes.fromhex(match[1])
+    if type.kind is Kind.JSON:
+        try:
+            return orjson.loads(text)
+        except orjson.JSONDecodeError:
+            pass
+    raise _NotPlain

@@ -1,0 +1,114 @@
+"""Expressions over one row, made computable: what DEFAULT, GENERATED and CHECK say.
+
+They are planned as a query over the table, so that they mean what they mean in a view. A DEFAULT
+reads no column but the moment at which it is asked for, under a name that nobody can write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign
+from engine.plan.nodes import Map, Node, Source
+from engine.schema import TIMESTAMP, Column, Schema, Type
+from planner.errors import InvalidQuery, PlannerError, Unsupported
+from planner.planning import plan_query
+from planner.relation import Relation
+from planner.sql_types import duckdb_type
+from planner.statements.table_rules import Text
+
+_NOW = "\0now"
+_MOMENT = Schema((Column(_NOW, TIMESTAMP, False),))
+MOMENT = Relation(_NOW, _MOMENT, Source(_NOW, _MOMENT))
+"""One row: the time of a statement, UTC."""
+_CLOCKS: dict[type[exp.Expression], str | None] = {
+    exp.CurrentTimestamp: None,
+    exp.CurrentDatetime: None,
+    exp.Localtimestamp: None,
+    exp.CurrentDate: "DATE",
+}
+_CLOCK_NAMES = frozenset({"now", "statement_timestamp", "transaction_timestamp", "clock_timestamp"})
+
+
+def row_expressions(
+    texts: Sequence[Text], types: Sequence[Type], relation: Relation
+) -> tuple[Expression, ...]:
+    """The expressions over the columns of a relation, each as its type; a PlannerError says what is wrong."""
+    return tuple(_planned(text, type, relation) for text, type in zip(texts, types, strict=True))
+
+
+def default_expression(text: Text, type: Type) -> Expression:
+    """A DEFAULT over the columns of MOMENT."""
+    tree = text.tree().transform(_clock)
+    if any(column.name != _NOW for column in tree.find_all(exp.Column)):
+        raise InvalidQuery("a DEFAULT cannot read columns", "GENERATED ALWAYS AS (...) STORED can")
+    return _planned(Text(tree.sql(text.dialect), text.dialect), type, MOMENT)
+
+
+def moves(text: Text) -> bool:
+    """Whether the value of a DEFAULT depends on the time."""
+    return any(_clock(node) is not node for node in text.tree().walk())
+
+
+def _clock(node: exp.Expr) -> exp.Expr:
+    """The moment, where the node asks for the time."""
+    now = exp.column(exp.to_identifier(_NOW, quoted=True))
+    if isinstance(node, exp.Anonymous) and node.name.lower() in _CLOCK_NAMES:
+        return now
+    for kind, type in _CLOCKS.items():
+        if isinstance(node, kind):
+            return now if type is None else exp.cast(now, type)
+    return node
+
+
+def _planned(text: Text, type: Type, relation: Relation) -> Expression:
+    tree = text.tree()
+    beyond = tree.find(exp.Query, exp.AggFunc, exp.Window)
+    if beyond is not None:
+        raise Unsupported(
+            f"{beyond.sql(text.dialect)} in a DEFAULT, GENERATED or CHECK is not supported",
+            "it sees the columns of one row",
+        )
+    value = exp.cast(tree, exp.DataType.build(duckdb_type(type), dialect="duckdb"))
+    table = exp.to_identifier(relation.name, quoted=True)
+    query = exp.Select(expressions=[exp.alias_(value, "value")]).from_(exp.Table(this=table))
+    try:
+        plan = plan_query(query, {relation.name: relation}, text.dialect).plan
+    except PlannerError as error:
+        error.line = error.column = None
+        raise
+    return _only(plan, relation.plan, text)
+
+
+def _only(plan: Node, source: Node, text: Text) -> Expression:
+    """The one column of a plan that maps the rows of `source`."""
+    (expression,) = _columns(plan, source, text)
+    return expression
+
+
+def _columns(plan: Node, source: Node, text: Text) -> tuple[Expression, ...]:
+    if plan == source:
+        return tuple(ColumnRef(i, type) for i, type in enumerate(source.schema.types))
+    if not isinstance(plan, Map):
+        raise Unsupported(f"{text.sql} is not a function of one row")
+    below = _columns(plan.input, source, text)
+    return tuple(_over(expression, below) for expression in plan.expressions)
+
+
+def _over(expression: Expression, below: Sequence[Expression]) -> Expression:
+    """The expression with other expressions in the place of the columns."""
+    match expression:
+        case ColumnRef(index=index):
+            return below[index]
+        case Cast(arg=arg, type=type, lenient=lenient):
+            return Cast(_over(arg, below), type, lenient)
+        case Call(op=op, args=args, type=type):
+            return Call(op, tuple(_over(arg, below) for arg in args), type)
+        case Foreign(template=template, args=args, type=type):
+            return Foreign(template, tuple(_over(arg, below) for arg in args), type)
+        case Case(branches=branches, otherwise=otherwise, type=type):
+            taken = tuple((_over(condition, below), _over(value, below)) for condition, value in branches)
+            return Case(taken, _over(otherwise, below), type)
+    return expression

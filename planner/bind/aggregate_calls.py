@@ -1,0 +1,236 @@
+"""Aggregate calls as they are written: of each dialect's shapes for DISTINCT, ORDER BY, WITHIN GROUP, FILTER
+and IGNORE NULLS one, and of a function's names the one that it has here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from planner.allowed.open_functions import AGGREGATES
+from planner.errors import InvalidQuery, Unsupported
+from planner.positions import fail
+
+_CLASSES: dict[type[exp.Expression], str] = {
+    exp.AnyValue: "any_value",
+    exp.ApproxDistinct: "approx_count_distinct",
+    exp.ApproxQuantile: "approx_quantile",
+    exp.ApproxQuantiles: "approx_quantiles",
+    exp.ArgMax: "arg_max",
+    exp.ArgMin: "arg_min",
+    exp.ArrayAgg: "array_agg",
+    exp.ArrayUniqueAgg: "array_unique_agg",
+    exp.Avg: "avg",
+    exp.BitwiseAndAgg: "bit_and",
+    exp.BitwiseOrAgg: "bit_or",
+    exp.BitwiseXorAgg: "bit_xor",
+    exp.Corr: "corr",
+    exp.Count: "count",
+    exp.CountIf: "count_if",
+    exp.CovarPop: "covar_pop",
+    exp.CovarSamp: "covar_samp",
+    exp.First: "first",
+    exp.FirstValue: "first",
+    exp.GroupConcat: "string_agg",
+    exp.Hll: "approx_count_distinct",
+    exp.JSONArrayAgg: "json_agg",
+    exp.JSONBObjectAgg: "json_object_agg",
+    exp.JSONObjectAgg: "json_object_agg",
+    exp.Kurtosis: "kurtosis",
+    exp.Last: "last",
+    exp.LastValue: "last",
+    exp.LogicalAnd: "bool_and",
+    exp.LogicalOr: "bool_or",
+    exp.Max: "max",
+    exp.Median: "median",
+    exp.Min: "min",
+    exp.Mode: "mode",
+    exp.ObjectAgg: "json_object_agg",
+    exp.PercentileCont: "quantile_cont",
+    exp.PercentileDisc: "quantile_disc",
+    exp.Quantile: "quantile",
+    exp.RegrAvgx: "regr_avgx",
+    exp.RegrAvgy: "regr_avgy",
+    exp.RegrCount: "regr_count",
+    exp.RegrIntercept: "regr_intercept",
+    exp.RegrR2: "regr_r2",
+    exp.RegrSlope: "regr_slope",
+    exp.RegrSxx: "regr_sxx",
+    exp.RegrSxy: "regr_sxy",
+    exp.RegrSyy: "regr_syy",
+    exp.Skewness: "skewness",
+    exp.Stddev: "stddev_samp",
+    exp.StddevPop: "stddev_pop",
+    exp.StddevSamp: "stddev_samp",
+    exp.Sum: "sum",
+    exp.Variance: "var_samp",
+    exp.VariancePop: "var_pop",
+}
+_ALIASES: dict[str, str] = {
+    "arbitrary": "any_value",
+    "every": "bool_and",
+    "favg": "avg",
+    "fsum": "sum",
+    "geometric_mean": "geomean",
+    "json_array_agg": "json_agg",
+    "json_arrayagg": "json_agg",
+    "json_group_array": "json_agg",
+    "json_group_object": "json_object_agg",
+    "json_objectagg": "json_object_agg",
+    "jsonb_agg": "json_agg",
+    "kahan_sum": "sum",
+    "mean": "avg",
+    "some": "bool_or",
+    "std": "stddev_samp",
+    "stdev": "stddev_samp",
+    "stdevp": "stddev_pop",
+    "sum_no_overflow": "sum",
+    "sumkahan": "sum",
+    "var": "var_samp",
+    "varp": "var_pop",
+    "wavg": "weighted_avg",
+}
+_OWN = frozenset({"geomean", "weighted_avg"})
+"""Functions that DuckDB has no aggregate for, but a macro of several."""
+_INTERPOLATED = frozenset({"spark", "spark2", "databricks", "hive"})
+"""Dialects whose PERCENTILE interpolates."""
+_CLOSE = frozenset({"snowflake", "redshift", "oracle", "spark", "databricks"})
+"""Dialects whose LISTAGG puts nothing between the texts, unless it is told what."""
+_WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
+
+
+@dataclass(frozen=True)
+class AggregateCall:
+    """`order` is that of ORDER BY inside and of WITHIN GROUP; `only` is FILTER's condition.
+
+    `arguments` are none for count(*); the first is what WITHIN GROUP orders, for the functions of it.
+    """
+
+    node: exp.Expression
+    name: str
+    arguments: tuple[exp.Expression, ...]
+    distinct: bool = False
+    order: tuple[exp.Ordered, ...] = ()
+    only: exp.Expression | None = None
+    skips_nulls: bool = False
+
+
+def is_aggregate(node: exp.Expr) -> bool:
+    """Whether the node is a call of an aggregate, with all that belongs to it."""
+    while isinstance(node, _WRAPPERS):
+        node = node.this
+    if isinstance(node, exp.Anonymous):
+        name = node.name.lower()
+        return name in _ALIASES or name in _OWN or name in AGGREGATES
+    return isinstance(node, exp.AggFunc)
+
+
+def has_aggregate(node: exp.Expr) -> bool:
+    """Whether the value is one of a group: an aggregate, or a window function, is in it."""
+    inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
+    return any(is_aggregate(part) or isinstance(part, exp.Window | exp.GroupingId) for part in inside)
+
+
+def aggregate_call(node: exp.Expression, dialect: str) -> AggregateCall:
+    """The call that the node is; Unsupported if there is no such function."""
+    only: exp.Expression | None = None
+    within: tuple[exp.Ordered, ...] = ()
+    skips_nulls = False
+    inner = node
+    while isinstance(inner, _WRAPPERS):
+        match inner:
+            case exp.Filter():
+                only = inner.expression.this
+            case exp.WithinGroup():
+                within = tuple(inner.expression.expressions)
+            case exp.IgnoreNulls():
+                skips_nulls = True
+        inner = inner.this
+    name = _name(inner, dialect)
+    skips_nulls = skips_nulls or bool(inner.args.get("nulls_excluded")) or name == "array_unique_agg"
+    call = AggregateCall(node, name, (), False, within, only, skips_nulls)
+    for argument in _arguments(inner):
+        call = _with_argument(call, argument)
+    if name == "string_agg" and len(call.arguments) == 1 and dialect in _CLOSE:
+        call = replace(call, arguments=(*call.arguments, exp.Literal.string("")))
+    return _as_known(call)
+
+
+def _name(node: exp.Expression, dialect: str) -> str:
+    if isinstance(node, exp.Anonymous):
+        name = node.name.lower()
+        return _ALIASES.get(name, name)
+    if type(node) is exp.Quantile:
+        return "quantile_cont" if dialect in _INTERPOLATED else "quantile_disc"
+    if type(node) not in _CLASSES:
+        name = node.sql("postgres").split("(")[0].lower()
+        fail(Unsupported(f"aggregate function {name} is not supported"), node)
+    return _CLASSES[type(node)]
+
+
+def _arguments(node: exp.Expression) -> Iterator[exp.Expression]:
+    """What stands between the parentheses, in order."""
+    for key in node.arg_types:
+        value = node.args.get(key)
+        for argument in value if isinstance(value, list) else [value]:
+            if isinstance(argument, exp.JSONKeyValue):
+                yield from (argument.this, argument.expression)
+            elif isinstance(argument, exp.Expression):
+                yield argument
+
+
+def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCall:
+    """The call with one more argument, freed of what is said around it."""
+    match argument:
+        case exp.Order():
+            return _with_argument(replace(call, order=tuple(argument.expressions)), argument.this)
+        case exp.IgnoreNulls():
+            return _with_argument(replace(call, skips_nulls=True), argument.this)
+        case exp.RespectNulls():
+            return _with_argument(call, argument.this)
+        case exp.Distinct() if not argument.args.get("on"):
+            return replace(call, arguments=(*call.arguments, *argument.expressions), distinct=True)
+        case exp.HavingMax():
+            name = "arg_max_null" if argument.args.get("max") else "arg_min_null"
+            return replace(call, name=name, arguments=(argument.this, argument.expression))
+        case exp.Limit() | exp.Distinct():
+            construct = type(argument).__name__.upper()
+            fail(Unsupported(f"{call.name} with {construct} inside is not supported"), call.node)
+        case exp.Star():
+            return call
+        case _:
+            return replace(call, arguments=(*call.arguments, argument))
+
+
+def _as_known(call: AggregateCall) -> AggregateCall:
+    """The call in the one form of its function."""
+    match call.name:
+        case "approx_quantile":
+            return replace(call, name="quantile_disc", arguments=call.arguments[:2])
+        case "approx_quantiles":
+            return replace(call, name="quantile_disc", arguments=_quantiles(call))
+        case "approx_count_distinct":
+            return replace(call, name="count", arguments=call.arguments[:1], distinct=True)
+        case "array_unique_agg":
+            return replace(call, name="array_agg", distinct=True)
+        case "arg_max" | "arg_min" | "max" | "min" if call.order:
+            return replace(call, order=())
+        case "quantile_cont" | "quantile_disc" if len(call.arguments) == 1 and call.order:
+            return replace(call, arguments=(call.order[0].this, *call.arguments))
+        case "mode" if not call.arguments and call.order:
+            return replace(call, arguments=(call.order[0].this,))
+        case "count" if not call.arguments and call.distinct:
+            fail(InvalidQuery("count(DISTINCT *) is not supported"), call.node)
+        case _:
+            return call
+
+
+def _quantiles(call: AggregateCall) -> tuple[exp.Expression, ...]:
+    """The value, and the fractions that part it into so many equal shares, the least and the greatest too."""
+    value, *parameters = call.arguments
+    shares = parameters[0].name if parameters and isinstance(parameters[0], exp.Literal) else ""
+    if not shares.isdigit() or int(shares) < 1:
+        fail(InvalidQuery(f"{call.name} takes a value and a number of shares"), call.node)
+    fractions = [exp.Literal.number(i / int(shares)) for i in range(int(shares) + 1)]
+    return value, exp.Array(expressions=fractions)

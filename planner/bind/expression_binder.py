@@ -1,0 +1,544 @@
+"""Scalar expressions: sqlglot's nodes to typed expressions over the columns of a scope.
+
+The binder knows the scope, and what a clause allows: aggregates where there is a collector.
+Queries inside expressions are handed to `queries`, which binds them within the scope.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from sqlglot import exp
+
+from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
+from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
+from planner.bind.aggregate_calls import aggregate_call, is_aggregate
+from planner.bind.aggregate_uses import Collector, bind_aggregate
+from planner.bind.arrays import concatenated, each, subscript
+from planner.bind.attempts import attempted, is_attempt
+from planner.bind.coercion import (
+    alternatives,
+    arithmetic,
+    case_type,
+    cast,
+    coerce,
+    compare,
+    condition,
+    interval_literal,
+    number_literal,
+    text_literal,
+)
+from planner.bind.documents import along_path, contains, has_key
+from planner.bind.lists import LISTS, SelectLists
+from planner.bind.name_scope import Scope
+from planner.bind.now import time_of_epoch
+from planner.bind.row_values import compare_rows
+from planner.bind.scalar_functions import bind_function, foreign
+from planner.bind.session import Bound, Session
+from planner.bind.statistics import moment
+from planner.bind.subqueries import exists, member, quantified, scalar
+from planner.bind.window_uses import Windows
+from planner.dialects import translated
+from planner.dialects.overloads import Overload, overload
+from planner.errors import (
+    InvalidQuery,
+    PlannerError,
+    TypeMismatch,
+    UnknownColumn,
+    Unsupported,
+    UnsupportedType,
+)
+from planner.ir import Expression, references
+from planner.ir.failing import check_constant
+from planner.ir.scalars import call, conjoin, disjoin, negate
+from planner.native.reference import fill, literal_text
+from planner.native.templates import Whole, called, is_native, shared, whole_of
+from planner.positions import fail, position
+from planner.sql_types import UNTYPED, data_type
+
+SELECT_LIST = "the select list"
+"""The clause in which a name may be used that it has given itself."""
+COMPARISONS: dict[type[exp.Expression], Op] = {
+    exp.EQ: Op.EQ,
+    exp.NEQ: Op.NE,
+    exp.LT: Op.LT,
+    exp.LTE: Op.LE,
+    exp.GT: Op.GT,
+    exp.GTE: Op.GE,
+    exp.NullSafeEQ: Op.NOT_DISTINCT,
+    exp.NullSafeNEQ: Op.DISTINCT,
+}
+_ARITHMETIC: dict[type[exp.Expression], Op] = {
+    exp.Add: Op.ADD,
+    exp.Sub: Op.SUB,
+    exp.Mul: Op.MUL,
+    exp.Div: Op.DIV,
+    exp.IntDiv: Op.INTDIV,
+    exp.Mod: Op.MOD,
+}
+_CONSTRUCTS: dict[type[exp.Expression], str] = {
+    exp.Lambda: "a lambda",
+    exp.Parameter: "a parameter",
+    exp.Placeholder: "a parameter",
+    exp.Struct: "a struct",
+    exp.Dot: "a field of a struct",
+    exp.GenerateSeries: "generate_series",
+    exp.Collate: "COLLATE",
+}
+
+_BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
+
+Queries = Callable[[exp.Expression, Scope], Bound]
+
+
+class ExpressionBinder:
+    """Binds the expressions of one clause (`clause` names it in errors) over one scope."""
+
+    def __init__(
+        self,
+        session: Session,
+        scope: Scope,
+        queries: Queries,
+        clause: str,
+        collector: Collector | None = None,
+        windows: Windows | None = None,
+        lists: SelectLists | None = None,
+    ) -> None:
+        self.session = session
+        self.scope = scope
+        self.queries = queries
+        self.clause = clause
+        self.collector = collector
+        self.windows = windows
+        self.lists = lists
+        self._expanding: set[str] = set()
+        self._shared: dict[int, Expression] = {}
+        self._tries = 0
+
+    def bind(self, node: exp.Expression) -> Expression:
+        """The typed expression; errors stand at the node that they are about."""
+        dialect = self.session.dialect
+        number = shared(node)
+        if number is not None and number in self._shared:
+            return self._shared[number]
+        try:
+            bound = self._bind(translated(node, dialect))
+            if not (self._tries or is_native(node)):
+                check_constant(bound, node, dialect)
+        except PlannerError as error:
+            raise error.at(*position(node)) from None
+        if number is not None:
+            self._shared[number] = bound
+        return bound
+
+    def predicate(self, node: exp.Expression) -> Expression:
+        try:
+            return condition(self.bind(node), self.clause)
+        except TypeMismatch as error:
+            raise error.at(*position(node)) from None
+
+    def _bind(self, node: exp.Expression) -> Expression:
+        self._refuse(node)
+        given = whole_of(node)
+        if given is not None:
+            return self._given(given, node)
+        time = time_of_epoch(node)
+        if time is not None:
+            self.session.asks_time(node)
+            return time
+        if type(node) in COMPARISONS:
+            return self._comparison(node)
+        if type(node) in _ARITHMETIC:
+            return self._arithmetic(node)
+        if isinstance(node, LISTS):
+            return self._elements(node)
+        if isinstance(node, exp.Grouping | exp.GroupingId):
+            return self._grouping(node)
+        if is_aggregate(node):
+            return self._aggregate(node)
+        match node:
+            case exp.Column():
+                return self._column(node)
+            case exp.Window():
+                return self._window(node)
+            case exp.Paren() | exp.Alias():
+                return self.bind(node.this)
+            case exp.Anonymous() if is_attempt(node):
+                return self._attempt(node)
+            case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
+                return self._overloaded(overloaded, node)
+            case exp.Literal() if node.is_string:
+                return text_literal(node.this)
+            case exp.Literal():
+                return number_literal(node.this)
+            case exp.Boolean():
+                return Literal(bool(node.this), BOOLEAN)
+            case exp.Null():
+                return Literal(None, UNTYPED)
+            case exp.Cast():
+                return self._cast(node)
+            case exp.Interval():
+                return interval_literal(self._function(node))
+            case exp.Bracket():
+                return subscript(node, self.bind, self.session.dialect)
+            case exp.DPipe():
+                left, right = self.bind(node.this), self.bind(node.expression)
+                return concatenated(left, right, node, self.session.dialect)
+            case exp.JSONBExtract() | exp.JSONBExtractScalar():
+                return along_path(node, self.bind, self.session.dialect)
+            case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
+                return self._containment(node)
+            case exp.Exists():
+                return exists(self._query(node.this))
+            case exp.Subquery() | exp.Select() | exp.SetOperation():
+                return scalar(self._query(node))
+            case _:
+                return self._logic(node)
+
+    def _logic(self, node: exp.Expression) -> Expression:
+        match node:
+            case exp.And() | exp.Or():
+                op = Op.AND if isinstance(node, exp.And) else Op.OR
+                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in flat(node)]
+                return conjoin(sides) if op is Op.AND else disjoin(sides)
+            case exp.Not():
+                return negate(condition(self.bind(node.this), "the operand of NOT"))
+            case exp.Is():
+                return self._is(node)
+            case exp.Between():
+                return self._between(node)
+            case exp.In():
+                return self._in(node)
+            case exp.Neg():
+                return self._negative(node)
+            case exp.Case() | exp.If():
+                return self._case(node)
+            case exp.Coalesce():
+                return self._alternatives(Op.COALESCE, [node.this, *node.expressions])
+            case exp.Greatest() | exp.Least():
+                op = Op.GREATEST if isinstance(node, exp.Greatest) else Op.LEAST
+                return self._alternatives(op, [node.this, *node.expressions])
+            case exp.Nullif():
+                value = self.bind(node.this)
+                if value.type is UNTYPED:
+                    return value
+                equal = self._compared(Op.EQ, value, self.bind(node.expression))
+                return Case(((equal, Literal(None, value.type)),), value, value.type)  # type: ignore[arg-type]
+            case exp.Abs():
+                value = self.bind(node.this)
+                if value.type.is_numeric and value.type is not UNTYPED:
+                    return call(Op.ABS, value, type=value.type)
+                return self._function(node, {id(node.this): value})
+        return self._function(node)
+
+    def _function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression:
+        """A function of DuckDB's; `known` has arguments that are bound already, by their nodes' identity."""
+        bound = known or {}
+        return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
+
+    def _attempt(self, node: exp.Anonymous) -> Expression:
+        """A TRY, in which constants may fail."""
+        self._tries += 1
+        try:
+            return attempted(self.bind(node.expressions[0]), node)
+        finally:
+            self._tries -= 1
+
+    def _given(self, given: Whole, node: exp.Expression) -> Expression:
+        """DuckDB's expression for a node that has been translated as a whole."""
+        args = [self.bind(arg) for arg in given.args]
+        if given.kinds and args[0].type is not UNTYPED and args[0].type.kind not in given.kinds:
+            fail(
+                TypeMismatch(f"a value of type {args[0].type} cannot be written or read in this format"), node
+            )
+        return foreign(given.template, args, node, self.session.dialect)
+
+    def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
+        """A function of a dialect in the form for the type of its first argument, as one of DuckDB's."""
+        values = [self.bind(argument) for argument in node.expressions]
+        form = function.form(values[0].type)
+        if form is None:
+            hint = "cast it to the type that it takes: " + ", ".join(function.forms).lower()
+            taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
+            fail(TypeMismatch(taken, hint), node)
+        places = [f"{{{place}}}" for place in range(len(values))]
+        written = [
+            literal_text(value) if isinstance(value, Literal) and value.type in (TEXT, INTEGER) else place
+            for value, place in zip(values[1:], places[1:], strict=True)
+        ]
+        return foreign(fill(form, ["{0}", *written]), values, node, self.session.dialect)
+
+    def _refuse(self, node: exp.Expression) -> None:
+        construct = _CONSTRUCTS.get(type(node))
+        if construct is not None:
+            fail(Unsupported(f"{construct} is not supported: {node.sql(self.session.dialect)}"), node)
+        if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+            fail(InvalidQuery("* stands for no value here"), node)
+
+    def _column(self, node: exp.Column) -> Expression:
+        if node.args.get("db") or node.args.get("catalog"):
+            fail(
+                Unsupported(
+                    f"a schema in a column's name is not supported: {node.sql(self.session.dialect)}"
+                ),
+                node,
+            )
+        name = node.name.lower()
+        alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
+        first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None
+        for scope in first or self.scope.chain():
+            attribute = scope.local(node)
+            if attribute is not None:
+                return attribute.ref
+        if alias is not None:
+            return self._alias(name, alias)
+        fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
+
+    def _early(self, node: exp.Column) -> UnknownColumn | None:
+        """The error for a name of the select list where that is not made yet."""
+        select = node.find_ancestor(exp.Select)
+        aliases = {e.alias.lower() for e in select.expressions if e.alias} if select is not None else set()
+        if node.table or self.clause == SELECT_LIST or node.name.lower() not in aliases:
+            return None
+        hint = f'"{node.name}" is a name of the select list, which comes after {self.clause}'
+        return UnknownColumn(f'unknown column "{node.name}"', hint)
+
+    def _alias(self, name: str, node: exp.Expression) -> Expression:
+        """A name of the select list, where no column has it; to DuckDB also where an outer query's has."""
+        self._expanding.add(name)
+        try:
+            return self.bind(node)
+        finally:
+            self._expanding.discard(name)
+
+    def _comparison(self, node: exp.Expression) -> Expression:
+        quantifier = quantifier_of(node.expression)
+        if quantifier is not None:
+            return self._quantified(node, quantifier)
+        left, right = unwrapped(node.this), unwrapped(node.expression)
+        if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
+            return self._row_comparison(node, left, right)
+        try:
+            return self._compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
+        except UnsupportedType:
+            return self._function(node)
+
+    def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
+        return compare(op, left, right, self.session.dialect)
+
+    def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
+        a, b = ([self.bind(part) for part in side.expressions] for side in (left, right))
+        return compare_rows(COMPARISONS[type(node)], a, b, self.session.dialect)
+
+    def _arithmetic(self, node: exp.Expression) -> Expression:
+        left, right = self.bind(node.this), self.bind(node.expression)
+        op = _ARITHMETIC[type(node)]
+        if op is Op.SUB and left.type == right.type == TIME:
+            return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
+        if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
+            return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
+        if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
+            op = Op.INTDIV
+        known = {id(node.this): left, id(node.expression): right}
+        return arithmetic(op, left, right) or self._function(node, known)
+
+    def _containment(self, node: exp.Expression) -> Expression:
+        """`@>`, `<@` and `?`: DuckDB has the first two for arrays."""
+        left, right = self.bind(node.this), self.bind(node.expression)
+        dialect = self.session.dialect
+        if isinstance(node, exp.JSONBContainsTopKey):
+            return has_key(left, right, node, dialect)
+        whole, part = (right, left) if isinstance(node, exp.ArrayContainedBy) else (left, right)
+        if whole.type.kind is Kind.JSON:
+            return contains(whole, part.arg if isinstance(part, Cast) else part, node, dialect)
+        return foreign("{0} @> {1}", [whole, coerce(part, whole.type)], node, dialect)
+
+    def _negative(self, node: exp.Neg) -> Expression:
+        if isinstance(node.this, exp.Literal) and not node.this.is_string:
+            return number_literal(f"-{node.this.this}")
+        value = self.bind(node.this)
+        if value.type is UNTYPED:
+            return value
+        if not value.type.is_numeric:
+            return self._function(node, {id(node.this): value})
+        return call(Op.NEG, value, type=value.type)
+
+    def _is(self, node: exp.Is) -> Expression:
+        value = self.bind(node.this)
+        if isinstance(node.expression, exp.Null):
+            result: Expression = call(Op.IS_NULL, value)
+        elif isinstance(node.expression, exp.Boolean):
+            result = call(Op.NOT_DISTINCT, condition(value, "the operand of IS"), self.bind(node.expression))
+        else:
+            return self._function(node, {id(node.this): value})
+        return negate(result) if node.args.get("negate") else result
+
+    def _between(self, node: exp.Between) -> Expression:
+        value, low, high = (self.bind(node.args[part]) for part in ("this", "low", "high"))
+        inside = conjoin([self._compared(Op.GE, value, low), self._compared(Op.LE, value, high)])
+        if not node.args.get("symmetric"):
+            return inside
+        turned = conjoin([self._compared(Op.GE, value, high), self._compared(Op.LE, value, low)])
+        return disjoin([inside, turned])
+
+    def _in(self, node: exp.In) -> Expression:
+        query = node.args.get("query") or next(
+            (v for v in node.expressions if isinstance(v, exp.Values)), None
+        )
+        if query is not None:
+            return member(self._row(node.this), self._query(query), self.session.dialect)
+        if node.args.get("unnest") or node.args.get("field"):
+            fail(Unsupported(f"this form of IN is not supported: {node.sql(self.session.dialect)}"), node)
+        return self._any_of(node.this, node.expressions)
+
+    def _any_of(self, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
+        """Whether `value` (or row of values) is equal to one of the candidates."""
+        rows = [unwrapped(candidate) for candidate in candidates]
+        row = unwrapped(value)
+        if isinstance(row, exp.Tuple):
+            columns = [self.bind(part) for part in row.expressions]
+            if any(not isinstance(r, exp.Tuple) or len(r.expressions) != len(columns) for r in rows):
+                fail(InvalidQuery(f"IN compares rows of {len(columns)} values"), value)
+            return disjoin(
+                conjoin(
+                    self._compared(Op.EQ, a, self.bind(b))
+                    for a, b in zip(columns, r.expressions, strict=True)
+                )
+                for r in rows
+            )
+        bound = self.bind(value)
+        return disjoin(self._compared(Op.EQ, bound, self.bind(candidate)) for candidate in candidates)
+
+    def _case(self, node: exp.Case | exp.If) -> Expression:
+        whens = [node] if isinstance(node, exp.If) else node.args["ifs"]
+        default = node.args.get("false") if isinstance(node, exp.If) else node.args.get("default")
+        operand = node.this if isinstance(node, exp.Case) else None
+        subject = self.bind(operand) if operand is not None else None
+        conditions = [
+            condition(self.bind(when.this), "the condition of CASE")
+            if subject is None
+            else self._compared(Op.EQ, subject, self.bind(when.this))
+            for when in whens
+        ]
+        values = [self.bind(when.args["true"]) for when in whens]
+        values.append(self.bind(default) if default is not None else Literal(None, UNTYPED))
+        type = case_type(values)
+        if type is UNTYPED:
+            return Literal(None, UNTYPED)
+        values = [coerce(value, type) for value in values]
+        return Case(tuple(zip(conditions, values[:-1], strict=True)), values[-1], type)  # type: ignore[arg-type]
+
+    def _alternatives(self, op: Op, nodes: list[exp.Expression]) -> Expression:
+        values, type = alternatives(f"{op.value}({{}})", [self.bind(node) for node in nodes])
+        if type is UNTYPED:
+            return Literal(None, UNTYPED)
+        return Call(op, tuple(values), type) if len(values) > 1 else values[0]  # type: ignore[arg-type]
+
+    def _cast(self, node: exp.Cast) -> Expression:
+        if node.args.get("format"):
+            return self._function(node)
+        type: Type = data_type(node.to, self.session.dialect)
+        value = self.bind(node.this)
+        if value.type is UNTYPED:
+            value = Literal(None, type)
+        elif value.type == type and not isinstance(value, Literal):
+            return value
+        return cast(value, type, isinstance(node, exp.TryCast))
+
+    def _aggregate(self, node: exp.Expression) -> Expression:
+        call = aggregate_call(node, self.session.dialect)
+        if self.collector is None:
+            fail(
+                InvalidQuery(f"{self.clause} cannot contain an aggregate: {node.sql(self.session.dialect)}"),
+                node,
+            )
+        inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        only = self._filter(call.only)
+        derived = moment(call, inside.bind, only)
+        uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
+        used = frozenset().union(*(references(e) for use in uses for e in use.arguments))
+        if used and not used & self.scope.ids():
+            fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
+        columns = [self.collector.column(use, call.name).ref for use in uses]
+        return columns[0] if derived is None else derived.value(columns)
+
+    def _filter(self, condition: exp.Expression | None) -> Expression | None:
+        if condition is None:
+            return None
+        return ExpressionBinder(self.session, self.scope, self.queries, "FILTER").predicate(condition)
+
+    def _elements(self, node: exp.Expression) -> Expression:
+        if self.lists is None:
+            fail(Unsupported(f"UNNEST is not supported in {self.clause}", "write it in FROM"), node)
+        inside = ExpressionBinder(
+            self.session, self.scope, self.queries, "UNNEST", self.collector, self.windows
+        )
+        return self.lists.column(node, inside.bind).ref
+
+    def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expression:
+        if self.collector is None:
+            fail(InvalidQuery(f"{self.clause} cannot contain GROUPING"), node)
+        return self.collector.grouping(tuple(self.bind(part) for part in node.expressions)).ref
+
+    def _window(self, node: exp.Window) -> Expression:
+        if self.windows is None:
+            fail(
+                InvalidQuery(
+                    f"{self.clause} cannot contain a window function: {node.sql(self.session.dialect)}",
+                    "QUALIFY can, or a query around this one",
+                ),
+                node,
+            )
+        inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
+        return self.windows.column(node, inside.bind, inside.predicate).ref
+
+    def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
+        """A comparison with ANY or ALL of a query's rows or an array's elements."""
+        inner = unwrapped(quantifier.this)
+        op = COMPARISONS[type(node)]
+        if isinstance(inner, exp.Query):
+            return quantified(op, self._row(node.this), quantifier, self._query, self.session.dialect)
+        every = isinstance(quantifier, exp.All)
+        if isinstance(inner, exp.Array) and op is Op.EQ and not every:
+            return self._any_of(node.this, inner.expressions)
+        return each(op, self.bind(node.this), self.bind(inner), every, node, self.session.dialect)
+
+    def _query(self, node: exp.Expression) -> Bound:
+        return self.queries(node, self.scope)
+
+    def _row(self, node: exp.Expression) -> list[Expression]:
+        """The values of a row, or the one value."""
+        row = unwrapped(node)
+        return [self.bind(part) for part in (row.expressions if isinstance(row, exp.Tuple) else [node])]
+
+
+def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:
+    """The ANY, SOME or ALL that a comparison's right side is."""
+    if isinstance(node, exp.Any | exp.All):
+        return node
+    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
+        match node.name.upper():
+            case "ALL":
+                return exp.All(this=node.expressions[0])
+            case "SOME":
+                return exp.Any(this=node.expressions[0])
+    return None
+
+
+def unwrapped(node: exp.Expression) -> exp.Expression:
+    """The node without the parentheses around it."""
+    while isinstance(node, exp.Paren):
+        node = node.this
+    return node
+
+
+def flat(node: exp.Expression) -> list[exp.Expression]:
+    """The operands of a chain of AND or of OR, in order, without recursing (chains can be long)."""
+    kind, found, stack = type(node), [], [node]
+    while stack:
+        top = stack.pop()
+        if type(top) is kind:
+            stack += [top.expression, top.this]
+        else:
+            found.append(top)
+    return found

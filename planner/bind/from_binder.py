@@ -1,0 +1,228 @@
+"""FROM: tables, views, CTEs, subqueries and VALUES; a comma between them binds more weakly than JOIN.
+
+LATERAL items and table functions may refer to the tables on their left: those of the same join tree, and
+those before the commas to its left. An operator that does so has free columns until it is joined to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from planner.bind.expression_binder import ExpressionBinder
+from planner.bind.join_binder import From, JoinBinder
+from planner.bind.lists import Rows, bound_list, rows_of, with_places
+from planner.bind.name_scope import Scope, Table
+from planner.bind.pivot import pivoted
+from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.session import BindQuery, Bound, Environment, Session
+from planner.errors import InvalidQuery, UnknownTable
+from planner.identifiers import check_schema, fold
+from planner.ir import UNIT, Attribute, Operator, Scan
+from planner.parsing.dialect_parsers import is_comma
+from planner.positions import fail
+from planner.suggestions import did_you_mean
+
+
+class FromBinder:
+    """Binds the FROM clauses of one query; `before` is always the scope of the tables on the left."""
+
+    def __init__(self, session: Session, environment: Environment, bind_query: BindQuery) -> None:
+        self.session = session
+        self.environment = environment
+        self.bind_query = bind_query
+        self.joins = JoinBinder(session, environment, bind_query)
+
+    def bind(self, select: exp.Select) -> From:
+        """The FROM clause of a SELECT; one row without columns if it has none."""
+        nothing = Scope(outer=self.environment.outer)
+        clause = select.args.get("from_")
+        if clause is None:
+            return From(UNIT, nothing)
+        tables = self._list(clause.this, select.args.get("joins") or [], nothing)
+        for view in select.args.get("laterals") or []:
+            tables = self._joined(exp.Join(this=view), tables, nothing)
+        return tables
+
+    def _list(self, first: exp.Expression, joins: Iterable[exp.Join], before: Scope) -> From:
+        """A table and all that stands behind it: groups of joins between commas, crossed."""
+        (table, group), *others = _groups(first, joins)
+        done = self._group(self._alone(table, before), group, before)
+        for table, group in others:
+            done = self._behind(done, table, group, before)
+        return done
+
+    def _group(self, first: From, joins: list[exp.Join], before: Scope) -> From:
+        """Tables joined from the left."""
+        for join in joins:
+            first = self._joined(join, first, before)
+        return first
+
+    def _behind(self, done: From, table: exp.Expression, group: list[exp.Join], before: Scope) -> From:
+        """What stands before a comma, crossed with the group of joins behind it.
+
+        `a, (f(a.x) JOIN c)` is made as `(a, f(a.x)) JOIN c`, which needs no second look at a, unless the join
+        has rows that f(a.x) has not.
+        """
+        visible = self.joins.both(before, done.scope, table)
+        if not self._is_lateral(table) or any(join.side in _PADDED for join in group):
+            return self.joins.crossed(done, self._group(self._alone(table, visible), group, visible), table)
+        rows = rows_of(table, self.session.dialect)
+        if rows is not None:
+            item = self._elements(rows, done.operator, visible)
+        else:
+            alone = self._alone(table, visible)
+            item = replace(alone, operator=self.joins.crossed(done, alone, table).operator)
+        behind = self._group(item, group, visible)
+        return replace(behind, scope=self.joins.both(done.scope, behind.scope, table))
+
+    def _joined(self, join: exp.Join, left: From, before: Scope) -> From:
+        """The tables on the left with the one that the join names."""
+        check_clauses(join)
+        visible = self.joins.both(before, left.scope, join.this)
+        rows = rows_of(join.this, self.session.dialect)
+        if rows is not None and self._is_lateral(join.this) and _joins_all(join):
+            rows = replace(rows, outer=rows.outer or join.side == "LEFT")
+            item = self._elements(rows, left.operator, visible)
+            return replace(item, scope=self.joins.both(left.scope, item.scope, join.this))
+        return self.joins.join(join, left, self._list(join.this, (), visible))
+
+    def _is_lateral(self, node: exp.Expression) -> bool:
+        """Whether an item of FROM may refer to those on its left: elements of constant lists do not."""
+        if rows_of(node, self.session.dialect) is not None:
+            return node.find(exp.Column, exp.Query) is not None
+        return isinstance(node, exp.Lateral)
+
+    def _alone(self, node: exp.Expression, before: Scope) -> From:
+        """One item of FROM, without the joins that stand behind it."""
+        elements = rows_of(node, self.session.dialect)
+        if elements is not None:
+            return self._elements(elements, UNIT, Scope(outer=before))
+        check_clauses(node)
+        if node.args.get("pivots"):
+            return self._pivoted(node, before)
+        match node:
+            case exp.Lateral(this=exp.Subquery() as query):
+                bound = self.bind_query(self.session, query, self.environment.within(before))
+                return self._named(node, bound, "")
+            case exp.Lateral():
+                unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
+            case exp.Table(this=exp.Values() as rows):
+                named = rows if rows.alias else node
+                return self._named(named, self.bind_query(self.session, rows, self.environment), "")
+            case exp.Table() if not isinstance(node.this, exp.Identifier):
+                name = node.this.sql(self.session.dialect).split("(")[0].lower()
+                unsupported(f"table function {name}", node)
+            case exp.Table():
+                return self._named(node, self._relation(node), node.name)
+            case exp.Subquery() if is_join_tree(node):
+                return self._parenthesised(node, before)
+            case exp.Subquery() | exp.Values():
+                return self._named(node, self.bind_query(self.session, node, self.environment), "")
+        unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
+
+    def _elements(self, rows: Rows, input: Operator, scope: Scope) -> From:
+        """The rows of `input`, which `scope` knows, with the elements of their lists."""
+
+        def queries(query: exp.Expression, within: Scope) -> Bound:
+            return self.bind_query(self.session, query, self.environment.within(within))
+
+        bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
+        lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
+        bound = with_places(self.session, input, lists, rows)
+        columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
+        return From(bound.operator, Scope.of(Table(rows.node.alias, columns), self.environment.outer))
+
+    def _pivoted(self, node: exp.Expression, before: Scope) -> From:
+        """A table with the PIVOTs and UNPIVOTs behind it, one over the other."""
+        *earlier, pivot = node.args["pivots"]
+        source = node.copy()
+        source.set("pivots", earlier)
+        source.set("joins", None)
+        names = [column.name for column in self._alone(source, before).scope.star]
+        bound = self.bind_query(self.session, pivoted(source, pivot, names), self.environment)
+        return self._named(pivot, bound, node.alias_or_name)
+
+    def _parenthesised(self, node: exp.Subquery, before: Scope) -> From:
+        inner = self._list(node.this, (), before)
+        if not node.alias:
+            return inner
+        table = Table(node.alias, _renamed(node, inner.scope.star))
+        return replace(inner, scope=Scope.of(table, self.environment.outer))
+
+    def _named(self, node: exp.Expression, bound: Bound, name: str) -> From:
+        table = Table(node.alias or name, _renamed(node, bound.columns))
+        return From(bound.operator, Scope.of(table, self.environment.outer))
+
+    def _relation(self, node: exp.Table) -> Bound:
+        name = node.name.lower()
+        folded = fold(node.this)
+        check_schema(node)
+        entry = None if node.args.get("db") else self.environment.ctes.get(name)
+        if entry is not None:
+            return self.session.reference(name, entry)
+        relation = self.session.catalog.get(folded) or self.session.catalog.get(name)
+        if relation is None:
+            known = ", ".join(sorted(self.session.catalog)[:12])
+            hint = f"there are {known}" if known else ""
+            names = [*self.session.catalog, *self.environment.ctes]
+            fail(UnknownTable(f'unknown table "{node.name}"', did_you_mean(node.name, names, hint)), node)
+        self.session.reads.add(relation.name)
+        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
+        positions = tuple(range(len(columns)))
+        scan = Scan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
+        return Bound(scan, columns)
+
+
+_PADDED = ("RIGHT", "FULL")
+"""Sides of a join that has rows which its left side has not."""
+
+
+def is_join_tree(node: exp.Subquery) -> bool:
+    """Whether what stands in the parentheses is tables of a FROM clause, and not a query."""
+    inner = node.this
+    if isinstance(inner, exp.Subquery | exp.Values):
+        named = any(inner.args.get(part) for part in ("alias", "joins", "pivots"))
+        return named or (isinstance(inner, exp.Subquery) and is_join_tree(inner))
+    return isinstance(inner, exp.Table | exp.UDTF)
+
+
+def _groups(first: exp.Expression, joins: Iterable[exp.Join]) -> list[tuple[exp.Expression, list[exp.Join]]]:
+    """The items before and between the commas, each with the joins behind it. A table that stands in
+    parentheses, or before several ONs, has joins of its own."""
+    joins = (*(first.args.get("joins") or ()), *joins)
+    if isinstance(first, exp.Table) and isinstance(first.this, exp.Lateral | exp.Unnest):
+        first = first.this
+    groups: list[tuple[exp.Expression, list[exp.Join]]] = [(first, [])]
+    for join in joins:
+        if is_comma(join):
+            check_clauses(join)
+            groups.append((join.this, []))
+        else:
+            groups[-1][1].append(join)
+    return groups
+
+
+def _joins_all(join: exp.Join) -> bool:
+    """Whether an inner or left join pairs all rows with those of one table."""
+    on = join.args.get("on")
+    plain = on is None or (isinstance(on, exp.Boolean) and on.this)
+    others = join.args.get("using") or join.method or join.kind in ("SEMI", "ANTI") or join.side in _PADDED
+    return plain and not others and not join.this.args.get("joins")
+
+
+def _renamed(node: exp.Expression, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns under the names that an alias lists: `t(a, b)`."""
+    alias = node.args.get("alias")
+    names = [fold(identifier) for identifier in alias.columns] if isinstance(alias, exp.TableAlias) else []
+    return renamed(names, columns, node)
+
+
+def renamed(names: list[str], columns: tuple[Attribute, ...], node: exp.Expression) -> tuple[Attribute, ...]:
+    """The columns, the first of them under `names`; InvalidQuery if there are more names than columns."""
+    if len(names) > len(columns):
+        fail(InvalidQuery(f"{len(names)} column names are given for {len(columns)} columns"), node)
+    names = names + [column.name for column in columns[len(names) :]]
+    return tuple(replace(column, name=name) for column, name in zip(columns, names, strict=True))

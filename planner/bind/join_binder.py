@@ -1,0 +1,174 @@
+"""Joins of two tables of a FROM clause: which rows are paired, and how their columns are called.
+
+A right join is a left join turned round. A semi or anti join is a filter with EXISTS. USING and
+NATURAL merge columns: the merged column is the left one, the right one for a right join, and the
+first of both that is not NULL for a full join. In `*` the merged columns come first, as the SQL standard
+has it; some dialects leave them where the left table has them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from engine.plan.expressions import Op
+from planner.bind.asof import asof_join
+from planner.bind.coercion import alternatives, compare
+from planner.bind.expression_binder import ExpressionBinder
+from planner.bind.name_scope import Scope
+from planner.bind.refuse import unsupported
+from planner.bind.session import BindQuery, Bound, Environment, Session
+from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
+from planner.ir import Attribute, Exists, Expression, Filter, Join, JoinKind, Operator, Project
+from planner.ir.rewrite import identity
+from planner.ir.scalars import TRUE, call, conjoin, may_be_null, negate
+from planner.positions import fail
+from planner.suggestions import did_you_mean
+
+Pair = tuple[Attribute, Attribute]
+"""The columns of either side that USING merges."""
+MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
+"""Dialects in whose `*` a merged column stands where the left table has it."""
+
+
+@dataclass(frozen=True)
+class From:
+    """Bound tables: their operator, and the scope of their columns."""
+
+    operator: Operator
+    scope: Scope
+
+
+class JoinBinder:
+    def __init__(self, session: Session, environment: Environment, bind_query: BindQuery) -> None:
+        self.session = session
+        self.environment = environment
+        self.bind_query = bind_query
+
+    def crossed(self, left: From, right: From, node: exp.Expression) -> From:
+        """All pairs of rows; the right side may refer to the left one's columns."""
+        scope = self.both(left.scope, right.scope, node)
+        return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
+
+    def join(self, node: exp.Join, left: From, right: From) -> From:
+        kind = _kind(node)
+        if node.side in ("RIGHT", "FULL") and right.operator.free & left.operator.ids:
+            unsupported(f"{node.side} JOIN LATERAL", node, "a LATERAL is joined by INNER, LEFT or CROSS JOIN")
+        pairs, condition = self._condition(node, left, right)
+        if kind in (JoinKind.SEMI, JoinKind.ANTI):
+            exists: Expression = Exists(Filter(right.operator, condition))
+            kept = exists if kind is JoinKind.SEMI else negate(exists)
+            return From(Filter(left.operator, kept), left.scope)
+        operator: Operator
+        if node.method == "ASOF":
+            columns = right.scope.star
+            operator = asof_join(self.session, node, kind, left.operator, right.operator, columns, condition)
+        elif node.side == "RIGHT":
+            operator = Join(JoinKind.LEFT, right.operator, left.operator, condition)
+        else:
+            operator = Join(kind, left.operator, right.operator, condition)
+        return self._merged(node, left, right, pairs, operator)
+
+    def _condition(self, node: exp.Join, left: From, right: From) -> tuple[list[Pair], Expression]:
+        """The columns that USING merges, and the condition that pairs rows."""
+        names = node.args.get("using") or []
+        if node.method == "NATURAL":
+            ours = {column.name.lower() for column in right.scope.star}
+            common = (column.name for column in left.scope.star if column.name.lower() in ours)
+            names = [exp.to_identifier(name, quoted=True) for name in common]
+        pairs = [(_using(left.scope, name, node), _using(right.scope, name, node)) for name in names]
+        ops = [Op.EQ] * len(pairs)
+        if pairs and node.method == "ASOF" and not node.args.get("match_condition"):
+            ops[-1] = Op.GE
+        dialect = self.session.dialect
+        try:
+            parts = [compare(op, a.ref, b.ref, dialect) for op, (a, b) in zip(ops, pairs, strict=True)]
+        except TypeMismatch as error:
+            fail(error, node)
+        conditions = [node.args[part] for part in ("on", "match_condition") if node.args.get(part)]
+        if not conditions:
+            return pairs, conjoin(parts)
+        scope = self.both(left.scope, right.scope, node.this)
+
+        def queries(query: exp.Expression, within: Scope) -> Bound:
+            return self.bind_query(self.session, query, self.environment.within(within))
+
+        binder = ExpressionBinder(self.session, scope, queries, "ON")
+        return pairs, conjoin([*parts, *(binder.predicate(condition) for condition in conditions)])
+
+    def both(self, left: Scope, right: Scope, node: exp.Expression) -> Scope:
+        """The scope of both sides; InvalidQuery if a table's name is there twice."""
+        names = {table.alias.lower() for table in left.tables if table.alias}
+        for table in right.tables:
+            if table.alias.lower() in names:
+                error = InvalidQuery(
+                    f'table name "{table.alias}" is there twice', "give one of them an alias"
+                )
+                fail(error, node)
+        return Scope(left.tables + right.tables, left.star + right.star, self.environment.outer)
+
+    def _merged(self, node: exp.Join, left: From, right: From, pairs: list[Pair], operator: Operator) -> From:
+        scope = self.both(left.scope, right.scope, node.this)
+        if not pairs:
+            return From(operator, scope)
+        if node.side == "FULL":
+            operator, merged = self._coalesced(operator, pairs)
+        else:
+            merged = [b if node.side == "RIGHT" else a for a, b in pairs]
+        lefts, rights = {a.id: place for place, (a, _) in enumerate(pairs)}, {b.id for _, b in pairs}
+        if self.session.dialect in MERGED_IN_PLACE:
+            star = [merged[lefts[c.id]] if c.id in lefts else c for c in left.scope.star]
+        else:
+            star = [*merged, *(c for c in left.scope.star if c.id not in lefts)]
+        star += [c for c in right.scope.star if c.id not in rights]
+        return From(operator, replace(scope, star=tuple(star)))
+
+    def _coalesced(self, operator: Operator, pairs: list[Pair]) -> tuple[Operator, list[Attribute]]:
+        """The operator with a column for each pair: the first of its values that is not NULL."""
+        before = columns_before(operator)
+        merged: list[tuple[Attribute, Expression]] = []
+        for a, b in pairs:
+            values, type = alternatives("COALESCE({})", [a.ref, b.ref])
+            nullable = may_be_null(a.ref, before) or may_be_null(b.ref, before)  # a row may be of one alone
+            value = call(Op.COALESCE, *values, type=type)
+            column = self.session.attribute(a.name, type, nullable)
+            self.session.merged[column.id] = (a.id, b.id)
+            merged.append((column, value))
+        return Project(operator, (*identity(operator.columns), *merged)), [column for column, _ in merged]
+
+
+def columns_before(operator: Operator) -> dict[int, Attribute]:
+    """The columns of a join's sides as they are before it pads them: a merged column is one of them."""
+    return {column.id: column for side in operator.inputs for column in side.columns}
+
+
+def _kind(node: exp.Join) -> JoinKind:
+    if node.kind in ("SEMI", "ANTI"):
+        return JoinKind[node.kind]
+    if node.method == "ASOF":
+        if node.side not in ("", "LEFT"):
+            unsupported(f"ASOF {node.side} JOIN", node)
+        return JoinKind.LEFT if node.side or node.args.get("match_condition") else JoinKind.INNER
+    if node.method not in ("", "NATURAL"):
+        unsupported(f"{node.method} JOIN", node)
+    if node.side == "FULL":
+        return JoinKind.FULL
+    if node.side in ("LEFT", "RIGHT"):
+        return JoinKind.LEFT
+    if node.kind not in ("", "INNER", "CROSS", "OUTER"):
+        unsupported(f"{node.kind} JOIN", node)
+    return JoinKind.INNER
+
+
+def _using(scope: Scope, name: exp.Identifier, node: exp.Join) -> Attribute:
+    """The column of a side that USING or NATURAL names; UnknownColumn or AmbiguousColumn."""
+    place = name if name.meta else node
+    try:
+        column = scope.local(exp.Column(this=name.copy()))
+    except AmbiguousColumn as error:
+        fail(error, place)
+    if column is None:
+        near = did_you_mean(name.name, (column.name for column in scope.star))
+        fail(UnknownColumn(f'column "{name.name}" in USING is not on both sides', near), place)
+    return column

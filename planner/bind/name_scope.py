@@ -1,0 +1,122 @@
+"""Which column a name means: the tables of a FROM clause, and the scopes around it.
+
+Names compare without case, as DuckDB's do. A bare name is one of the columns that `*` means, among which
+USING and NATURAL have merged those of two tables; a name behind a table's is one of that table's. Columns
+keep their numbers through joins, so a scope can outlive the operators that it was made for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from planner.errors import AmbiguousColumn, UnknownColumn, UnknownTable
+from planner.identifiers import fold
+from planner.ir import Attribute
+from planner.positions import fail
+from planner.relation import Catalog
+from planner.suggestions import did_you_mean, of_columns
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of a FROM clause: the name it goes by there, and its columns."""
+
+    alias: str
+    columns: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The tables in reach, and the columns that `*` means, in order; `aliases` are the select list's names,
+    which columns go before."""
+
+    tables: tuple[Table, ...] = ()
+    star: tuple[Attribute, ...] = ()
+    outer: Scope | None = None
+    aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, table: Table, outer: Scope | None = None) -> Scope:
+        """The scope of one table."""
+        return cls((table,), table.columns, outer)
+
+    def ids(self) -> frozenset[int]:
+        """The numbers of the columns of this scope itself."""
+        columns = (column for table in self.tables for column in table.columns)
+        return frozenset(column.id for column in (*columns, *self.star))
+
+    def table(self, node: exp.Column) -> Table:
+        """The table that qualifies `node`; UnknownTable if there is none."""
+        return next(
+            (
+                table
+                for scope in self.chain()
+                for table in scope.tables
+                if table.alias.lower() == node.table.lower()
+            ),
+            None,
+        ) or self._fail(node)
+
+    def _fail(self, node: exp.Column) -> Table:
+        fail(self._no_table(node), node)
+
+    def chain(self) -> list[Scope]:
+        """This scope and those around it, the nearest first."""
+        return [self, *(self.outer.chain() if self.outer else [])]
+
+    def local(self, node: exp.Column) -> Attribute | None:
+        """The column of this very scope that `node` names, or None; AmbiguousColumn if there are several."""
+        name = node.name
+        if node.table:
+            qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
+            found = [column for table in qualified for column in _called(node.this, table.columns)]
+            if qualified and not found:
+                fail(_unknown(name, qualified, f'table "{node.table}" has no column "{name}"'), node)
+        else:
+            found = _called(node.this, self.star)
+        if len(found) > 1:
+            owners = [t.alias for t in self.tables if _called(node.this, t.columns)]
+            hint = f"say which: {', '.join(f'{owner}.{name}' for owner in owners)}" if len(owners) > 1 else ""
+            fail(AmbiguousColumn(f'column "{name}" is ambiguous', hint), node)
+        return found[0] if found else None
+
+    def missing(self, node: exp.Column, catalog: Catalog) -> UnknownColumn | UnknownTable:
+        """The error for a name that no scope knows; it may be known to a relation of the catalog."""
+        tables = [table for scope in self.chain() for table in scope.tables]
+        if node.table:
+            return self._no_table(node, catalog)
+        name = node.name.lower()
+        owners = [r.name for r in catalog.values() if name in map(str.lower, r.schema.names)]
+        error = _unknown(node.name, tables, f'unknown column "{node.name}"')
+        if owners and not _near(node.name, tables):
+            error.hint = f'column "{node.name}" is in {" and ".join(sorted(owners)[:2])}, not in FROM'
+        return error
+
+    def _no_table(self, node: exp.Column, catalog: Catalog | None = None) -> UnknownTable:
+        names = [table.alias for scope in self.chain() for table in scope.tables if table.alias]
+        hint = f"in reach are {', '.join(names)}" if names else ""
+        if catalog is not None and node.table.lower() in catalog:
+            hint = f'"{node.table}" is not in FROM'
+        return UnknownTable(
+            f'no table "{node.table}" is in reach here', did_you_mean(node.table, names, hint)
+        )
+
+
+def _called(identifier: exp.Identifier, columns: Iterable[Attribute]) -> list[Attribute]:
+    """The columns that have the name exactly, else those that have it but for its case."""
+    alike = [column for column in columns if column.name.lower() == identifier.this.lower()]
+    return [column for column in alike if column.name == fold(identifier)] or alike
+
+
+def _unknown(name: str, tables: list[Table], message: str) -> UnknownColumn:
+    names = sorted({column.name for table in tables for column in table.columns})
+    known = f"columns in reach: {', '.join(names[:12])}" if names else ""
+    return UnknownColumn(message, _near(name, tables) or known)
+
+
+def _near(name: str, tables: list[Table]) -> str:
+    """A hint with the columns whose names are nearest, or none."""
+    return of_columns(name, ((table.alias, (column.name for column in table.columns)) for table in tables))

@@ -1,0 +1,60 @@
+"""The time in a view: `now()`, `current_date` and their names in every dialect are the time of the epoch.
+
+It stays the same for all of an epoch, however long that takes, as in a transaction. A clock that goes on
+meanwhile has no place in a view.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.plan.expressions import Cast
+from engine.schema import DATE
+from planner.errors import Unsupported
+from planner.ir import Expression, Now
+from planner.positions import fail
+
+_TIMES = (
+    exp.CurrentTimestamp,
+    exp.CurrentTimestampLTZ,
+    exp.CurrentDatetime,
+    exp.Localtimestamp,
+    exp.Systimestamp,
+    exp.UtcTimestamp,
+)
+_DATES = (exp.CurrentDate, exp.UtcDate)
+_NAMED_TIMES = frozenset(
+    {
+        "current_localtimestamp",
+        "get_current_timestamp",
+        "getutcdate",
+        "now",
+        "now64",
+        "statement_timestamp",
+        "sysdate",
+        "sysdatetime",
+        "sysutcdatetime",
+        "transaction_timestamp",
+    }
+)
+_NAMED_DATES = frozenset({"today"})
+_GOING_ON = frozenset({"clock_timestamp", "timeofday"})
+
+
+def time_of_epoch(node: exp.Expression) -> Expression | None:
+    """The expression of a function that tells the time, or None where the node is none."""
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if isinstance(node, _TIMES) or name in _NAMED_TIMES:
+        return Now()
+    if name in _GOING_ON:
+        fail(Unsupported(f"{name}() is not deterministic, so it cannot be maintained", "use now()"), node)
+    if isinstance(node, _DATES) or name in _NAMED_DATES:
+        _check_zone(node)
+        return Cast(Now(), DATE)  # type: ignore[arg-type]
+    return None
+
+
+def _check_zone(node: exp.Expression) -> None:
+    zone = node.this
+    if isinstance(zone, exp.Literal) and zone.this.upper() not in ("UTC", "GMT", "ETC/UTC"):
+        fail(Unsupported(f"the date in {zone.this} is not supported", "dates here are those in UTC"), node)

@@ -1,0 +1,210 @@
+"""Any query: SELECT, set operations, VALUES, with the CTEs before it."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from sqlglot import exp
+
+from engine.plan.expressions import Literal
+from planner.bind.byname import by_name
+from planner.bind.coercion import coerce, settled
+from planner.bind.ctes import bind_with
+from planner.bind.expression_binder import ExpressionBinder
+from planner.bind.from_binder import FromBinder, is_join_tree
+from planner.bind.name_scope import Scope, Table
+from planner.bind.order import order_terms
+from planner.bind.pivot import pivoted
+from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.row_limits import limits_of, placed
+from planner.bind.select_binder import bind_select
+from planner.bind.session import Bound, Environment, Session
+from planner.bind.unions import union_all
+from planner.errors import InvalidQuery, PlannerError
+from planner.ir import UNIT, Attribute, Distinct, Expression, Operator, Project, SetKind, SetOp, Values
+from planner.ir.constants import folded
+from planner.ir.rewrite import identity
+from planner.ir.scalars import may_be_null
+from planner.native.reference import union_type
+from planner.positions import fail
+from planner.sql_types import UNTYPED
+
+_KINDS: dict[type[exp.Expression], SetKind] = {
+    exp.Union: SetKind.UNION,
+    exp.Except: SetKind.EXCEPT,
+    exp.Intersect: SetKind.INTERSECT,
+}
+
+
+def bind_query(session: Session, node: exp.Expression, environment: Environment) -> Bound:
+    """The query; every bare NULL among its columns has become an INTEGER."""
+    return settle(session, _bind(session, node, environment))
+
+
+def _bind(session: Session, node: exp.Expression, environment: Environment) -> Bound:
+    with_ = node.args.get("with_")
+    if with_ is not None:
+        environment = bind_with(session, with_, environment, bind_query)
+    match node:
+        case exp.Select():
+            return bind_select(session, node, environment, bind_query)
+        case exp.Subquery():
+            check_clauses(node)
+            if is_join_tree(node):
+                unsupported("a join in place of a query", node)
+            return _placed(session, node, _bind(session, node.this, environment), environment)
+        case exp.Pivot():
+            tables = FromBinder(session, environment, bind_query).bind(
+                exp.select("*").from_(node.this.copy())
+            )
+            names = [column.name for column in tables.scope.star]
+            return _bind(session, pivoted(node.this, node, names), environment)
+        case exp.SetOperation():
+            return _placed(session, node, _set_operation(session, node, environment), environment)
+        case exp.Values():
+            return _placed(session, node, _values(session, node, environment), environment)
+    unsupported(f"{node.key.upper()} as a query", node)
+
+
+def _placed(session: Session, node: exp.Expression, bound: Bound, environment: Environment) -> Bound:
+    """The bound query with the ORDER BY, LIMIT and OFFSET that stand behind it."""
+    if not any(node.args.get(part) for part in ("order", "limit", "offset")):
+        return bound
+    limits = limits_of(session, node)
+    bound = settle(session, bound)
+    scope = Scope.of(Table("", bound.columns), environment.outer)
+
+    def queries(query: exp.Expression, within: Scope) -> Bound:
+        return bind_query(session, query, environment.within(within))
+
+    binder = ExpressionBinder(session, scope, queries, "ORDER BY")
+    terms = order_terms(node, [column.name for column in bound.columns], binder.bind)
+    if limits.keep_all:
+        return bound
+    rows = Project(bound.operator, identity(bound.columns))
+    return placed(session, rows, bound.columns, terms, limits)
+
+
+def settle(session: Session, bound: Bound) -> Bound:
+    """The query with columns of bare NULLs made INTEGER, as DuckDB does when it must choose."""
+    if all(column.type is not UNTYPED for column in bound.columns):
+        return bound
+    return cast_columns(session, bound, [settled(column.ref).type for column in bound.columns])
+
+
+def cast_columns(session: Session, bound: Bound, types: list) -> Bound:
+    """The query with its columns, and no others, cast to `types`."""
+    if [column.type for column in bound.columns] == types:
+        return bound
+    known = {column.id: column for column in bound.operator.columns}
+    items: list[tuple[Attribute, Expression]] = []
+    for column, type in zip(bound.columns, types, strict=True):
+        value = coerce(column.ref, type)
+        new = (
+            column if value == column.ref else session.attribute(column.name, type, may_be_null(value, known))
+        )
+        items.append((new, value))
+    return Bound(Project(bound.operator, tuple(items)), tuple(attribute for attribute, _ in items))
+
+
+def _set_operation(session: Session, node: exp.SetOperation, environment: Environment) -> Bound:
+    check_clauses(node)
+    left = _bind(session, node.this, environment)
+    right = _bind(session, node.expression, environment)
+    if node.args.get("by_name"):
+        left, right = by_name(session, node, left, right)
+    name = node.key.upper()
+    if len(left.columns) != len(right.columns):
+        error = f"{name} takes queries of as many columns, not {len(left.columns)} and {len(right.columns)}"
+        fail(InvalidQuery(error), node.expression)
+    types = []
+    for a, b in zip(left.columns, right.columns, strict=True):
+        try:
+            types.append(settled(Literal(None, union_type(a.type, b.type))).type)
+        except PlannerError as error:
+            fail(error, node.expression)
+    left, right = cast_columns(session, left, types), cast_columns(session, right, types)
+    kind = _KINDS[type(node)]
+    distinct = bool(node.args.get("distinct"))
+    columns = tuple(
+        session.attribute(a.name, a.type, _nullable(kind, a.nullable, b.nullable))
+        for a, b in zip(left.columns, right.columns, strict=True)
+    )
+    return Bound(_combined(kind, distinct, left, right, columns), columns)
+
+
+def _nullable(kind: SetKind, left: bool, right: bool) -> bool:
+    match kind:
+        case SetKind.UNION:
+            return left or right
+        case SetKind.EXCEPT:
+            return left
+        case SetKind.INTERSECT:
+            return left and right
+
+
+def _combined(
+    kind: SetKind, distinct: bool, left: Bound, right: Bound, columns: tuple[Attribute, ...]
+) -> Operator:
+    lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
+    if not distinct:
+        return SetOp(kind, left.operator, right.operator, columns, lefts, rights)
+    if kind is SetKind.UNION:
+        return Distinct(SetOp(kind, left.operator, right.operator, columns, lefts, rights))
+    return SetOp(kind, _distinct(left), _distinct(right), columns, lefts, rights)
+
+
+def _distinct(bound: Bound) -> Operator:
+    """The distinct rows of just the query's columns."""
+    if set(bound.operator.columns) == set(bound.columns):
+        return Distinct(bound.operator)
+    return Distinct(Project(bound.operator, identity(bound.columns)))
+
+
+def _values(session: Session, node: exp.Values, environment: Environment) -> Bound:
+    check_clauses(node)
+
+    def queries(query: exp.Expression, within: Scope) -> Bound:
+        return bind_query(session, query, environment.within(within))
+
+    binder = ExpressionBinder(session, Scope(outer=environment.outer), queries, "VALUES")
+    rows = [[binder.bind(value) for value in _row(row)] for row in node.expressions]
+    width = len(rows[0])
+    for row, source in zip(rows, node.expressions, strict=True):
+        if len(row) != width:
+            fail(InvalidQuery(f"VALUES has rows of {width} and of {len(row)} values"), source)
+    types = []
+    for column in zip(*rows, strict=True):
+        try:
+            types.append(settled(Literal(None, reduce(union_type, (value.type for value in column)))).type)
+        except PlannerError as error:
+            fail(error, node)
+    cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]
+    nullable = [any(may_be_null(value, {}) for value in column) for column in zip(*cast, strict=True)]
+    columns = tuple(
+        session.attribute(f"col{i}", type, null)
+        for i, (type, null) in enumerate(zip(types, nullable, strict=True))
+    )
+    return Bound(_rows(session, columns, cast), columns)
+
+
+def _row(node: exp.Expression) -> list[exp.Expression]:
+    return node.expressions if isinstance(node, exp.Tuple) else [node]
+
+
+def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Operator:
+    """Literal rows as one operator, any others as a query each."""
+    literal = tuple(values for row in rows if (values := _literal_row(row)) is not None)
+    others = [row for row in rows if _literal_row(row) is None]
+    if not others:
+        return Values(columns, literal)
+    parts: list[Operator] = [Values(session.fresh(columns), literal)] if literal else []
+    parts += [Project(UNIT, tuple(zip(session.fresh(columns), row, strict=True))) for row in others]
+    result = union_all(session, parts)
+    return Project(result, tuple((c, old.ref) for c, old in zip(columns, result.columns, strict=True)))
+
+
+def _literal_row(row: list[Expression]) -> tuple[object, ...] | None:
+    """The values of a row of literals alone; None for any other."""
+    values = tuple(value.value for value in row if isinstance(value, Literal))
+    return values if len(values) == len(row) else None

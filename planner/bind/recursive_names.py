@@ -1,0 +1,276 @@
+"""Recursive names: their types found, their queries bound against each other, made a fixed point.
+
+Types are found by iteration: the branches of UNION that do not recur give the first ones, and
+binding the whole queries against them may widen them, until nothing changes. Nullability is
+found in the same way, from "never NULL" upwards, which the first round (empty) justifies.
+In WITH MUTUALLY RECURSIVE the types are declared, and the queries' columns are cast to them.
+
+The names of a WITH RECURSIVE are updated together: each query reads all of them as they were after the
+round before. Those of a WITH MUTUALLY RECURSIVE are updated in sequence, as in Materialize: each query
+reads the names before it in the text as they are in the same round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+
+from engine.plan.nodes import OnLimit
+from engine.schema import Kind, Type, numeric
+from planner.bind.coercion import coerce
+from planner.bind.from_binder import renamed
+from planner.bind.monotone import check_monotone
+from planner.bind.references import table_names
+from planner.bind.session import BindQuery, Bound, Environment, Recursion, Session
+from planner.bind.working_table import check_working_table
+from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
+from planner.identifiers import fold
+from planner.ir import Attribute, Binding, Expression, Fixpoint, Operator, Project
+from planner.ir.scalars import may_be_null
+from planner.native.reference import union_type
+from planner.parsing.mutually import Declaration
+from planner.positions import fail
+from planner.sql_types import MAX_PRECISION, UNTYPED
+
+_MAX_ITERATIONS = 12
+
+
+@dataclass(frozen=True)
+class _Column:
+    """What is known of a recursive name's column so far."""
+
+    name: str
+    type: Type
+    nullable: bool
+
+
+_Known = Mapping[str, tuple[_Column, ...]]
+
+
+def bind_recursive(
+    session: Session, ctes: Mapping[str, exp.CTE], environment: Environment, bind_query: BindQuery
+) -> Environment:
+    """The environment with the names of one cycle of a WITH RECURSIVE."""
+    group = _Group(session, ctes, environment, bind_query)
+    known = group.seeds()
+    for _ in range(_MAX_ITERATIONS):
+        bound = group.together(known)
+        found = {name: group.widened(name, known[name], bound[name]) for name in ctes}
+        if found == known:
+            break
+        known = found
+    else:
+        name = next(iter(ctes))
+        error = TypeMismatch(
+            f'the types of recursive "{name}" do not settle',
+            "cast the recursive columns to the types that you mean",
+        )
+        fail(error, ctes[name].args["alias"])
+    for name, cte in ctes.items():
+        if len(ctes) == 1:
+            check_working_table(session, name, cte, bound[name].operator, group.variables[name])
+    return group.closed(known, bound, None, OnLimit.ERROR)
+
+
+def bind_mutual(
+    session: Session,
+    ctes: Mapping[str, exp.CTE],
+    declaration: Declaration,
+    environment: Environment,
+    bind_query: BindQuery,
+) -> Environment:
+    """The environment with the names of a WITH MUTUALLY RECURSIVE."""
+    for alias in [cte.args["alias"] for cte in ctes.values()][len(declaration.types) :]:
+        fail(InvalidSyntax("a query has one WITH", "separate its names by commas"), alias)
+    group = _Group(session, ctes, environment, bind_query)
+    known = {
+        name: tuple(
+            _Column(fold(identifier), type, False)
+            for identifier, type in zip(cte.args["alias"].columns, types, strict=True)
+        )
+        for (name, cte), types in zip(ctes.items(), declaration.types, strict=True)
+    }
+    while True:
+        bound = group.in_sequence(known)
+        found = {name: group.declared(name, known[name], bound[name]) for name in ctes}
+        if found == known:
+            return group.closed(known, bound, declaration.limit, declaration.on_limit)
+        known = found
+
+
+class _Group:
+    """The names of one recursion, and what binding them takes."""
+
+    def __init__(
+        self,
+        session: Session,
+        ctes: Mapping[str, exp.CTE],
+        environment: Environment,
+        bind_query: BindQuery,
+    ) -> None:
+        self.session = session
+        self.ctes = ctes
+        self.environment = environment
+        self.bind_query = bind_query
+        self.variables = {name: session.number() for name in ctes}
+
+    def seeds(self) -> dict[str, tuple[_Column, ...]]:
+        """First types for every name, of branches that refer to names known already only."""
+        known: dict[str, tuple[_Column, ...]] = {}
+        while len(known) < len(self.ctes):
+            ready = [
+                (name, seed)
+                for name, cte in self.ctes.items()
+                if name not in known
+                and (seed := _without(cte.this.copy(), frozenset(self.ctes) - known.keys())) is not None
+            ]
+            if not ready:
+                name = next(name for name in self.ctes if name not in known)
+                error = InvalidQuery(
+                    f'recursive "{name}" has no branch of UNION that does not refer to it',
+                    "add one, or declare the types: WITH MUTUALLY RECURSIVE name (column type, ...) AS (...)",
+                )
+                fail(error, self.ctes[name].args["alias"])
+            known.update({name: self._columns(name, self._bound(seed, known)) for name, seed in ready})
+        return {name: known[name] for name in self.ctes}
+
+    def together(self, known: _Known) -> dict[str, Bound]:
+        """The queries, each over all names as they were after the round before."""
+        return {name: self._bound(cte.this, known) for name, cte in self.ctes.items()}
+
+    def in_sequence(self, known: _Known) -> dict[str, Bound]:
+        """The queries, each over the names before it as they are in the same round."""
+        bound: dict[str, Bound] = {}
+        for name, cte in self.ctes.items():
+            bound[name] = self._bound(cte.this, known, current=bound.keys())
+        return bound
+
+    def widened(self, name: str, known: tuple[_Column, ...], bound: Bound) -> tuple[_Column, ...]:
+        """The columns that hold both what is known and what the query gives."""
+        columns = self._columns(name, bound)
+        if len(columns) != len(known):
+            error = f'recursive "{name}" has {len(known)} columns in one branch and {len(columns)} in another'
+            fail(InvalidQuery(error), self.ctes[name].args["alias"])
+        result = []
+        for old, new in zip(known, columns, strict=True):
+            type = _wider(old.type, new.type)
+            if type is None:
+                mismatch = TypeMismatch(
+                    f'column "{old.name}" of recursive "{name}" is {old.type} where it starts, '
+                    f"but {new.type} where it recurs",
+                    "cast one of them",
+                )
+                fail(mismatch, self.ctes[name].args["alias"])
+            result.append(_Column(old.name, type, old.nullable or new.nullable))
+        return tuple(result)
+
+    def declared(self, name: str, known: tuple[_Column, ...], bound: Bound) -> tuple[_Column, ...]:
+        """The declared columns, nullable where the query's are."""
+        if len(bound.columns) != len(known):
+            error = f'"{name}" is declared with {len(known)} columns, its query returns {len(bound.columns)}'
+            fail(InvalidQuery(error), self.ctes[name].args["alias"])
+        return tuple(
+            replace(old, nullable=old.nullable or new.nullable)
+            for old, new in zip(known, bound.columns, strict=True)
+        )
+
+    def closed(
+        self, known: _Known, bound: Mapping[str, Bound], limit: int | None, on_limit: OnLimit
+    ) -> Environment:
+        """The environment in which each name is a definition: the fixed point's value for it."""
+        bindings = tuple(
+            self._binding(name, [column.type for column in known[name]], bound[name]) for name in self.ctes
+        )
+        self._check_priorities(bindings, limit)
+        entries = {}
+        for index, name in enumerate(self.ctes):
+            columns = self._attributes(known[name])
+            fixpoint = Fixpoint(bindings, index, columns, limit, on_limit)
+            entries[name] = self.session.define(Bound(fixpoint, columns))
+        return self.environment.extended(entries)
+
+    def _check_priorities(self, bindings: tuple[Binding, ...], limit: int | None) -> None:
+        """Unsupported, at the hint, where rows cannot enter the recursion at rounds of their own."""
+        hint = self.session.priorities.get(min(self.variables.values()))
+        if hint is None:
+            return
+        if limit is not None:
+            fail(
+                Unsupported("PRIORITY is not supported with a limit of rounds", "leave one of them out"), hint
+            )
+        try:
+            check_monotone(self.session, bindings)
+        except Unsupported as error:
+            fail(error, hint)
+
+    def _binding(self, name: str, types: list[Type], bound: Bound) -> Binding:
+        value: Operator = bound.operator
+        columns = bound.columns
+        if [column.type for column in columns] != types:
+            known = {column.id: column for column in value.columns}
+            items = []
+            for column, type in zip(columns, types, strict=True):
+                value_cast = self._cast(name, column, type)
+                new = self.session.attribute(column.name, type, may_be_null(value_cast, known))
+                items.append((new, value_cast))
+            value = Project(value, tuple(items))
+            columns = tuple(attribute for attribute, _ in items)
+        return Binding(self.variables[name], name, value, tuple(column.id for column in columns))
+
+    def _cast(self, name: str, column: Attribute, type: Type) -> Expression:
+        try:
+            return coerce(column.ref, type)
+        except TypeMismatch as error:
+            fail(error, self.ctes[name].args["alias"])
+
+    def _bound(self, query: exp.Expression, known: _Known, current: Collection[str] = ()) -> Bound:
+        """The query over the known names, of which those in `current` have had their turn in the round."""
+        entries = {
+            name: Recursion(self.variables[name], self._attributes(columns), name in current)
+            for name, columns in known.items()
+        }
+        environment = replace(
+            self.environment.extended(entries), recursion=frozenset(self.variables.values())
+        )
+        return self.bind_query(self.session, query, environment)
+
+    def _attributes(self, columns: tuple[_Column, ...]) -> tuple[Attribute, ...]:
+        return tuple(self.session.attribute(c.name, c.type, c.nullable) for c in columns)
+
+    def _columns(self, name: str, bound: Bound) -> tuple[_Column, ...]:
+        cte = self.ctes[name]
+        names = [fold(identifier) for identifier in cte.args["alias"].columns]
+        return tuple(_Column(c.name, c.type, c.nullable) for c in renamed(names, bound.columns, cte))
+
+
+def _without(node: exp.Expression, unknown: frozenset[str]) -> exp.Expression | None:
+    """The query without the branches of set operations that name `unknown` ones; None if none is left."""
+    if not table_names(node) & unknown:
+        return node
+    if isinstance(node, exp.SetOperation):
+        sides = [_without(side, unknown) for side in (node.this, node.expression)]
+        left = [side for side in sides if side is not None]
+        if len(left) == 1 and node.args.get("with_"):
+            left[0].set("with_", node.args["with_"])
+        return left[0] if left else None
+    for inner in node.find_all(exp.SetOperation):
+        cut = _without(inner, unknown)
+        if cut is not None and cut is not inner:
+            inner.replace(cut)
+            return _without(node, unknown)
+    return None
+
+
+def _wider(old: Type, new: Type) -> Type | None:
+    """A type for both that changes no value; None if there is none."""
+    if old == new or new is UNTYPED:
+        return old
+    if old is UNTYPED:
+        return new
+    if (old.is_integer and new.is_integer) or (old.is_float and new.is_float):
+        return union_type(old, new)
+    if old.kind is new.kind is Kind.NUMERIC:
+        return numeric(MAX_PRECISION, max(old.scale or 0, new.scale or 0))
+    return None

@@ -1,0 +1,214 @@
+"""Scalar functions that the engine has no operator for: DuckDB expressions with places for arguments.
+
+sqlglot writes the function in DuckDB's SQL, DuckDB says its type. Literals stay in the text,
+since some functions want constants (the digits of `round`, the part of `date_trunc`). The variables of a
+lambda stay too, and with them whatever they are part of. What
+gives another answer on another day is refused by name.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ErrorLevel, UnsupportedError
+
+from engine.plan.expressions import Foreign, Literal
+from planner.allowed.check import check
+from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, SESSION
+from planner.allowed.parse_tree import Closed, known_functions
+from planner.bind.coercion import argument, settled
+from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
+from planner.ir import Expression
+from planner.native.reference import PLACE, type_of
+from planner.positions import fail
+from planner.sql_types import UNTYPED
+from planner.suggestions import did_you_mean
+
+VALUES = (
+    exp.Column,
+    exp.Literal,
+    exp.Boolean,
+    exp.Null,
+    exp.Paren,
+    exp.Binary,
+    exp.Unary,
+    exp.Func,
+    exp.Subquery,
+    exp.In,
+    exp.Between,
+    exp.Predicate,
+    exp.Filter,
+    exp.WithinGroup,
+    exp.IgnoreNulls,
+    exp.RespectNulls,
+    exp.Window,
+    exp.Bracket,
+    exp.AtTimeZone,
+)
+"""Nodes that stand for a value, and so become arguments."""
+
+_STRUCTURE = (exp.Slice, exp.Kwarg, exp.PropertyEQ)  # binary nodes that stand for no value
+
+_VOLATILE = (
+    exp.CurrentDate,
+    exp.CurrentTime,
+    exp.CurrentTimestamp,
+    exp.CurrentDatetime,
+    exp.Localtime,
+    exp.Localtimestamp,
+    exp.CurrentUser,
+    exp.Rand,
+    exp.Randn,
+    exp.Uuid,
+)
+_MARK = "__argument_"
+_COUNTS = re.compile(
+    r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
+)
+"""Calls whose value is BIGINT here, as those of count and sum are; DuckDB's UBIGINT or HUGEINT is NUMERIC."""
+
+
+Bind = Callable[[exp.Expression], Expression]
+
+
+def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
+    """`node` with its arguments bound by `bind`, as a Foreign expression of DuckDB's type for it. What has a
+    type that no column can have (a struct) may stand inside it, as part of its text."""
+    refuse_volatile(node, dialect)
+    arguments: list[Expression] = []
+    template = _template(_with_places(node.copy(), node, bind, arguments), node)
+    _check_names(template, node, dialect)
+    return foreign(template, arguments, node, dialect)
+
+
+def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:
+    """A DuckDB expression of DuckDB's type for it; errors stand at `node`, which it means."""
+    if _COUNTS.fullmatch(template):
+        template = f"CAST({template} AS BIGINT)"
+    try:
+        type = type_of(template, tuple(argument(a) for a in arguments))
+    except UnsupportedType as error:
+        fail(UnsupportedType(f"{error.message}: {node.sql(dialect)}", error.hint), node)
+    except UnknownFunction:
+        name = _written_name(node).lower()
+        hint = did_you_mean(name, _known_functions(dialect) - {name})
+        fail(UnknownFunction(f'unknown function "{name}"', hint), node)
+    except PlannerError as error:
+        fail(error, node)
+    if type is UNTYPED:
+        return Literal(None, UNTYPED)
+    values = tuple(settled(a) for a in arguments)
+    return Foreign(template, values, type)  # type: ignore[arg-type]
+
+
+def _written_name(node: exp.Expression) -> str:
+    return node.name if isinstance(node, exp.Anonymous) or not isinstance(node, exp.Func) else node.sql_name()
+
+
+@cache
+def _known_functions(dialect: str) -> frozenset[str]:
+    """The names of functions in DuckDB and in the dialect."""
+    parsed = Dialect.get_or_raise(dialect).parser_class.FUNCTIONS
+    there = frozenset(name for name in PURE | AGGREGATES if name.replace("_", "").isalnum())
+    return there | {name.lower() for name in parsed if name.lower() not in known_functions()}
+
+
+def refuse_volatile(node: exp.Expression, dialect: str) -> None:
+    since_today = (
+        isinstance(node, exp.Anonymous) and node.name.lower() == "age" and len(node.expressions) == 1
+    )
+    if isinstance(node, _VOLATILE) or since_today:
+        fail(_volatile(node.sql(dialect)), node)
+
+
+def _volatile(name: str) -> Unsupported:
+    return Unsupported(
+        f"{name} is not deterministic, so a view over it cannot be maintained",
+        "write the value as a constant, or keep it in a table",
+    )
+
+
+def _with_places(
+    copy: exp.Expression,
+    original: exp.Expression,
+    bind: Bind,
+    arguments: list[Expression],
+    variables: frozenset[str] = frozenset(),
+) -> exp.Expression:
+    """`copy` with each value below it replaced by a place, and the values bound into `arguments`.
+
+    `variables` are those of the lambdas around it.
+    """
+    pairs = list(zip(copy.iter_expressions(), original.iter_expressions(), strict=True))
+    for child, source in pairs:
+        known = variables
+        if isinstance(source, exp.DataType) or (isinstance(source, exp.Interval) and is_constant(source)):
+            continue
+        if isinstance(source, exp.Lambda):
+            known |= {parameter.name for parameter in source.expressions}
+        elif isinstance(source, VALUES) and not (
+            isinstance(source, _STRUCTURE) or isinstance(original, exp.Escape) or _mentions(source, variables)
+        ):
+            try:
+                bound = bind(source)
+            except UnsupportedType:
+                pass
+            else:
+                _place(child, bound, arguments)
+                continue
+        _with_places(child, source, bind, arguments, known)
+    return copy
+
+
+def is_constant(interval: exp.Interval) -> bool:
+    """Whether the interval is written out."""
+    return isinstance(interval.this, exp.Literal)
+
+
+def _mentions(node: exp.Expression, names: frozenset[str]) -> bool:
+    return bool(names) and any(identifier.name in names for identifier in node.find_all(exp.Identifier))
+
+
+def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]) -> None:
+    if isinstance(bound, Literal) and bound.type is UNTYPED and not isinstance(child, exp.Null):
+        child.replace(exp.Null())
+        return
+    if isinstance(bound, Literal) and not re.search(r"[{}]", str(bound.value)):
+        return
+    child.replace(exp.column(f"{_MARK}{len(arguments)}"))
+    arguments.append(bound)
+
+
+def _template(tree: exp.Expression, node: exp.Expression) -> str:
+    """The tree in DuckDB's SQL; Unsupported at `node` if that cannot say all of it."""
+    try:
+        text = tree.sql("duckdb", comments=False, unsupported_level=ErrorLevel.RAISE)
+    except UnsupportedError as error:
+        fail(Unsupported(str(error)), node)
+    return re.sub(rf'"?{_MARK}(\d+)"?', lambda place: f"{{{place[1]}}}", text)
+
+
+def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
+    """Refuse what is no deterministic scalar function, whatever sqlglot calls it."""
+    if isinstance(node, exp.UDTF | exp.Explode):
+        fail(Unsupported(f"{node.sql(dialect).split('(')[0].lower()} is not supported"), node)
+    try:
+        check(f"SELECT {re.sub(PLACE, 'x', template)}", PURE)
+    except Closed as found:
+        fail(_refused(found, dialect), node)
+
+
+def _refused(found: Closed, dialect: str) -> PlannerError:
+    """The error for what a view may not call."""
+    name = found.function
+    if name in PASSING or name in SESSION:
+        return _volatile(f"{name}()")
+    if name in AGGREGATES:
+        return Unsupported(f"aggregate function {name} is not supported")
+    if isinstance(found.error, UnknownFunction):
+        return UnknownFunction(found.error.message, did_you_mean(name, _known_functions(dialect) - {name}))
+    return found.error

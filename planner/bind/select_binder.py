@@ -1,0 +1,226 @@
+"""SELECT: FROM, WHERE, GROUP BY, HAVING, the select list, DISTINCT; in this order.
+
+In a query with aggregates or GROUP BY, everything above the aggregation is bound over the
+columns below it first, then rewritten: an expression that is a group's key becomes the key's
+column, and what is left over of the columns below is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+
+from planner.bind.aggregate_calls import has_aggregate
+from planner.bind.aggregate_uses import Collector
+from planner.bind.coercion import settled
+from planner.bind.expression_binder import SELECT_LIST, ExpressionBinder
+from planner.bind.frames import named_windows
+from planner.bind.from_binder import FromBinder
+from planner.bind.grouping import Grouping
+from planner.bind.groupsets import grouping_sets
+from planner.bind.join_binder import From
+from planner.bind.lists import SelectLists
+from planner.bind.name_scope import Scope
+from planner.bind.order import Term, distinct_terms, listed, order_terms, ordered
+from planner.bind.refuse import check_clauses
+from planner.bind.round_priority import prioritized
+from planner.bind.row_limits import Limits, complete, limited, limits_of, placed
+from planner.bind.session import BindQuery, Bound, Environment, Session
+from planner.bind.stars import Output, SelectList, select_list
+from planner.bind.window_uses import Rewrite, Windows
+from planner.errors import InvalidQuery, InvalidSyntax
+from planner.ir import (
+    Attribute,
+    Distinct,
+    Expression,
+    Filter,
+    Operator,
+    Project,
+    Top,
+)
+from planner.ir.scalars import may_be_null
+from planner.positions import fail
+
+
+def bind_select(session: Session, node: exp.Select, environment: Environment, bind_query: BindQuery) -> Bound:
+    check_clauses(node)
+    if not node.expressions:
+        fail(InvalidSyntax("the select list is empty"), node)
+    bound = _SelectBinder(session, node, environment, bind_query).bind()
+    return prioritized(session, node, environment.recursion, bound)
+
+
+class _SelectBinder:
+    def __init__(
+        self, session: Session, node: exp.Select, environment: Environment, bind_query: BindQuery
+    ) -> None:
+        self.session = session
+        self.node = node
+        self.environment = environment
+        self.bind_query = bind_query
+        self.listed: dict[int, Expression] = {}
+
+    def bind(self) -> Bound:
+        source = FromBinder(self.session, self.environment, self.bind_query).bind(self.node)
+        outputs = select_list(self.node.expressions, source.scope)
+        self.session.lists[id(self.node)] = SelectList(outputs, source.scope)
+        scope = replace(source.scope, aliases=_aliases(self.node))
+        operator = self._where(source, scope)
+        sets = self._sets(scope, outputs)
+        collector = Collector(self.session, tuple(dict.fromkeys(key for keys in sets for key in keys)))
+        windows = Windows(self.session, named_windows(self.node))
+        lists = SelectLists(self.session)
+        values = self._values(scope, outputs, collector, windows, lists)
+        having = self._having(scope, collector)
+        qualify = self._qualify(scope, collector, windows)
+        names = [output.name for output in outputs]
+        on = distinct_terms(self.node, names, self._binder(scope, "DISTINCT ON", collector, windows).bind)
+        terms = order_terms(self.node, names, self._binder(scope, "ORDER BY", collector, windows).bind)
+        above: Rewrite = _unchanged
+        if self.node.args.get("group") or collector.found or collector.groupings or having is not None:
+            grouping = Grouping(self.session, operator, sets, collector)
+            operator, above = grouping.operator, grouping.above
+            if having is not None:
+                operator = Filter(operator, above(having, self.node.args["having"]))
+        values = [above(value, output.node) for value, output in zip(values, outputs, strict=True)]
+        on, terms = ([term.changed(above) for term in part] for part in (on, terms))
+        lists = lists.changed(lambda value: above(value, self.node))
+        used = [*values, *lists.arguments, *(term.value for term in (*on, *terms) if term.value is not None)]
+        if qualify is None:
+            operator = windows.over(operator, above, self.node, used)
+        else:
+            qualify = above(qualify, self.node.args["qualify"])
+            operator = Filter(windows.over(operator, above, self.node, [*used, qualify]), qualify)
+        return self._projected(lists.over(operator), outputs, values, on, terms)
+
+    def _binder(
+        self,
+        scope: Scope,
+        clause: str,
+        collector: Collector | None = None,
+        windows: Windows | None = None,
+        lists: SelectLists | None = None,
+    ) -> ExpressionBinder:
+        def queries(query: exp.Expression, within: Scope) -> Bound:
+            return self.bind_query(self.session, query, self.environment.within(within))
+
+        return ExpressionBinder(self.session, scope, queries, clause, collector, windows, lists)
+
+    def _where(self, source: From, scope: Scope) -> Operator:
+        where = self.node.args.get("where")
+        if where is None:
+            return source.operator
+        return Filter(source.operator, self._binder(scope, "WHERE").predicate(where.this))
+
+    def _sets(self, scope: Scope, outputs: list[Output]) -> list[list[Expression]]:
+        """The grouping sets: a set without keys if there is no GROUP BY."""
+        group = self.node.args.get("group")
+        if group is None:
+            return [[]]
+        check_clauses(group)
+        binder = self._binder(scope, "GROUP BY")
+        if group.args.get("all") and not group.expressions:
+            plain = (i for i, output in enumerate(outputs) if not has_aggregate(output.node))
+            return [[settled(self._output(binder, outputs, i)) for i in plain]]
+        bound: dict[int, Expression] = {}
+        sets: list[list[Expression]] = []
+        for nodes in grouping_sets(group):
+            bound |= {id(n): settled(self._key(binder, n, outputs)) for n in nodes if id(n) not in bound}
+            sets.append([bound[id(node)] for node in nodes])
+        if group.args.get("all") is False:  # GROUP BY DISTINCT
+            return list({frozenset(keys): keys for keys in sets}.values())
+        return sets
+
+    def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[Output]) -> Expression:
+        """A key as it is written: an ordinal or a name of the select list, or an expression."""
+        index = self._listed(binder, node, outputs)
+        return binder.bind(node) if index is None else self._output(binder, outputs, index)
+
+    def _output(self, binder: ExpressionBinder, outputs: list[Output], index: int) -> Expression:
+        """A key from the select list, bound just once, so that it is known again above the aggregation."""
+        if index not in self.listed:
+            output = outputs[index]
+            self.listed[index] = output.value or binder.bind(_unaliased(output.node))
+        return self.listed[index]
+
+    def _listed(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[Output]) -> int | None:
+        if isinstance(node, exp.Column) and binder.scope.local(node) is not None:
+            return None
+        names = [output.name if isinstance(output.node, exp.Alias) else "" for output in outputs]
+        return listed(node, names, "GROUP BY")
+
+    def _values(
+        self,
+        scope: Scope,
+        outputs: list[Output],
+        collector: Collector,
+        windows: Windows,
+        lists: SelectLists,
+    ) -> list[Expression]:
+        binder = self._binder(scope, SELECT_LIST, collector, windows, lists)
+        return [
+            self.listed.get(i) or output.value or binder.bind(_unaliased(output.node))
+            for i, output in enumerate(outputs)
+        ]
+
+    def _having(self, scope: Scope, collector: Collector) -> Expression | None:
+        having = self.node.args.get("having")
+        return self._binder(scope, "HAVING", collector).predicate(having.this) if having else None
+
+    def _qualify(self, scope: Scope, collector: Collector, windows: Windows) -> Expression | None:
+        qualify = self.node.args.get("qualify")
+        return self._binder(scope, "QUALIFY", collector, windows).predicate(qualify.this) if qualify else None
+
+    def _projected(
+        self,
+        operator: Operator,
+        outputs: list[Output],
+        values: list[Expression],
+        on: list[Term],
+        terms: list[Term],
+    ) -> Bound:
+        distinct = self.node.args.get("distinct")
+        limits = limits_of(self.session, self.node)
+        if distinct is not None or not limits.keep_all:
+            values = [settled(value) for value in values]
+        known = {column.id: column for column in operator.columns}
+        items = tuple(
+            (self.session.attribute(output.name, value.type, may_be_null(value, known)), value)
+            for output, value in zip(outputs, values, strict=True)
+        )
+        columns = tuple(attribute for attribute, _ in items)
+        rows = Project(operator, items)
+        if distinct is not None:
+            return self._distinct(rows, columns, on, terms, limits)
+        if limits.keep_all:
+            return Bound(rows, columns)
+        return placed(self.session, rows, columns, terms, limits)
+
+    def _distinct(
+        self, rows: Project, columns: tuple[Attribute, ...], on: list[Term], terms: list[Term], limits: Limits
+    ) -> Bound:
+        """Every row once, or with DISTINCT ON the first for each of its values; of those, what is kept."""
+        wide, order = ordered(self.session, rows, columns, [*on, *terms])
+        if not self.node.args["distinct"].args.get("on"):
+            if wide is not rows:
+                error = "with SELECT DISTINCT, what ORDER BY names must be in the select list"
+                fail(InvalidQuery(error), self.node.args["order"], "ORDER")
+            return limited(self.session, Bound(Distinct(rows), columns), order, limits)
+        keys, order = tuple(o.column for o in order[: len(on)]), order[len(on) :]
+        first = Top(wide, keys, complete(order, columns), 1)
+        return limited(self.session, Bound(first, columns), order, limits)
+
+
+def _unchanged(expression: Expression, node: exp.Expression) -> Expression:
+    """What stands above no aggregation is as it was bound."""
+    return expression
+
+
+def _aliases(node: exp.Select) -> dict[str, exp.Expression]:
+    """The names that the select list gives, for use where no column has them."""
+    return {e.alias.lower(): e.this for e in reversed(node.expressions) if isinstance(e, exp.Alias)}
+
+
+def _unaliased(node: exp.Expression) -> exp.Expression:
+    return node.this if isinstance(node, exp.Alias) else node

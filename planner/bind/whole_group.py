@@ -1,0 +1,130 @@
+"""General aggregates: those of DuckDB's that nothing less than the whole group tells.
+
+The answer must follow from the bag of rows. So an order inside is carried on to the arguments'
+values, and where there is none, theirs is taken; but for functions to which order means nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.plan.expressions import Literal
+from planner.allowed.open_functions import AGGREGATES
+from planner.bind.aggregate_calls import AggregateCall
+from planner.bind.coercion import argument, settled
+from planner.errors import Unsupported
+from planner.ir import Expression, General
+from planner.native.reference import literal_text, type_of
+from planner.positions import fail
+from planner.sql_types import UNTYPED, Type
+
+_UNORDERED = frozenset({"bit_and", "bit_or", "bit_xor", "mad", "median", "quantile_cont", "quantile_disc"})
+_SKETCHES = frozenset({"approx_top_k", "reservoir_quantile"})
+_NOTHING = {"entropy": 0.0, "regr_count": 0}
+
+
+@dataclass(frozen=True)
+class _Inside:
+    """What is said inside and behind the parentheses of an aggregate."""
+
+    distinct: str
+    order: str
+    only: str
+
+    def of(self, function: str, argument: str, parameters: str = "") -> str:
+        return f"{function}({self.distinct}{argument}{parameters}{self.order}){self.only}{{over}}"
+
+
+_SHAPES: Mapping[str, Callable[[Sequence[str], _Inside], str]] = {
+    "geomean": lambda a, inside: f"exp({inside.of('avg', f'ln({a[0]})')})",
+    "json_agg": lambda a, inside: f"to_json({inside.of('list', a[0])})",
+    "json_object_agg": lambda a, inside: (
+        "CAST('{' || "
+        + inside.of(
+            "string_agg", f"{_member_name(a[0])} || ':' || coalesce(to_json({a[1]}), 'null')", ", ', '"
+        )
+        + " || '}' AS JSON)"
+    ),
+    "weighted_avg": lambda a, inside: (
+        f"{inside.of('sum', f'{a[0]} * {a[1]}')} / "
+        f"{inside.of('sum', f'CASE WHEN {a[0]} IS NOT NULL THEN {a[1]} END')}"
+    ),
+}
+
+
+def _member_name(text: str) -> str:
+    return f"to_json(coalesce(CAST({text} AS VARCHAR), error('the name of a JSON member is NULL')))"
+
+
+def general(
+    call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
+) -> tuple[General, tuple[Expression, ...], Type]:
+    """The function, its arguments and its type; a PlannerError with DuckDB's reason if it has none."""
+    if call.name in _SKETCHES or not (call.name in _SHAPES or call.name in AGGREGATES):
+        fail(Unsupported(f"aggregate function {call.name} is not supported"), call.node)
+    columns = _Columns()
+    texts = [
+        _parameter(node) if position and _is_constant(node) else columns.text(bind(node))
+        for position, node in enumerate(call.arguments)
+    ]
+    order = [columns.text(bind(ordered.this)) + _direction(ordered) for ordered in call.order]
+    if call.name not in _UNORDERED:
+        written = {key.split(" ")[0] for key in order}
+        order += [text for text in texts if text.startswith("{") and text not in written]
+    conditions = [columns.text(only)] if only is not None else []
+    if call.skips_nulls:
+        conditions.append(f"{texts[0]} IS NOT NULL")
+    inside = _Inside(
+        "DISTINCT " if call.distinct else "",
+        f" ORDER BY {', '.join(order)}" if order else "",
+        f" FILTER (WHERE {' AND '.join(conditions)})" if conditions else "",
+    )
+    shape = _SHAPES.get(call.name)
+    template = (
+        shape(texts, inside)
+        if shape is not None
+        else inside.of(call.name, texts[0] if texts else "", "".join(f", {text}" for text in texts[1:]))
+    )
+    function = General(call.name, template, _NOTHING.get(call.name))
+    places = [f"{{{i}}}" for i in range(len(columns.values))]
+    type = type_of(function.text(places), tuple(argument(value) for value in columns.values))
+    if type is UNTYPED:
+        fail(Unsupported(f"{call.name} of NULL is not supported"), call.node)
+    return function, tuple(columns.values), type
+
+
+class _Columns:
+    """The arguments that are columns, each once, in the order in which they are met."""
+
+    def __init__(self) -> None:
+        self.values: list[Expression] = []
+
+    def text(self, value: Expression) -> str:
+        """How a template refers to a value: by its place, or, of a constant, by itself."""
+        if isinstance(value, Literal) and value.value is not None:
+            text = literal_text(value)
+            if not set("{}") & set(text):
+                return text
+        value = settled(value)
+        if value not in self.values:
+            self.values.append(value)
+        return f"{{{self.values.index(value)}}}"
+
+
+def _is_constant(node: exp.Expression) -> bool:
+    """Whether the node is a literal, or an array of such."""
+    inside = node.find_all(exp.Column, exp.Query, exp.Func, exp.Placeholder)
+    return all(isinstance(part, exp.Array) for part in inside)
+
+
+def _parameter(node: exp.Expression) -> str:
+    """A constant's text, in which nothing looks like a place."""
+    return node.sql("duckdb", comments=False).replace("{", "' || chr(123) || '")
+
+
+def _direction(ordered: exp.Ordered) -> str:
+    direction = " DESC" if ordered.args.get("desc") else " ASC"
+    return direction + (" NULLS FIRST" if ordered.args.get("nulls_first") else " NULLS LAST")

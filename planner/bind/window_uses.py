@@ -1,0 +1,228 @@
+"""Window functions: which there are, their types, and the collection of those that a query uses.
+
+They are computed behind grouping and before QUALIFY. Ties of their order are broken by all that the
+query makes of its rows: the columns that it uses, in the order in which its FROM clause has them, and
+what the windows themselves compute.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from engine.plan.expressions import ColumnRef, Literal
+from engine.plan.nodes import Function, Ordering
+from engine.schema import BIGINT, Type
+from planner.bind.aggregate_calls import aggregate_call, is_aggregate
+from planner.bind.aggregate_uses import bind_aggregate
+from planner.bind.coercion import argument, coerce, settled
+from planner.bind.frames import frame_of, specification
+from planner.bind.session import Session
+from planner.errors import PlannerError, Unsupported
+from planner.ir import (
+    Attribute,
+    Expression,
+    Frame,
+    General,
+    Operator,
+    Places,
+    Project,
+    Window,
+    WindowItem,
+    name_of,
+    references,
+)
+from planner.ir.rewrite import identity
+from planner.ir.scalars import may_be_null
+from planner.native.reference import type_of
+from planner.positions import fail
+
+_PLACES: dict[type[exp.Expression], Places] = {
+    exp.RowNumber: Places.ROW_NUMBER,
+    exp.Rank: Places.RANK,
+    exp.DenseRank: Places.DENSE_RANK,
+    exp.PercentRank: Places.PERCENT_RANK,
+    exp.CumeDist: Places.CUME_DIST,
+    exp.Ntile: Places.NTILE,
+    exp.Lag: Places.LAG,
+    exp.Lead: Places.LEAD,
+    exp.FirstValue: Places.FIRST_VALUE,
+    exp.LastValue: Places.LAST_VALUE,
+    exp.First: Places.FIRST_VALUE,
+    exp.Last: Places.LAST_VALUE,
+    exp.NthValue: Places.NTH_VALUE,
+}
+_NEVER_NULL = frozenset(
+    {Places.ROW_NUMBER, Places.RANK, Places.DENSE_RANK, Places.PERCENT_RANK, Places.CUME_DIST}
+)
+Bind = Callable[[exp.Expression], Expression]
+Rewrite = Callable[[Expression, exp.Expression], Expression]
+Sort = tuple[tuple[Expression, bool, bool], ...]
+"""The expressions of an ORDER BY, each descending or not and with NULLs first or not."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """One use of a window function."""
+
+    keys: tuple[Expression, ...]
+    order: Sort
+    function: Places | Function | General
+    arguments: tuple[Expression, ...]
+    frame: Frame
+    type: Type
+    distinct: bool = False
+    ignores_nulls: bool = False
+
+    @property
+    def columns(self) -> tuple[Expression, ...]:
+        """What has to be a column below the window: all but constants behind the first argument."""
+        first = 0 if self.function is Places.NTILE else 1
+        given = (e for i, e in enumerate(self.arguments) if i < first or not isinstance(e, Literal))
+        return (*self.keys, *(expression for expression, _, _ in self.order), *given)
+
+
+@dataclass
+class Windows:
+    """The window functions of one query, in the order in which they were met; `named` are those of WINDOW."""
+
+    session: Session
+    named: Mapping[str, exp.Window]
+    found: dict[Use, Attribute] = field(default_factory=dict)
+
+    def column(self, node: exp.Window, bind: Bind, predicate: Bind) -> Attribute:
+        """The column of a window function; `bind` and `predicate` bind what stands inside of it."""
+        try:
+            use = self._use(node, bind, predicate)
+        except PlannerError as error:
+            fail(error, node)
+        if use not in self.found:
+            nullable = use.function not in (*_NEVER_NULL, Function.COUNT)
+            name = node.this.key if use.function is Function.COUNT else name_of(use.function)
+            self.found[use] = self.session.attribute(name, use.type, nullable)
+        return self.found[use]
+
+    def _use(self, node: exp.Window, bind: Bind, predicate: Bind) -> Use:
+        spec = specification(node, self.named)
+        keys = tuple(e for e in (settled(bind(key)) for key in spec.keys) if not isinstance(e, Literal))
+        order = tuple(
+            (value, bool(o.args.get("desc")), bool(o.args.get("nulls_first")))
+            for o, value in ((o, settled(bind(o.this))) for o in spec.order)
+            if not isinstance(value, Literal)
+        )
+        frame = frame_of(spec.frame, bool(order))
+        if spec.frame is not None:
+            _check_frame(frame, order)
+        function, ignores_nulls = _nulls(node.this)
+        if type(function) in _PLACES:
+            use = _places(function, bind, keys, order, frame)
+        elif is_aggregate(function):
+            call = aggregate_call(function, self.session.dialect)
+            only = predicate(call.only) if call.only is not None else None
+            found = bind_aggregate(call, bind, only, framed=True)
+            use = Use(keys, order, found.function, found.arguments, frame, found.type, found.distinct)  # type: ignore[arg-type]
+        else:
+            name = function.sql("postgres").split("(")[0].lower()
+            fail(Unsupported(f"window function {name} is not supported"), node)
+        return replace(use, ignores_nulls=ignores_nulls)
+
+    def over(
+        self, operator: Operator, above: Rewrite, node: exp.Expression, others: Iterable[Expression]
+    ) -> Operator:
+        """The operator's rows with the columns of all window functions.
+
+        `above` rewrites what was bound below a grouping, for errors at `node`; `others` is what else the
+        query makes of the rows.
+        """
+        uses = {_rewritten(use, lambda e: above(e, node)): column for use, column in self.found.items()}
+        if not uses:
+            return operator
+        written = list(dict.fromkeys(e for use in uses for e in use.columns))
+        below, columns = self._computed(operator, written)
+        used = frozenset().union(*(references(e) for e in others)) | set(columns.values())
+        row = tuple(column.id for column in below.columns if column.id in used)
+        specs: dict[tuple, list[tuple[Use, Attribute]]] = {}
+        for use, column in uses.items():
+            specs.setdefault((use.keys, use.order), []).append((use, column))
+        for (keys, order), group in specs.items():
+            items = tuple(_item(use, column, columns) for use, column in group)
+            by = tuple(columns[key] for key in keys)
+            sort = tuple(Ordering(columns[e], descending, first) for e, descending, first in order)
+            known = {*by, *(ordering.column for ordering in sort)}
+            below = Window(below, by, sort, tuple(id for id in row if id not in known), items)
+        return below
+
+    def _computed(
+        self, operator: Operator, written: list[Expression]
+    ) -> tuple[Operator, dict[Expression, int]]:
+        """The operator with a column for each expression, and the numbers of those columns."""
+        known = {column.id: column for column in operator.columns}
+        columns: dict[Expression, int] = {}
+        items = list(identity(operator.columns))
+        for expression in written:
+            if isinstance(expression, ColumnRef) and expression.index in known:
+                columns[expression] = expression.index
+                continue
+            attribute = self.session.attribute("by", expression.type, may_be_null(expression, known))
+            items.append((attribute, expression))
+            columns[expression] = attribute.id
+        return (Project(operator, tuple(items)) if len(items) > len(known) else operator), columns
+
+
+def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:
+    """The function without IGNORE NULLS or RESPECT NULLS, which may stand around it or in it."""
+    if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
+        return node.this, isinstance(node, exp.IgnoreNulls)
+    inner = node.this
+    if type(node) in _PLACES and isinstance(inner, exp.IgnoreNulls | exp.RespectNulls):
+        plain = node.copy()
+        plain.set("this", inner.this)
+        return plain, isinstance(inner, exp.IgnoreNulls)
+    return node, False
+
+
+def _places(node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame) -> Use:
+    function = _PLACES[type(node)]
+    if isinstance(node.this, exp.Order | exp.Distinct) or node.args.get("expressions"):
+        inside = type(node.this).__name__.upper()
+        fail(Unsupported(f"{function.value} with {inside} inside is not supported"), node)
+    if node.args.get("from_first") is False:
+        fail(Unsupported("FROM LAST is not supported", "turn the window's ORDER BY round"), node)
+    written = [node.args.get(part) for part in ("this", "offset", "default")]
+    values = [settled(bind(part)) for part in written if part is not None]
+    if function in (Places.LAG, Places.LEAD) and len(values) == 1:
+        values.append(Literal(1, BIGINT))
+    template = f"{function.value}({', '.join(f'{{{i}}}' for i in range(len(values)))}) OVER ()"
+    type_ = type_of(template, tuple(argument(value) for value in values))
+    if values and function is not Places.NTILE:
+        values[0] = coerce(values[0], type_)
+        values[1:2] = [coerce(value, BIGINT) for value in values[1:2]]
+        values[2:] = [coerce(value, type_) for value in values[2:]]
+    return Use(keys, order, function, tuple(values), frame, type_)
+
+
+def _check_frame(frame: Frame, order: Sort) -> None:
+    """A PlannerError with DuckDB's reason if there is no such frame in such an order."""
+    by = ", ".join(f"{{{i}}}" for i in range(len(order)))
+    type_of(
+        f"count(*) OVER ({f'ORDER BY {by}' if order else ''} {frame})",
+        tuple(argument(e) for e, _, _ in order),
+    )
+
+
+def _rewritten(use: Use, above: Callable[[Expression], Expression]) -> Use:
+    return replace(
+        use,
+        keys=tuple(map(above, use.keys)),
+        order=tuple((above(e), descending, first) for e, descending, first in use.order),
+        arguments=tuple(map(above, use.arguments)),
+    )
+
+
+def _item(use: Use, column: Attribute, columns: Mapping[Expression, int]) -> WindowItem:
+    arguments = tuple(
+        e if isinstance(e, Literal) and e not in use.columns else columns[e] for e in use.arguments
+    )
+    return WindowItem(column, use.function, arguments, use.frame, use.distinct, use.ignores_nulls)

@@ -1,0 +1,49 @@
+"""Date functions read as they are written: by their name and arguments, not by what sqlglot takes them for.
+
+sqlglot's trees say too little of them: ADD_MONTHS and DATEADD are one node in some dialects. So parsers
+know none of their names. `remember_dialect` marks the nodes that may mean
+something else in another dialect, so that a tree can be translated that knows no dialect any more.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.parser import Parser
+
+from planner.dialects.date_tables import FAMILIES
+from planner.dialects.dates import all_names, functions
+
+_DIALECT = "dialect"
+_MARKED = (exp.Func, exp.Binary, exp.Query)
+_KEYWORDS = frozenset({"EXTRACT"})
+
+
+def keeping_dates(base: type[Parser], dialect: str) -> type[Parser]:
+    """The dialect's parser, but that it keeps calls of date functions."""
+    family = FAMILIES.get(dialect)
+    if family is None:
+        return base
+    own = set(functions(family)) | (all_names() & (set(base.FUNCTIONS) | set(base.FUNCTION_PARSERS)))
+    names = own - _KEYWORDS
+    found = {name: build for name, build in base.FUNCTIONS.items() if name not in names}
+    parsers = {name: parse for name, parse in base.FUNCTION_PARSERS.items() if name not in names}
+    return type("Parser", (base,), {"FUNCTIONS": found, "FUNCTION_PARSERS": parsers})
+
+
+def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
+    """The tree, its marks added."""
+    for node in tree.walk():
+        if isinstance(node, _MARKED) or (isinstance(node, exp.Literal) and node.name == ""):
+            node.meta[_DIALECT] = dialect
+    return tree
+
+
+def dialect_of(node: exp.Expr) -> str | None:
+    """The dialect that a node was marked with."""
+    return node.meta.get(_DIALECT)
+
+
+def written_in(tree: exp.Expression) -> str:
+    """The dialect that a tree's nodes were marked with; PostgreSQL's if none was."""
+    found = (dialect_of(node) for node in tree.walk())
+    return next((dialect for dialect in found if dialect is not None), "postgres")

@@ -1,0 +1,79 @@
+"""Operators and texts by the dialects' rules: NULL and the empty text, division by zero, LIKE.
+
+In Oracle the empty text is NULL, wherever it comes from; a text of a table that is empty stays so.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.dialects.overloads import PREFIX
+from planner.native.templates import call_of, sql
+
+_NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
+"""Dialects in which a division by zero is NULL."""
+_FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
+"""Dialects in which `/` of any numbers fails for a divisor of zero, and is no division of integers."""
+_TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
+_QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
+"""The remainder fails for zero, where the quotient would be infinite."""
+_DONE = "empty_is_null"
+
+
+def rule(node: exp.Expression, dialect: str) -> exp.Expression:
+    """The node by the rules of its dialect, or the node itself."""
+    match node:
+        case exp.Div() if dialect in _FAILS_BY_ZERO and not _is_number(node.expression):
+            return sql(_QUOTIENT, [node.this, node.expression])
+        case exp.Div() | exp.Mod() | exp.IntDiv() if dialect in _NULL_BY_ZERO and not _divisor_is_done(node):
+            return _divided(node)
+        case exp.Like() if dialect == "sqlite":
+            return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
+        case exp.Try():
+            return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
+        case exp.Concat() if dialect == "redshift":
+            return _joined([*node.expressions])
+    return _in_oracle(node) if dialect == "oracle" else node
+
+
+def _is_number(node: exp.Expression) -> bool:
+    """Whether the node is a number that is not zero."""
+    return isinstance(node, exp.Literal) and not node.is_string and node.name.strip("0.") != ""
+
+
+def _divisor_is_done(node: exp.Expression) -> bool:
+    return isinstance(node.expression, exp.Nullif) or _is_number(node.expression)
+
+
+def _divided(node: exp.Expression) -> exp.Expression:
+    """The division by what is NULL where the divisor is zero."""
+    divided = node.copy()
+    divided.set("expression", exp.Nullif(this=node.expression.copy(), expression=exp.Literal.number(0)))
+    return divided
+
+
+def _joined(texts: list[exp.Expression]) -> exp.Expression:
+    """Texts one behind the other, NULL if one of them is."""
+    return sql(" || ".join(f"CAST({{{place}}} AS VARCHAR)" for place in range(len(texts))), texts)
+
+
+def _in_oracle(node: exp.Expression) -> exp.Expression:
+    match node:
+        case exp.Literal(is_string=True) if node.name == "":
+            return exp.Null()
+        case exp.DPipe():
+            return sql("nullif(concat({0}, {1}), '')", [node.this, node.expression])
+        case exp.Concat():
+            places = ", ".join(f"{{{place}}}" for place in range(len(node.expressions)))
+            return sql(f"nullif(concat({places}), '')", node.expressions)
+        case exp.Greatest() | exp.Least():
+            every = node.copy()
+            every.set("ignore_nulls", False)
+            return every if node.args.get("ignore_nulls") is not False else node
+        case exp.Cast(to=to) if to.is_type("date") and not isinstance(node.this, exp.Literal):
+            return call_of(PREFIX + "day_of_oracle", [node.this], "cast")
+    if isinstance(node, _TEXTS) and _DONE not in node.meta:
+        inner = node.copy()
+        inner.meta[_DONE] = True
+        return sql("nullif({0}, '')", [inner])
+    return node

@@ -1,0 +1,197 @@
+"""Functions of the dialects that DuckDB has under another name, with other arguments, or not at all."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from planner.errors import Unsupported
+from planner.native.templates import sql
+from planner.positions import fail
+
+_CALLS = {
+    "bround": "round_even({0}, 0)",
+    "find_in_set": "coalesce(list_position(string_split({1}, ','), {0}), 0)",
+    "isnotnull": "{0} IS NOT NULL",
+    "isnull": "{0} IS NULL",
+    "json_typeof": (
+        "CASE WHEN {0} IS NULL THEN NULL ELSE CASE json_type({0}) WHEN 'VARCHAR' THEN 'string'"
+        " WHEN 'ARRAY' THEN 'array' WHEN 'OBJECT' THEN 'object' WHEN 'BOOLEAN' THEN 'boolean'"
+        " WHEN 'NULL' THEN 'null' ELSE 'number' END END"
+    ),
+    "json_unquote": "{0} ->> '$'",
+    "jsonb_array_length": "json_array_length({0})",
+    "to_jsonb": "to_json({0})",
+    "mid": "substring({0}, {1}, {2})",
+    "octet_length": "strlen(hex({0})) // 2",
+    "pmod": "({0} % {1} + {1}) % {1}",
+    "regexp_substr": "CASE WHEN regexp_matches({0}, {1}) THEN regexp_extract({0}, {1}) END",
+    "strcmp": "CASE WHEN {0} < {1} THEN -1 WHEN {0} = {1} THEN 0 WHEN {0} > {1} THEN 1 END",
+    "substring_index": (
+        "CASE WHEN {2} > 0 THEN array_to_string(list_slice(string_split({0}, {1}), 1, {2}), {1})"
+        " ELSE array_to_string(list_slice(string_split({0}, {1}), {2}, -1), {1}) END"
+    ),
+    "width_bucket": (
+        "CASE WHEN {0} < {1} THEN 0 WHEN {0} >= {2} THEN {3} + 1"
+        " ELSE CAST(floor(({0} - {1}) * {3} / ({2} - {1})) AS INTEGER) + 1 END"
+    ),
+}
+"""Functions by name, with places for their arguments."""
+_CALLS["jsonb_typeof"] = _CALLS["json_typeof"]
+_JSON_MAKERS = {
+    "json_build_array": "json_array",
+    "json_build_object": "json_object",
+    "jsonb_build_array": "json_array",
+    "jsonb_build_object": "json_object",
+}
+
+_POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
+_SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
+_MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
+_FRACTIONS = {
+    **dict.fromkeys(("SECOND", "SECONDS", "SEC", "SECS", "S"), _SECONDS),
+    **dict.fromkeys(("MILLISECOND", "MILLISECONDS", "MSEC", "MSECS", "MS"), _MILLISECONDS),
+}
+_INTERVAL_PARTS = {
+    "year": "to_years(CAST({0} AS INTEGER))",
+    "month": "to_months(CAST({0} AS INTEGER))",
+    "week": "to_weeks(CAST({0} AS INTEGER))",
+    "day": "to_days(CAST({0} AS INTEGER))",
+    "hour": "to_hours(CAST({0} AS BIGINT))",
+    "minute": "to_minutes(CAST({0} AS BIGINT))",
+    "second": "to_microseconds(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT))",
+}
+_PATTERN = re.compile(r"\\(.)|[%_.$]")
+
+
+def function(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A node of the same meaning that DuckDB has, or the node itself."""
+    called = _call(node)
+    if called is not node:
+        return called
+    if dialect in _POSTGRES:
+        part = _postgres_part(node)
+        if part is not node:
+            return part
+    match node:
+        case exp.MakeInterval():
+            return _interval(node)
+        case exp.Greatest() | exp.Least() if node.args.get("ignore_nulls") is False:
+            return _of_all(node)
+        case exp.ByteLength():
+            return sql(_CALLS["octet_length"], [node.this])
+        case exp.Length() if node.args.get("binary"):
+            return sql(_CALLS["octet_length"], [node.this])
+        case exp.Length() if dialect == "tsql":
+            return sql("length(rtrim({0}))", [node.this])
+        case exp.Hex() if dialect in ("postgres", "materialize"):
+            return sql("lower(hex({0}))", [node.this])
+        case exp.Encode() | exp.Decode():
+            return _coded(node)
+        case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
+            return _formatted(node, pattern.this)
+        case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
+            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
+        case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
+            group = exp.Literal.number(int("(" in pattern.this))
+            return sql(
+                "CASE WHEN regexp_matches({0}, {1}) THEN regexp_extract({0}, {1}, {2}) END",
+                [text, pattern, group],
+            )
+    return node
+
+
+def _postgres_part(node: exp.Expression) -> exp.Expression:
+    """Seconds with their fraction, which PostgreSQL's parts have; centuries begin with their year 1 there."""
+    unit = node.name.upper() if isinstance(node, exp.Extract) else node.text("unit").upper()
+    if isinstance(node, exp.Extract) and unit in _FRACTIONS:
+        return sql(_FRACTIONS[unit], [node.expression])
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit in ("CENTURY", "MILLENNIUM"):
+        fail(Unsupported(f"date_trunc of {unit.lower()} is not supported", "use year, and subtract"), node)
+    return node
+
+
+def _interval(node: exp.MakeInterval) -> exp.Expression:
+    """The sum of the parts of an interval, each by its name or in the order of these."""
+    given = [(name, _value(node.args[name])) for name in _INTERVAL_PARTS if node.args.get(name) is not None]
+    parts = [sql(_INTERVAL_PARTS[name], [value]) for name, value in given]
+    return exp.Paren(this=_sum(parts)) if parts else sql("INTERVAL '0' DAY", [])
+
+
+def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
+    """The greatest or least of all values, NULL if one of them is."""
+    args = [node.this, *node.expressions]
+    places = [f"{{{place}}}" for place in range(len(args))]
+    function = "greatest" if isinstance(node, exp.Greatest) else "least"
+    test = " OR ".join(f"{place} IS NULL" for place in places)
+    return sql(f"CASE WHEN {test} THEN NULL ELSE {function}({', '.join(places)}) END", args)
+
+
+def _call(node: exp.Expression) -> exp.Expression:
+    """A call of a function that DuckDB does not have by this name, or has with other arguments."""
+    if isinstance(node, exp.Anonymous):
+        name, args = node.name.lower(), node.expressions
+    elif isinstance(node, exp.Func):
+        name, args = node.sql_name().lower(), list(node.iter_expressions())
+    else:
+        return node
+    template = _CALLS.get(name)
+    if template is not None and len(args) == len(set(re.findall(r"\{\d+\}", template))):
+        return sql(template, args)
+    if name in _JSON_MAKERS:
+        places = ", ".join(f"{{{place}}}" for place in range(len(args)))
+        return sql(f"{_JSON_MAKERS[name]}({places})", args)
+    if name in ("choose", "elt") and len(args) > 1:
+        return sql("list_extract({0}, {1})", [exp.Array(expressions=[a.copy() for a in args[1:]]), args[0]])
+    if name == "field" and len(args) > 1:
+        among = exp.Array(expressions=[a.copy() for a in args[1:]])
+        return sql("coalesce(list_position({0}, {1}), 0)", [among, args[0]])
+    if name in ("num_nulls", "num_nonnulls") and args:
+        test = "CAST({0} IS NULL AS INTEGER)" if name == "num_nulls" else "CAST({0} IS NOT NULL AS INTEGER)"
+        counts = [sql(test, [arg]) for arg in args]
+        return counts[0] if len(counts) == 1 else exp.Paren(this=_sum(counts))
+    return node
+
+
+def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
+    total = parts[0]
+    for part in parts[1:]:
+        total = exp.Add(this=total, expression=part)
+    return total
+
+
+def _formatted(node: exp.Format, pattern: str) -> exp.Expression:
+    """PostgreSQL's `format` of a pattern with `%s` and `%%` alone; the node itself for any other."""
+    pieces = re.split("%s", pattern.replace("%%", "\0"))
+    if any("%" in piece for piece in pieces) or len(pieces) != len(node.expressions) + 1:
+        return node
+    parts: list[exp.Expression] = []
+    for piece, value in itertools.zip_longest(pieces, node.expressions):
+        parts.append(exp.Literal.string(piece.replace("\0", "%")))
+        parts += [] if value is None else [value]
+    return sql(f"concat({', '.join(f'{{{place}}}' for place in range(len(parts)))})", parts)
+
+
+def _coded(node: exp.Encode | exp.Decode) -> exp.Expression:
+    """PostgreSQL's forms of bytes as text, and of text as bytes."""
+    form = node.text("charset").lower()
+    writes = isinstance(node, exp.Encode)
+    if form == "hex":
+        return sql("lower(hex({0}))" if writes else "unhex({0})", [node.this])
+    if form == "base64":
+        return sql("to_base64({0})" if writes else "from_base64({0})", [node.this])
+    return node
+
+
+def _regular(pattern: str) -> str:
+    """A pattern of SIMILAR TO as a regular expression."""
+    signs = {"%": ".*", "_": "."}
+    return _PATTERN.sub(lambda sign: signs.get(sign[0]) or rf"\{sign[1] or sign[0]}", pattern)
+
+
+def _value(argument: exp.Expression) -> exp.Expression:
+    """An argument without the name that it is given by."""
+    return argument.expression if isinstance(argument, exp.Kwarg) else argument

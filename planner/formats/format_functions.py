@@ -1,0 +1,34 @@
+"""Which functions take formats: those that write, those that read, and those whose formats are not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from planner.formats.read_functions import READERS
+from planner.formats.write_functions import WRITERS
+
+_TEMPLATED = frozenset({"TO_CHAR", "TO_DATE", "TO_TIMESTAMP", "TO_NUMBER"})
+UNKNOWN: Mapping[str, frozenset[str]] = {
+    **dict.fromkeys(("teradata", "exasol", "dremio", "trino", "presto", "athena", "dune"), _TEMPLATED),
+    "drill": _TEMPLATED - {"TO_CHAR"},
+    "dremio": _TEMPLATED | {"DATE_FORMAT"},
+    "singlestore": _TEMPLATED | {"TIME_FORMAT"},
+    "mysql": frozenset({"TIME_FORMAT"}),
+    "clickhouse": frozenset(
+        {"STR_TO_DATE", "PARSEDATETIMEORNULL", "PARSEDATETIMEORZERO", "PARSEDATETIMEINJODASYNTAX"}
+    ),
+}
+"""Functions whose formats are in no language that is known here, or are not supported."""
+_NATIVE: Mapping[str, frozenset[str]] = {"duckdb": frozenset({"STRFTIME", "STRPTIME", "TRY_STRPTIME"})}
+"""Functions whose formats are DuckDB's own."""
+
+
+def kept(dialect: str) -> Mapping[str, frozenset[int]]:
+    """The functions whose calls stay as they are written, by name, and with how many arguments."""
+    names = {
+        *WRITERS.get(dialect, ()),
+        *READERS.get(dialect, ()),
+        *UNKNOWN.get(dialect, ()),
+        *_NATIVE.get(dialect, ()),
+    }
+    return dict.fromkeys(sorted(names), frozenset({2, 3}))

@@ -1,0 +1,146 @@
+"""What a call with a format means: DuckDB's SQL for it, or why it is refused.
+
+It takes parsed nodes alone and asks for no types: a moment that is none is refused by DuckDB's cast.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.schema import Kind
+from planner.errors import PlannerError, Unsupported
+from planner.formats.converting import converted
+from planner.formats.format_functions import UNKNOWN
+from planner.formats.format_scanner import UnknownToken
+from planner.formats.number_formats import grouped
+from planner.formats.read_formats import read
+from planner.formats.read_functions import READERS, Reader
+from planner.formats.write_formats import written
+from planner.formats.write_functions import CAST_AS_TEXT, WRITERS, Writer
+from planner.native.templates import whole
+from planner.positions import fail, position
+
+
+def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A node of DuckDB's for a call with a format; the node itself if it is none."""
+    match node:
+        case exp.Anonymous():
+            return _call(node, dialect)
+        case exp.Cast(args={"format": exp.Expression() as form}) if dialect == "bigquery":
+            return _written(node, CAST_AS_TEXT, node.this, form)
+        case exp.StrToTime(this=exp.Literal() as moment) if dialect == "oracle":
+            return exp.cast(moment.copy(), "TIMESTAMP")  # how sqlglot reads TIMESTAMP '...'
+        case (
+            exp.StrToDate(args={"format": exp.Expression()})
+            | exp.StrToTime(args={"format": exp.Expression()})
+        ):
+            fail(Unsupported("a cast to a date or time by a format is not supported", _BY_FUNCTION), node)
+        case exp.Convert(args={"style": exp.Expression()}):
+            return converted(node)
+        case exp.NumberToStr() if dialect in _NUMERALS:
+            return grouped(node)
+    return node
+
+
+_BY_FUNCTION = "write it with a function, TO_DATE or PARSE_DATE"
+_NUMERALS = frozenset({"mysql", "doris", "starrocks", "singlestore"})
+
+
+def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
+    name, args = node.name.upper(), node.expressions
+    if name in UNKNOWN.get(dialect, ()):
+        fail(Unsupported(f"formats of {dialect} are not supported: {name.lower()}", _CAST), node)
+    if dialect == "duckdb" and name == "STRFTIME":
+        _refuse_nanoseconds(node)
+    writer = WRITERS.get(dialect, {}).get(name)
+    reader = READERS.get(dialect, {}).get(name)
+    if (writer is None and reader is None) or len(args) < 2:
+        return node
+    if len(args) > 2:
+        what = f"{name.lower()} with {len(args)} arguments is not supported"
+        fail(Unsupported(what, "it takes a value and a format"), node)
+    if writer is not None:
+        return _written(node, writer, args[writer.value], args[writer.form])
+    return _read(node, reader, args[reader.value], args[reader.form]) if reader is not None else node
+
+
+def _refuse_nanoseconds(node: exp.Anonymous) -> None:
+    """DuckDB's %n writes memory that it has not set, another text each time."""
+    for form in node.find_all(exp.Literal):
+        if "%n" in form.name.replace("%%", ""):
+            fail(Unsupported("'%n' in the format of strftime is not supported", "%f has microseconds"), form)
+
+
+_CAST = "write the text with casts and the functions of dates"
+
+
+def _written(
+    node: exp.Expression, writer: Writer, value: exp.Expression, form: exp.Expression
+) -> exp.Expression:
+    literal = _constant(form)
+    try:
+        parts = list(writer.scan(literal.this))
+    except UnknownToken as unknown:
+        raise _refused(node, writer.system, literal, unknown) from None
+    return whole(written(parts, writer.source, writer.guard), value, kinds=writer.kinds)
+
+
+def _read(node: exp.Anonymous, reader: Reader, value: exp.Expression, form: exp.Expression) -> exp.Expression:
+    literal = _constant(form)
+    seconds = reader.result == "SECONDS"
+    try:
+        template = read(
+            list(reader.scan(literal.this)), reader.rules, "TIMESTAMP" if seconds else reader.result
+        )
+    except UnknownToken as unknown:
+        raise _refused(node, reader.system, literal, unknown) from None
+    template = f"CAST(epoch({template}) AS BIGINT)" if seconds else template
+    return whole(template, value, kinds=_TEXTS)
+
+
+_TEXTS = frozenset({Kind.TEXT})
+
+
+def _constant(form: exp.Expression) -> exp.Literal:
+    literal = _literal(form)
+    if literal is None:
+        fail(Unsupported(f"a format that is not a constant is not supported: {form.sql()}", _CONSTANT), form)
+    return literal
+
+
+def _refused(node: exp.Expression, system: str, literal: exp.Literal, unknown: UnknownToken) -> PlannerError:
+    """The error for a token, at its place in the user's text."""
+    function = node.name.lower() if isinstance(node, exp.Anonymous) else "CAST"
+    if not unknown.token:
+        message = f"the format {literal.this!r} of {function} does not say the date"
+        return Unsupported(message, _WHOLE_DATE).at(*position(literal))
+    message = f"{unknown.token!r} in the format of {function} is not supported"
+    hint = f"what is known are tokens of {system}, see docs/sql.md; text that is no token goes in quotes"
+    return Unsupported(message, hint).at(*_inside(literal, unknown.offset))
+
+
+_WHOLE_DATE = "it needs a year, mostly a month and a day, and AM or PM with hours up to 12 alone"
+_CONSTANT = "write the format as a text, and CASE for a choice of several"
+
+
+def _literal(form: exp.Expression) -> exp.Literal | None:
+    """The text that the format is, wherever it stands in parentheses, a cast, or parts side by side."""
+    while isinstance(form, exp.Paren) or (
+        isinstance(form, exp.Cast) and form.is_type(*exp.DataType.TEXT_TYPES)
+    ):
+        form = form.this
+    if isinstance(form, exp.National | exp.RawString):
+        return exp.Literal.string(form.this)
+    if isinstance(form, exp.Concat):
+        pieces = [_literal(piece) for piece in form.expressions]
+        known = [piece.this for piece in pieces if piece is not None]
+        return exp.Literal.string("".join(known)) if len(known) == len(pieces) else None
+    return form if isinstance(form, exp.Literal) and form.is_string else None
+
+
+def _inside(literal: exp.Literal, offset: int) -> tuple[int | None, int | None]:
+    """Where a character of the literal stands, or the literal itself if it is not written plainly."""
+    line, column = position(literal)
+    written_plainly = literal.meta.get("end", 0) - literal.meta.get("start", 0) == len(literal.this) + 1
+    plain = written_plainly and "\n" not in literal.this
+    return line, column + 1 + offset if column is not None and plain else column

@@ -1,0 +1,36 @@
+"""MySQL's FORMAT of numbers: commas at the thousands, and so many decimals, halves rounded away from zero."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from engine.schema import Kind
+from planner.errors import Unsupported
+from planner.native.templates import whole
+from planner.positions import fail
+
+_EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
+_MOST = 18
+"""Decimals that a NUMERIC has room for beside as many digits before the point."""
+
+
+def grouped(node: exp.NumberToStr) -> exp.Expression:
+    """The text of an exact number; floats are refused, whose halves are none in decimals."""
+    form, culture = node.args.get("format"), node.args.get("culture")
+    if culture is not None:
+        fail(
+            Unsupported(f"format with a locale is not supported: {culture.sql()}", "en_US is the default"),
+            node,
+        )
+    if not isinstance(form, exp.Literal) or not form.name.isdecimal() or int(form.name) > _MOST:
+        fail(Unsupported("the decimals of format are a constant", f"they are 0 to {_MOST}"), node)
+    return whole(_template(int(form.name)), node.this, kinds=_EXACT)
+
+
+def _template(decimals: int) -> str:
+    rounded = f"round(CAST({{0}} AS DECIMAL(38, {_MOST + 1})), {decimals})"
+    digits = f"split_part(CAST(abs(x) AS VARCHAR), '.', 2)[1:{decimals}]"
+    fraction = f" || '.' || {digits}" if decimals else ""
+    whole_part = "format('{:,d}', CAST(trunc(abs(x)) AS BIGINT))"
+    sign = "CASE WHEN x < 0 THEN '-' ELSE '' END"
+    return f"list_transform([{rounded}], lambda x: {sign} || {whole_part}{fraction})[1]"

@@ -1,0 +1,205 @@
+"""The operators of relational algebra over bags."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.errors import PlanError
+from engine.plan.nodes import Node
+from planner.ir.aggregates import AggregateItem
+from planner.ir.core import Attribute, Expression, Item, Operator
+
+
+@dataclass(frozen=True)
+class Scan(Operator):
+    """Some columns of a table or view: `columns[i]` is position `positions[i]` of `plan`. `rows` is how many
+    rows it had when the query was planned, if that is known."""
+
+    name: str
+    plan: Node
+    columns: tuple[Attribute, ...]
+    positions: tuple[int, ...]
+    key: tuple[int, ...] | None = None
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Values(Operator):
+    """Constant rows, values as `engine.plan.expressions.Literal` takes them. No columns and one row is
+    what a query without FROM reads."""
+
+    columns: tuple[Attribute, ...]
+    rows: tuple[tuple[object, ...], ...]
+
+
+UNIT = Values((), ((),))
+
+
+@dataclass(frozen=True)
+class Project(Operator):
+    """Each row becomes the values of the items."""
+
+    input: Operator
+    items: tuple[Item, ...]
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return tuple(attribute for attribute, _ in self.items)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return tuple(expression for _, expression in self.items)
+
+    def __post_init__(self) -> None:
+        for attribute, expression in self.items:
+            if attribute.type != expression.type:
+                raise PlanError(f"{attribute.name} is {attribute.type}, its expression {expression.type}")
+
+
+@dataclass(frozen=True)
+class Filter(Operator):
+    """The rows for which `predicate` is true."""
+
+    input: Operator
+    predicate: Expression
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return self.input.columns
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.predicate,)
+
+
+class JoinKind(enum.Enum):
+    """SEMI and ANTI keep the left rows that have, or have not, a match; MARK keeps all and says which."""
+
+    INNER = "inner"
+    LEFT = "left"
+    FULL = "full"
+    SEMI = "semi"
+    ANTI = "anti"
+    MARK = "mark"
+
+
+@dataclass(frozen=True)
+class Join(Operator):
+    """Pairs of rows for which `condition` is true. (A right join is a left join turned round.)
+
+    An inner or left join is *lateral* if its right side refers to columns of its left; the
+    decorrelation pass removes those.
+    """
+
+    kind: JoinKind
+    left: Operator
+    right: Operator
+    condition: Expression
+    mark: Attribute | None = None
+
+    def __post_init__(self) -> None:
+        if (self.kind is JoinKind.MARK) != (self.mark is not None):
+            raise PlanError("a mark join, and no other, has a mark")
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.left, self.right)
+
+    @property
+    def expressions(self) -> tuple[Expression, ...]:
+        return (self.condition,)
+
+    @property
+    def is_lateral(self) -> bool:
+        return bool(self.right.free & self.left.ids)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        match self.kind:
+            case JoinKind.INNER:
+                return self.left.columns + self.right.columns
+            case JoinKind.LEFT:
+                return self.left.columns + padded(self.right.columns)
+            case JoinKind.FULL:
+                return padded(self.left.columns) + padded(self.right.columns)
+            case JoinKind.MARK:
+                return (*self.left.columns, *((self.mark,) if self.mark else ()))
+            case _:
+                return self.left.columns
+
+
+def padded(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns as they are where an outer join may fill in NULLs."""
+    return tuple(Attribute(c.id, c.name, c.type, True) for c in columns)
+
+
+@dataclass(frozen=True)
+class Aggregate(Operator):
+    """One row a group of equal `keys` (NULL is equal to NULL); with no keys, always exactly one row."""
+
+    input: Operator
+    keys: tuple[int, ...]
+    items: tuple[AggregateItem, ...]
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return (*(self.input.attribute(key) for key in self.keys), *(item.attribute for item in self.items))
+
+
+@dataclass(frozen=True)
+class Distinct(Operator):
+    """Every row once; NULL is equal to NULL."""
+
+    input: Operator
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return self.input.columns
+
+
+class SetKind(enum.Enum):
+    """Over bags: counts are added, subtracted (never below zero), or the lesser is taken."""
+
+    UNION = "union all"
+    EXCEPT = "except all"
+    INTERSECT = "intersect all"
+
+
+@dataclass(frozen=True)
+class SetOp(Operator):
+    """Rows of the left, their columns numbered `lefts` in order, with rows of the right, `rights`."""
+
+    kind: SetKind
+    left: Operator
+    right: Operator
+    columns: tuple[Attribute, ...]
+    lefts: tuple[int, ...]
+    rights: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        for attribute, left, right in zip(self.columns, self.lefts, self.rights, strict=True):
+            types = {attribute.type, self.left.attribute(left).type, self.right.attribute(right).type}
+            if len(types) != 1:
+                raise PlanError(f"column {attribute.name} of {self.kind.value} has several types")
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.left, self.right)

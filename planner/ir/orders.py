@@ -1,0 +1,34 @@
+"""Operators that put rows in an order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.plan.nodes import Ordering
+from planner.ir.core import Attribute, Operator
+
+
+@dataclass(frozen=True)
+class Top(Operator):
+    """The rows with the places offset < p ≤ offset + limit in each group of equal `keys`; without a limit
+    all with p > offset. `order` is over columns of the input, known by number; rows that are alike in all of
+    it may differ in no column that anything above needs."""
+
+    input: Operator
+    keys: tuple[int, ...]
+    order: tuple[Ordering, ...]
+    limit: int | None
+    offset: int = 0
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return self.input.columns
+
+    @property
+    def has_one(self) -> bool:
+        """Whether no group has a second row."""
+        return self.limit is not None and self.limit <= 1

@@ -1,0 +1,149 @@
+"""Window functions: each row with what a function makes of the rows around it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from functools import cached_property
+
+from engine.errors import PlanError
+from engine.plan.expressions import Literal
+from engine.plan.nodes import Function, Ordering
+from planner.ir.aggregates import General
+from planner.ir.core import Attribute, Operator
+
+
+class Unit(enum.Enum):
+    """What a frame counts: rows, distances of the ordered value, or groups of peers."""
+
+    ROWS = "rows"
+    RANGE = "range"
+    GROUPS = "groups"
+
+
+class Side(enum.Enum):
+    PRECEDING = "preceding"
+    CURRENT = "current row"
+    FOLLOWING = "following"
+
+
+@dataclass(frozen=True)
+class Edge:
+    """Where a frame begins or ends: so far to a side of the current row, or without end.
+
+    `offset` is a constant as DuckDB reads it: `2`, `INTERVAL '1' DAY`.
+    """
+
+    side: Side
+    offset: str | None = None
+
+    @property
+    def place(self) -> int | None:
+        """The distance in rows or groups, negative before the current row; None if there is none."""
+        if self.side is Side.CURRENT:
+            return 0
+        if self.offset is None or not self.offset.isdecimal():
+            return None
+        return int(self.offset) if self.side is Side.FOLLOWING else -int(self.offset)
+
+    @property
+    def is_unbounded(self) -> bool:
+        return self.side is not Side.CURRENT and self.offset is None
+
+    def __str__(self) -> str:
+        if self.side is Side.CURRENT:
+            return self.side.value
+        return f"{'unbounded' if self.offset is None else self.offset} {self.side.value}"
+
+
+START, CURRENT, END = Edge(Side.PRECEDING), Edge(Side.CURRENT), Edge(Side.FOLLOWING)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The rows that a function sees from a row; of them without those that `exclude` names, as SQL does."""
+
+    unit: Unit
+    start: Edge
+    end: Edge
+    exclude: str = ""
+
+    @property
+    def is_all(self) -> bool:
+        """Whether it is always the whole partition."""
+        return self.start == START and self.end == END and not self.exclude
+
+    def __str__(self) -> str:
+        text = f"{self.unit.value} between {self.start} and {self.end}"
+        return f"{text} exclude {self.exclude}" if self.exclude else text
+
+
+WHOLE = Frame(Unit.ROWS, START, END)
+RUNNING = Frame(Unit.RANGE, START, CURRENT)
+
+
+class Places(enum.Enum):
+    """Functions of a row's place in its partition, and of the rows at other places."""
+
+    ROW_NUMBER = "row_number"
+    RANK = "rank"
+    DENSE_RANK = "dense_rank"
+    PERCENT_RANK = "percent_rank"
+    CUME_DIST = "cume_dist"
+    NTILE = "ntile"
+    LAG = "lag"
+    LEAD = "lead"
+    FIRST_VALUE = "first_value"
+    LAST_VALUE = "last_value"
+    NTH_VALUE = "nth_value"
+
+
+Argument = int | Literal
+"""A column of the input, or a constant."""
+
+
+@dataclass(frozen=True)
+class WindowItem:
+    """`function` of the rows of `frame`; an aggregate of DISTINCT values or of all."""
+
+    attribute: Attribute
+    function: Places | Function | General
+    arguments: tuple[Argument, ...]
+    frame: Frame
+    distinct: bool = False
+    ignores_nulls: bool = False
+
+
+@dataclass(frozen=True)
+class Window(Operator):
+    """The rows of the input, each with the items' values: functions of the rows with equal `keys` in `order`.
+
+    Rows that `order` does not tell apart are peers; their places follow `ties`, so that the answer is a
+    function of the bag.
+    """
+
+    input: Operator
+    keys: tuple[int, ...]
+    order: tuple[Ordering, ...]
+    ties: tuple[int, ...]
+    items: tuple[WindowItem, ...]
+
+    def __post_init__(self) -> None:
+        missing = self.used - self.input.ids
+        if missing:
+            raise PlanError(f"a window refers to columns {sorted(missing)}, which its input has not")
+
+    @cached_property
+    def used(self) -> frozenset[int]:
+        """The input's columns that the window itself reads."""
+        ordered = (ordering.column for ordering in self.order)
+        arguments = (a for item in self.items for a in item.arguments if isinstance(a, int))
+        return frozenset((*self.keys, *ordered, *self.ties, *arguments))
+
+    @property
+    def inputs(self) -> tuple[Operator, ...]:
+        return (self.input,)
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return (*self.input.columns, *(item.attribute for item in self.items))

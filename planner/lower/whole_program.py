@@ -1,0 +1,216 @@
+"""A program of the relational IR, subqueries removed, to one engine plan.
+
+Variables are called after the depth of the scopes they really lie in, and their place there
+(`v0.1`), so that equal recursions are equal plans. A variable is a binding's value in the round
+before; what reads a binding in the same round reads the node of its value.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.errors import PlanError
+from engine.plan.expressions import ColumnRef
+from engine.plan.nodes import Binding, Entry, Map, Node, Recursive, Variable
+from engine.schema import Column, Schema
+from planner import ir
+from planner.ir import (
+    Aggregate,
+    Attribute,
+    Context,
+    Distinct,
+    Filter,
+    Fixpoint,
+    Join,
+    JoinKind,
+    Operator,
+    Prioritized,
+    Program,
+    Project,
+    RecursiveRef,
+    Scan,
+    SetOp,
+    SharedRef,
+    Top,
+    Unnest,
+    Values,
+    Window,
+)
+from planner.ir.scalars import conjuncts
+from planner.lower.aggregate import lower_aggregate
+from planner.lower.equi_joins import lower_join
+from planner.lower.first_rows import lower_top
+from planner.lower.leaves import lower_scan, lower_values, variable
+from planner.lower.list_rows import lower_unnest
+from planner.lower.lowered import NOBODY, Lowered, distinct, lowered, projected, taken
+from planner.lower.many_joins import lower_relations, relations
+from planner.lower.setops import lower_set_operation
+from planner.lower.time_filters import filtered, mapped
+from planner.lower.window_plans import lower_window
+
+
+def lower(program: Program) -> tuple[Node, Schema]:
+    """The engine plan of the program, and the schema of its rows as the user named them."""
+    result = projected(_Lowering(program).lower(program.root), [c.id for c in program.outputs])
+    columns = tuple(
+        Column(c.name, c.type, null) for c, null in zip(program.outputs, result.nullable, strict=True)
+    )
+    return _named(result.node, Schema(columns)), Schema(columns)
+
+
+def _named(node: Node, schema: Schema) -> Node:
+    if node.schema == schema:
+        return node
+    if isinstance(node, Map):
+        return Map(node.input, node.expressions, schema)
+    return Map(node, tuple(ColumnRef(i, type) for i, type in enumerate(schema.types)), schema)
+
+
+@dataclass(frozen=True)
+class _Bound:
+    """A variable in scope: what the engine knows it by, how deep it lies, its columns, and what enters its
+    scope, by name; its value in the round, once that is lowered."""
+
+    name: str
+    depth: int
+    columns: tuple[Attribute, ...]
+    entries: dict[str, Entry]
+    value: Lowered | None = None
+
+    def read(self, is_current: bool) -> Lowered:
+        """The variable's rows, in the order of its columns."""
+        if not is_current:
+            return lowered(variable(self.name, self.columns), tuple(column.id for column in self.columns))
+        if self.value is None:
+            raise PlanError(f"{self.name} is read in a round in which it has no rows yet")
+        return self.value
+
+
+_Use = tuple[int, bool]
+"""A variable that an operator reads, and whether as it is in the same round."""
+
+
+class _Lowering:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+        self.variables: dict[int, _Bound] = {}
+        self.shared: dict[tuple[int, frozenset[Node]], Lowered] = {}
+        self.uses: dict[int, frozenset[_Use]] = {}
+        self.values: dict[Node, Node] = {}
+
+    def lower(self, operator: Operator) -> Lowered:
+        match operator:
+            case Scan():
+                return lower_scan(operator)
+            case Values():
+                return lower_values(operator)
+            case Project(input=input, items=items):
+                return mapped(self.lower(input), [(attribute.id, e) for attribute, e in items])
+            case Filter(input=input, predicate=predicate):
+                return filtered(self.lower(input), conjuncts(predicate))
+            case Join(kind=JoinKind.INNER):
+                return self._inner(operator)
+            case Join(left=left, right=right):
+                return lower_join(operator, self.lower(left), self.lower(right))
+            case Aggregate(input=input):
+                return lower_aggregate(operator, self.lower(input))
+            case Window(input=input):
+                return lower_window(operator, self.lower(input))
+            case Distinct(input=input):
+                return distinct(projected(self.lower(input), [c.id for c in operator.columns]))
+            case Unnest(input=input):
+                return lower_unnest(operator, self.lower(input))
+            case Top(input=input):
+                return lower_top(operator, self.lower(input))
+            case SetOp(left=left, right=right):
+                return lower_set_operation(operator, self.lower(left), self.lower(right))
+            case Context(input=input, renaming=renaming):
+                return distinct(self._renamed(self.lower(input), renaming))
+            case SharedRef(number=number, renaming=renaming):
+                return self._renamed(self._definition(number), renaming)
+            case RecursiveRef():
+                return self._reference(operator)
+            case Prioritized():
+                return self._prioritized(operator)
+            case Fixpoint():
+                return self._fixpoint(operator)
+        raise TypeError(f"{type(operator).__name__} cannot be lowered")
+
+    def _inner(self, join: Join) -> Lowered:
+        """An inner join, taken together with those below it where that may win; loops keep binary joins."""
+        apart = relations(join)
+        many = len(apart.leaves) > 2 and apart.are_connected
+        if not many or any(self._free(leaf) for leaf in apart.leaves):
+            return lower_join(join, self.lower(join.left), self.lower(join.right))
+        return lower_relations(join, apart, [self.lower(leaf) for leaf in apart.leaves])
+
+    def _renamed(self, input: Lowered, renaming: tuple[tuple[Attribute, int], ...]) -> Lowered:
+        found = taken(input, input.positions(old for _, old in renaming))
+        return replace(found, ids=tuple(a.id for a, _ in renaming) or found.ids)
+
+    def _definition(self, number: int) -> Lowered:
+        """A definition, once for everything that its variables can stand for."""
+        operator = self.program.definitions[number]
+        read = frozenset(self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
+        if (number, read) not in self.shared:
+            self.shared[number, read] = self.lower(operator)
+        return self.shared[number, read]
+
+    def _reference(self, reference: RecursiveRef) -> Lowered:
+        rows = self.variables[reference.variable].read(reference.is_current)
+        ids = [NOBODY] * len(rows.ids)
+        for column, position in zip(reference.columns, reference.positions, strict=True):
+            ids[position] = column.id
+        return taken(replace(rows, ids=tuple(ids)), reference.positions)
+
+    def _prioritized(self, prioritized: Prioritized) -> Lowered:
+        """A name for the rows in the scope that they enter; they keep their key, whenever they come."""
+        bound = self.variables[prioritized.variable]
+        input = self.lower(prioritized.input)
+        name = f"v{bound.depth}.entry{len(bound.entries)}"
+        bound.entries[name] = Entry(name, input.node, input.positional(prioritized.round))
+        return replace(input, node=Variable(name, input.node.schema))
+
+    def _fixpoint(self, fixpoint: Fixpoint) -> Lowered:
+        depths = {bound.name: bound.depth for bound in self.variables.values()}
+        depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=-1)
+        entries: dict[str, Entry] = {}
+        for i, binding in enumerate(fixpoint.bindings):
+            columns = tuple(binding.value.attribute(id) for id in binding.outputs)
+            self.variables[binding.variable] = _Bound(f"v{depth}.{i}", depth, columns, entries)
+        bindings = tuple(self._binding(binding) for binding in fixpoint.bindings)
+        name = bindings[fixpoint.result].name
+        key = self.variables[fixpoint.bindings[fixpoint.result].variable].read(is_current=True).key
+        node = Recursive(bindings, name, fixpoint.limit, fixpoint.on_limit, tuple(entries.values()))
+        return lowered(node, tuple(column.id for column in fixpoint.columns), key)
+
+    def _binding(self, binding: ir.Binding) -> Binding:
+        """The binding, whose value those behind it can read from now on; equal values are one node."""
+        bound = self.variables[binding.variable]
+        value = projected(self.lower(binding.value), binding.outputs)
+        value = replace(value, node=self.values.setdefault(value.node, value.node))
+        self.variables[binding.variable] = replace(bound, value=value)
+        return Binding(bound.name, value.node)
+
+    def _free(self, operator: Operator) -> frozenset[str]:
+        """The engine's variables that the operator's plan refers to and does not bind."""
+        read = (self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
+        return frozenset().union(*(node.free for node in read))
+
+    def _uses(self, operator: Operator) -> frozenset[_Use]:
+        """What the operator reads of the variables that it does not bind."""
+        match operator:
+            case RecursiveRef(variable=variable, is_current=is_current):
+                return frozenset({(variable, is_current)})
+            case Prioritized(input=input, variable=variable):
+                return self._uses(input) | {(variable, False)}
+            case SharedRef(number=number):
+                if number not in self.uses:
+                    self.uses[number] = self._uses(self.program.definitions[number])
+                return self.uses[number]
+            case Fixpoint(bindings=bindings):
+                bound = {binding.variable for binding in bindings}
+                uses = frozenset().union(*(self._uses(b.value) for b in bindings))
+                return frozenset((v, is_current) for v, is_current in uses if v not in bound)
+            case _:
+                return frozenset().union(*(self._uses(i) for i in operator.inputs))

@@ -1,0 +1,252 @@
+"""DuckDB as the reference: what a function is, which type an expression has, what a constant is.
+
+Nothing is executed but constants, of open functions alone, for a short time and as far as their values cannot
+be large. Types are asked of typed, empty columns; a literal is asked for as it is written, since DuckDB types
+literals by their context. Answers are remembered. One connection serves the process, one question at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
+from functools import cache, lru_cache
+
+import duckdb
+
+from engine.codec.durations import duration, interval_of
+from engine.errors import InvalidValue
+from engine.plan.expressions import Literal
+from engine.scalar.sealed import interrupted_after, sealed
+from engine.scalar.written import readable
+from engine.schema import Kind, Type
+from planner.allowed.check import check, is_small
+from planner.allowed.open_functions import IN_VIEWS
+from planner.allowed.parse_tree import Closed
+from planner.errors import (
+    AmbiguousColumn,
+    InvalidQuery,
+    InvalidSyntax,
+    PlannerError,
+    TypeMismatch,
+    UnknownColumn,
+    UnknownFunction,
+    UnknownTable,
+)
+from planner.sql_types import UNTYPED, duckdb_type, from_duckdb
+from planner.suggestions import did_you_mean
+
+_LOCK = threading.Lock()
+_CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
+"""Casts of literals, which are many in long lists, and harmless."""
+_SECONDS = 2
+_MEMORY = "256MB"
+_OPEN = IN_VIEWS | {"error"}
+"""What views may call, and what the planner's own templates call besides."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """DuckDB's error: an error of ours with its message, and the offset in the text that was asked."""
+
+    error: PlannerError
+    offset: int | None
+
+
+@cache
+def _connection() -> duckdb.DuckDBPyConnection:
+    return sealed({"threads": 1, "errors_as_json": True, "memory_limit": _MEMORY})
+
+
+def quoted(text: str) -> str:
+    """`text` as an SQL string."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+_TYPED = frozenset({Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMESTAMPTZ})
+
+
+def literal_text(literal: Literal) -> str:
+    """A literal as it would be written."""
+    value = literal.value
+    if value is None:
+        return "NULL"
+    if literal.type.kind in _TYPED:
+        return f"CAST({quoted(readable(str(value), literal.type))} AS {duckdb_type(literal.type)})"
+    if isinstance(value, str):
+        return quoted(value)
+    if isinstance(value, bool):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float):
+        return f"{value!r}::DOUBLE"
+    if isinstance(value, Decimal) and abs(value) >= 2**63:
+        return f"{value}::{duckdb_type(literal.type)}"  # a bare one beyond BIGINT would be a HUGEINT
+    return str(value)
+
+
+PLACE = re.compile(r"\{(\d+)\}")
+"""Where an argument stands in a template."""
+Argument = Type | str
+"""What a question is asked of: a column of a type, or a literal's text."""
+
+
+@lru_cache(maxsize=4096)
+def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
+    """The type of an expression, `{0}`, `{1}`, ... for its arguments; a PlannerError with DuckDB's reason."""
+    columns = {i: a for i, a in enumerate(arguments) if isinstance(a, Type)}
+    source = ", ".join(f"CAST(NULL AS {_castable(t)}) AS c{i}" for i, t in columns.items()) or "NULL"
+    text = fill(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
+    _check(f"SELECT {re.sub(PLACE, 'x', template)}")
+    try:
+        rows = _ask(f"DESCRIBE SELECT {text} FROM (SELECT {source})")
+    except duckdb.Error as error:
+        raise refusal(error).error from None
+    return from_duckdb(rows[0][1])
+
+
+def _check(query: str) -> None:
+    """A PlannerError if the query calls what is not open."""
+    try:
+        check(query, _OPEN)
+    except Closed as found:
+        raise found.error from None
+
+
+def _ask(query: str) -> list[tuple]:
+    with _LOCK, interrupted_after(_connection(), _SECONDS):
+        return _connection().execute(query).fetchall()
+
+
+def _castable(type: Type) -> str:
+    return "INTEGER" if type is UNTYPED else duckdb_type(type)
+
+
+def fill(template: str, arguments: Sequence[str]) -> str:
+    """The template with its places taken by `arguments`."""
+    return re.sub(PLACE, lambda place: arguments[int(place[1])], template)
+
+
+def common_type(left: Argument, right: Argument) -> Type:
+    """The type that CASE and COALESCE give to two alternatives."""
+    return type_of("CASE WHEN TRUE THEN {0} ELSE {1} END", (left, right))
+
+
+@lru_cache(maxsize=1024)
+def union_type(left: Type, right: Type) -> Type:
+    """The type that UNION gives to two columns."""
+    if left is UNTYPED or right is UNTYPED:
+        return left if right is UNTYPED else right
+    columns = (f"CAST(NULL AS {duckdb_type(side)})" for side in (left, right))
+    try:
+        rows = _ask(f"DESCRIBE SELECT {' UNION ALL SELECT '.join(columns)}")
+    except duckdb.Error as error:
+        raise refusal(error).error from None
+    return from_duckdb(rows[0][1])
+
+
+@lru_cache(maxsize=4096)
+def constant(text: str) -> tuple[bool, object]:
+    """Whether the constant expression can be computed, and its value, if Python has one for it; a
+    PlannerError if it calls what is not open, or makes too much."""
+    if not _is_small(text):
+        return False, None
+    try:
+        ((value,),) = _ask(f"SELECT {text}")
+    except duckdb.Error:
+        return False, None
+    if isinstance(value, date) and "infinity" in text.lower():
+        return False, None
+    return True, value
+
+
+def _is_small(text: str) -> bool:
+    """Whether a constant, checked, is known to be computed soon and in little memory."""
+    if _CAST.fullmatch(text):
+        return True
+    try:
+        return is_small(f"SELECT {text}", _OPEN)
+    except Closed as found:
+        raise found.error from None
+
+
+@lru_cache(maxsize=1024)
+def interval_constant(text: str) -> str | None:
+    """The constant interval as an ISO 8601 duration; None if it is NULL or cannot be computed."""
+    if not _is_small(text):
+        return None
+    with _LOCK, interrupted_after(_connection(), _SECONDS):
+        try:
+            (value,) = _connection().sql(f"SELECT {text}").to_arrow_table().column(0)
+            return None if not value.is_valid else duration(interval_of(value.as_py()))
+        except (duckdb.Error, InvalidValue):
+            return None
+
+
+_SAMPLES = {
+    Kind.BOOLEAN: "true",
+    Kind.DATE: "2000-01-01",
+    Kind.TIME: "00:00:00",
+    Kind.TIMESTAMP: "2000-01-01 00:00:00",
+    Kind.TIMESTAMPTZ: "2000-01-01 00:00:00+00",
+    Kind.INTERVAL: "1 day",
+    Kind.UUID: "00000000-0000-0000-0000-000000000000",
+    Kind.ARRAY: "[]",
+}
+
+
+@cache
+def castable(source: Type, target: Type) -> bool:
+    """Whether values of `source` can be cast to `target` at all (each for itself may still fail)."""
+    if source is UNTYPED or source.kind in (Kind.TEXT, Kind.JSON) or target.kind is Kind.TEXT:
+        return True
+    written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
+    sample = f"CAST({quoted(written)} AS {duckdb_type(source)})"
+    return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
+
+
+_SUBTYPES: dict[str, type[PlannerError]] = {
+    "COLUMN_NOT_FOUND": UnknownColumn,
+    "NO_MATCHING_FUNCTION": TypeMismatch,
+    "AMBIGUOUS_REFERENCE": AmbiguousColumn,
+}
+
+
+def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
+    """An error of DuckDB as one of ours; `prefix` characters stood before the user's text."""
+    details = _details(error)
+    message = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
+    message, _, rest = message.replace(". ", "\n", 1).partition("\n")
+    hint = _hint(message, " ".join(rest.split("Candidate functions")[0].split()))
+    kind = str(details.get("exception_type", ""))
+    cls = _SUBTYPES.get(str(details.get("error_subtype", "")), InvalidQuery)
+    if kind == "Catalog":
+        cls = UnknownTable if details.get("type") == "Table" else UnknownFunction
+    elif kind == "Parser":
+        cls = InvalidSyntax
+    elif "cast" in message or "types" in message:
+        cls = TypeMismatch
+    position = details.get("position")
+    offset = int(str(position)) - prefix if position is not None else None
+    return Refusal(cls(message[:1].lower() + message[1:].rstrip("!."), hint), offset)
+
+
+def _hint(message: str, said: str) -> str:
+    """What DuckDB says behind the fact, with names as we suggest them."""
+    unknown = re.search(r'"([^"]+)"', message)
+    if unknown and said.startswith("Candidate bindings:"):
+        names = re.findall(r'"([^"]+)"', said)
+        return did_you_mean(unknown[1].split(".")[-1], names, f"in reach are {', '.join(names)}")
+    return re.sub(r'^Did you mean "([^"]+)"', r"did you mean \1", said)
+
+
+def _details(error: duckdb.Error) -> dict[str, object]:
+    text = str(error)
+    start = text.find("{")
+    try:
+        return json.loads(text[start:]) if start >= 0 else {}
+    except json.JSONDecodeError:
+        return {}

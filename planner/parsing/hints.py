@@ -1,0 +1,76 @@
+"""The hint PRIORITY, which is a comment to other databases and to sqlglot.
+
+    SELECT /*+ PRIORITY(expression) */ ...
+
+`rewrite` makes it, in place, a plain comment that says where the hint's expression stands, since not
+all dialects parse hints; `mark` finds the comment in a tree and puts the parsed expression on its
+SELECT. A marked node can be copied, and `sql_text` writes the hint back.
+"""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import Dialect, exp
+
+from planner.errors import InvalidSyntax
+from planner.parsing.dialect_parsers import trees
+from planner.positions import remember
+
+_META = "priority"
+_HINT = re.compile(r"[ \t]*/\*(\+\s*PRIORITY\b(.*?))\*/", re.IGNORECASE | re.DOTALL)
+_STRAY = re.compile(r"\+\s*PRIORITY\b", re.IGNORECASE)
+_PLACE = re.compile(r"\x1f(\d+)\s*")
+_USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., the hint on the line of its SELECT"
+
+
+def rewrite(sql: str, dialect: str) -> str:
+    """`sql` with each hint that follows a SELECT as a comment of the same length that holds the offset of
+    what PRIORITY takes; InvalidSyntax if the hint stands elsewhere."""
+    pieces, end = [], 0
+    for token in Dialect.get_or_raise(dialect).tokenize(sql):
+        found = _HINT.match(sql, token.end + 1) if token.text.upper() == "SELECT" else None
+        if found is not None:
+            pieces += [sql[end : found.start(1)], _comment(found[1], found.start(2))]
+            end = found.end(1)
+        elif any(_STRAY.match(comment) for comment in token.comments):
+            column = token.col - (token.end - token.start)
+            raise InvalidSyntax("the hint PRIORITY does not follow a SELECT", _USAGE, token.line, column)
+    return "".join((*pieces, sql[end:]))
+
+
+def mark(tree: exp.Expression, sql: str, dialect: str) -> None:
+    """Put on every SELECT of `tree` the expression of its hint in `sql`, and take the comment away."""
+    for select in tree.find_all(exp.Select):
+        comments = select.comments or []
+        places = [place for comment in comments if (place := _PLACE.fullmatch(comment))]
+        for place in places:
+            comments.remove(place[0])
+            select.meta[_META] = _parsed(sql, int(place[1]), dialect)
+
+
+def priority_of(select: exp.Expr) -> exp.Expression | None:
+    """The expression of the SELECT's hint, if it has one."""
+    return select.meta.get(_META)
+
+
+def hint_text(priority: str) -> str:
+    """The hint whose expression has the text `priority`."""
+    return f" /*+ PRIORITY({priority}) */"
+
+
+def _comment(hint: str, place: int) -> str:
+    text = f"\x1f{place}"
+    return text + "".join("\n" if c == "\n" else " " for c in hint[len(text) :])
+
+
+def _parsed(sql: str, place: int, dialect: str) -> exp.Expression:
+    """The expression in the parentheses at `place`, its nodes marked with their places in `sql`."""
+    before = "".join("\n" if c == "\n" else " " for c in sql[:place])
+    text = before + sql[place : sql.index("*/", place)]
+    (tree,) = trees(text, dialect) or (None,)
+    if not isinstance(tree, exp.Paren):
+        line, column = before.count("\n") + 1, place - before.rfind("\n")
+        raise InvalidSyntax("PRIORITY takes one expression", _USAGE, line, column)
+    remember(tree, text, dialect)
+    return tree.this

@@ -1,0 +1,72 @@
+"""SQL text to sqlglot's trees, WITH MUTUALLY RECURSIVE and hints included; errors say where."""
+
+from __future__ import annotations
+
+import re
+
+from sqlglot import Dialect, exp
+from sqlglot.errors import ParseError, SqlglotError, TokenError
+
+from planner.dialects.as_written import remember_dialect
+from planner.errors import InvalidSyntax
+from planner.parsing import arrows, mutually
+from planner.parsing import hints as priority
+from planner.parsing.clauses import check_order
+from planner.parsing.dialect_parsers import trees
+from planner.positions import remember
+
+_PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What sqlglot's parser raises, besides its own errors, for some texts that are no SQL."""
+
+
+def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
+    """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
+    try:
+        text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
+        found = [
+            arrows.restore(tree, dialect) for tree in trees(text, dialect) if isinstance(tree, exp.Expression)
+        ]
+        check_order(Dialect.get_or_raise(dialect).tokenize(text), dialect)
+        for tree in found:
+            priority.mark(tree, sql, dialect)
+    except ParseError as error:
+        raise _located(error) from None
+    except TokenError as error:
+        raise InvalidSyntax(f"the text cannot be read: {error}") from None
+    except (SqlglotError, *_PARSER_FAULTS) as error:
+        raise InvalidSyntax(f"the text cannot be read: {error}") from None
+    for tree in found:
+        mutually.mark(tree, declarations)
+        remember(tree, text, dialect)
+        remember_dialect(tree, dialect)
+    return [tree for tree in found if not isinstance(tree, exp.Semicolon)]
+
+
+def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:
+    """The one statement of `sql`; InvalidSyntax if there is none or more than one."""
+    statements = parse_statements(sql, dialect)
+    if len(statements) != 1:
+        raise InvalidSyntax(f"one query is expected, not {len(statements)}")
+    return statements[0]
+
+
+def _located(error: ParseError) -> InvalidSyntax:
+    details = error.errors[0] if error.errors else {}
+    message = _cleaned(str(details.get("description") or error))
+    near = details.get("highlight")
+    if near:
+        message = f"{message}, near {near!r}"
+    line, end = details.get("line"), details.get("col")
+    column = end - max(len(near) - 1, 0) if end is not None and near else end
+    return InvalidSyntax(message, line=line, column=column)
+
+
+def _cleaned(message: str) -> str:
+    """sqlglot's message as a lowercase fact, without what it says of its own classes."""
+    message = re.split(r" but got <| for <class| missing for <", message.strip())[0].rstrip(".")
+    missing = re.match(r"Required keyword: '(\w+)'", message)
+    if missing:
+        message = (
+            "an expression is missing" if missing[1] in ("expression", "this") else f"{missing[1]} is missing"
+        )
+    return message[:1].lower() + message[1:]

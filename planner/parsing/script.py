@@ -1,0 +1,204 @@
+"""Cutting a script of SQL into statements, without losing the place of anything.
+
+sqlglot's tokenizer for the dialect finds the top-level semicolons, so that quotes,
+dollar quotes and comments are what the dialect says. A `Piece` is one statement's
+tokens; they keep their offsets in the whole script, and so does whatever is parsed of
+them. An `Excerpt` is a stretch of the script, untouched, for a parser of its own.
+
+Lines and columns count from 1, in characters.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.tokens import Token, TokenType
+
+from planner.dialects.as_written import remember_dialect
+from planner.errors import InvalidSyntax, PlannerError, Unsupported
+from planner.parsing.arrows import restore
+from planner.parsing.clauses import check_order
+from planner.parsing.dialect_parsers import parser_of
+
+_CANDIDATES = 100
+_PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
+"""What sqlglot's parser raises, besides its own errors, for some texts that are no SQL."""
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """`text` as it stands in a script, from `line` and `column` on."""
+
+    text: str
+    line: int = 1
+    column: int = 1
+
+    def place(self, line: int, column: int) -> tuple[int, int]:
+        """Where in the script a place of the text is."""
+        return self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
+
+    def relocate(self, error: PlannerError) -> None:
+        """Turns the position of an error about the text into its position in the script."""
+        if error.line is not None and error.column is not None:
+            error.line, error.column = self.place(error.line, error.column)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Statement `index` of a script: the tokens between two semicolons, at least one."""
+
+    index: int
+    script: str
+    dialect: str
+    tokens: tuple[Token, ...]
+
+    @property
+    def source(self) -> str:
+        return self.script[self.tokens[0].start : self.tokens[-1].end + 1]
+
+    def words(self, count: int) -> tuple[str, ...]:
+        """The first `count` tokens in upper case; a quoted name is no word and ends them."""
+        words = []
+        for token in self.tokens[:count]:
+            if token.token_type in (TokenType.IDENTIFIER, TokenType.STRING):
+                break
+            words += token.text.upper().split()
+        return tuple(words[:count])
+
+    def place(self, token: int = 0) -> tuple[int, int]:
+        """Line and column of the beginning of a token."""
+        return place_of(self.script, self.tokens[token].start)
+
+    def find(self, word: str, near: exp.Expression | None = None) -> int:
+        """The first token that begins with `word`, not before the beginning of `near`; 0 if there is none."""
+        begin = (
+            0 if near is None else min((n.meta["start"] for n in near.walk() if "start" in n.meta), default=0)
+        )
+        found = (
+            i for i, t in enumerate(self.tokens) if t.start >= begin and t.text.upper().split()[:1] == [word]
+        )
+        return next(found, 0)
+
+    def excerpt(self, first: int) -> Excerpt:
+        """The text from token `first` to the end of the statement."""
+        text = self.script[self.tokens[first].start : self.tokens[-1].end + 1]
+        return Excerpt(text, *self.place(first))
+
+    def from_token(self, first: int) -> Piece:
+        """The rest of the statement, from token `first` on."""
+        return Piece(self.index, self.script, self.dialect, self.tokens[first:])
+
+    def parse(self) -> exp.Expression:
+        """The statement's syntax tree; its identifiers know their place in the script."""
+        try:
+            (tree,) = parser_of(self.dialect).parse(_spelled_out(self.tokens), self.script)
+        except ParseError as error:
+            raise self._invalid_syntax(error) from None
+        except RecursionError:
+            line, column = self.place()
+            raise Unsupported("the statement is nested too deeply", line=line, column=column) from None
+        except _PARSER_FAULTS as error:
+            raise self.failure("the statement cannot be parsed") from error
+        if not isinstance(tree, exp.Expression):
+            raise self.failure("the statement is empty")
+        check_order(self.tokens, self.dialect)
+        return remember_dialect(restore(tree, self.dialect), self.dialect)
+
+    def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
+        line, column = self.place(token)
+        return InvalidSyntax(message, hint, line=line, column=column)
+
+    def unsupported(self, message: str, hint: str = "", token: int = 0) -> Unsupported:
+        line, column = self.place(token)
+        return Unsupported(message, hint, line=line, column=column)
+
+    def _invalid_syntax(self, error: ParseError) -> InvalidSyntax:
+        found = error.errors[0] if error.errors else {}
+        text, column = found.get("highlight") or "", found.get("col") or 1
+        what = f'syntax error at or near "{text}"' if text else "syntax error at the end of the statement"
+        expected = re.fullmatch(r"Expecting (.+)", found.get("description") or "")
+        hint = f"expected {expected[1]}" if expected else ""
+        return InvalidSyntax(what, hint, line=found.get("line"), column=max(1, column - len(text) + 1))
+
+
+def split(script: str, dialect: str = "postgres") -> tuple[Piece, ...]:
+    """The statements of `script` in order; empty ones are left out. InvalidSyntax if it has no tokens."""
+    try:
+        tokenizer = Dialect.get_or_raise(dialect)
+    except ValueError:
+        raise InvalidSyntax(f"there is no SQL dialect called {dialect}") from None
+    pieces: list[Piece] = []
+    current: list[Token] = []
+    for token in [*_tokens(script, tokenizer), None]:
+        if token is not None and token.token_type != TokenType.SEMICOLON:
+            current.append(token)
+        elif current:
+            pieces.append(Piece(len(pieces), script, dialect, tuple(current)))
+            current = []
+    return tuple(pieces)
+
+
+def place_of(script: str, offset: int) -> tuple[int, int]:
+    """Line and column of a character of the script."""
+    return script.count("\n", 0, offset) + 1, offset - script.rfind("\n", 0, offset)
+
+
+def _tokens(script: str, dialect: Dialect) -> list[Token]:
+    """Every token of the script.
+
+    After a word such as EXPLAIN or SHOW the tokenizer swallows the rest up to the next
+    semicolon as one text, quoted or not. It starts again behind such a word.
+    """
+    result: list[Token] = []
+    begin = 0
+    while True:
+        blank = re.sub(r"[^\n]", " ", script[:begin])
+        try:
+            tokens = dialect.tokenize(blank + script[begin:])
+        except TokenError:
+            line, column = place_of(script, _unclosed(script, dialect))
+            raise InvalidSyntax("what is opened here is not closed", line=line, column=column) from None
+        swallowed = next((i for i in range(len(tokens) - 1) if _swallows(tokens, i, dialect)), None)
+        if swallowed is None:
+            return result + tokens
+        result += tokens[: swallowed + 1]
+        begin = tokens[swallowed].end + 1
+
+
+def _unclosed(script: str, dialect: Dialect) -> int:
+    """Where the quotation or comment begins that a script ends in; of a hundred candidates, the first."""
+    offset = 0
+    for candidate in list(re.finditer(r"['\"`$\[]|/\*", script))[: -_CANDIDATES - 1 : -1]:
+        offset = candidate.start()
+        try:
+            dialect.tokenize(script[:offset])
+        except TokenError:
+            continue
+        break
+    return offset
+
+
+def _swallows(tokens: list[Token], i: int, dialect: Dialect) -> bool:
+    starts = i == 0 or tokens[i - 1].token_type in dialect.tokenizer_class.COMMAND_PREFIX_TOKENS
+    command = tokens[i].token_type in dialect.tokenizer_class.COMMANDS
+    return starts and command and tokens[i + 1].token_type == TokenType.STRING
+
+
+def _spelled_out(tokens: tuple[Token, ...]) -> list[Token]:
+    """The tokens with FOR before VERSION AS OF and TIMESTAMP AS OF, a form that every dialect parses."""
+    result: list[Token] = []
+    for i, token in enumerate(tokens):
+        if token.text.upper() in ("VERSION", "TIMESTAMP") and _is_as_of(tokens, i):
+            result.append(Token(TokenType.FOR, "FOR", token.line, token.col, token.start, token.end))
+        result.append(token)
+    return result
+
+
+def _is_as_of(tokens: tuple[Token, ...], i: int) -> bool:
+    follows = [t.text.upper() for t in tokens[i + 1 : i + 3]] == ["AS", "OF"]
+    literal = i + 3 < len(tokens) and tokens[i + 3].token_type in (TokenType.NUMBER, TokenType.STRING)
+    return follows and literal and (i == 0 or tokens[i - 1].text.upper() != "FOR")

@@ -1,0 +1,83 @@
+"""One row of constants is no relation to join with: its values go to where they are read.
+
+t JOIN (SELECT now() - INTERVAL '1 day' AS edge) AS c ON ts > c.edge
+    →   filter(ts > edge, project(t.*, now() - INTERVAL '1 day' → edge, t))
+ts > (SELECT DATE '2024-01-01')
+    →   ts > DATE '2024-01-01'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.plan.expressions import ColumnRef, Literal
+from planner.ir import (
+    Expression,
+    Filter,
+    Join,
+    JoinKind,
+    Operator,
+    Program,
+    Project,
+    ScalarSubquery,
+    Values,
+    references,
+    subqueries,
+)
+from planner.ir.rewrite import identity, map_expressions, with_inputs
+from planner.ir.scalars import inline
+
+
+def inline_constants(program: Program) -> Program:
+    return replace(
+        program,
+        definitions=tuple(_operator(operator) for operator in program.definitions),
+        root=_operator(program.root),
+    )
+
+
+def _operator(operator: Operator) -> Operator:
+    return _joined(map_expressions(operator, _value))
+
+
+def _value(expression: Expression) -> Expression | None:
+    if not isinstance(expression, ScalarSubquery):
+        return None
+    row = _constants(expression.query)
+    return None if row is None else row[expression.column]
+
+
+def _joined(operator: Operator) -> Operator:
+    below = with_inputs(operator, tuple(_joined(i) for i in operator.inputs))
+    if not (isinstance(below, Join) and below.kind is JoinKind.INNER):
+        return below
+    for side, other in ((below.right, below.left), (below.left, below.right)):
+        row = _constants(side)
+        if row is not None:
+            other = _given(other, row)
+            items = (*identity(other.columns), *((column, row[column.id]) for column in side.columns))
+            return Filter(Project(other, items), below.condition)
+    return below
+
+
+def _given(operator: Operator, row: Mapping[int, Expression]) -> Operator:
+    """The operator, which may be lateral to the row, with the row's values in the place of its columns."""
+    if not operator.free & row.keys():
+        return operator
+    return _operator(
+        map_expressions(operator, lambda e: row.get(e.index) if isinstance(e, ColumnRef) else None)
+    )
+
+
+def _constants(operator: Operator) -> Mapping[int, Expression] | None:
+    """The values of an operator that surely has one row, the same one always; None of any other."""
+    match operator:
+        case Values(columns=columns, rows=(values,)):
+            return {c.id: Literal(value, c.type) for c, value in zip(columns, values, strict=True)}
+        case Project(input=input, items=items):
+            row = _constants(input)
+            if row is None or any(references(e) - row.keys() or subqueries(e) for _, e in items):
+                return None
+            return {attribute.id: inline(e, row) for attribute, e in items}
+    return None

@@ -1,0 +1,45 @@
+"""Projections over projections become one, unless an expression would be computed twice for it.
+
+    project(x + 1 → y, project(a → x, t))   →   project(a + 1 → y, t)
+
+A projection that hands on every column of its input, and nothing else, goes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from engine.plan.expressions import ColumnRef, Literal
+from planner.ir import Expression, Operator, Program, Project, children
+from planner.ir.rewrite import with_inputs
+from planner.ir.scalars import inline
+
+
+def merge_projections(program: Program) -> Program:
+    return Program(tuple(map(_merged, program.definitions)), _merged(program.root), program.outputs)
+
+
+def _merged(operator: Operator) -> Operator:
+    below = with_inputs(operator, tuple(_merged(i) for i in operator.inputs))
+    if not isinstance(below, Project):
+        return below
+    if isinstance(below.input, Project):
+        values = {attribute.id: expression for attribute, expression in below.input.items}
+        if _once(below.expressions, values):
+            items = tuple((a, inline(e, values)) for a, e in below.items)
+            below = Project(below.input.input, items)
+    handed_on = all(e == attribute.ref for attribute, e in below.items)
+    return below.input if handed_on and below.ids == below.input.ids else below
+
+
+def _once(expressions: tuple[Expression, ...], values: dict[int, Expression]) -> bool:
+    """Whether putting the values in place of columns repeats no work."""
+    uses: Counter[int] = Counter(id for e in expressions for id in _columns(e))
+    return all(uses[id] <= 1 or isinstance(value, ColumnRef | Literal) for id, value in values.items())
+
+
+def _columns(expression: Expression) -> list[int]:
+    """The columns that the expression reads, as often as it does."""
+    if isinstance(expression, ColumnRef):
+        return [expression.index]
+    return [id for part in children(expression) for id in _columns(part)]

@@ -1,0 +1,142 @@
+"""Filters go into a recursion where it starts, if it hands on what they ask about.
+
+    filter(x = 1, fixpoint r := base UNION step(r))   →   fixpoint r := filter(x = 1, base) UNION step(r)
+
+That is right where every row that a step makes has the filter's columns from the one row of `r`
+that it is made of: then rows with another x lead to rows with another x only. It is not done
+for several names at once, nor where a step reads `r` twice for one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from engine.plan.expressions import ColumnRef
+from planner.ir import (
+    Aggregate,
+    Distinct,
+    Expression,
+    Filter,
+    Fixpoint,
+    Join,
+    JoinKind,
+    Operator,
+    Program,
+    Project,
+    RecursiveRef,
+    SetKind,
+    SetOp,
+    SharedRef,
+    Top,
+    Unnest,
+    references,
+)
+from planner.ir.rewrite import with_inputs
+from planner.ir.scalars import conjoin, conjuncts, inline, rename
+
+Origins = Mapping[int, int]
+"""Columns by number, and the position of the variable's column whose value each hands on."""
+
+
+def push_into_recursion(program: Program) -> Program:
+    pushing = _Pushing(program)
+    definitions = tuple(pushing.operator(operator) for operator in program.definitions)
+    return Program(definitions, pushing.operator(program.root), program.outputs)
+
+
+class _Pushing:
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    def operator(self, operator: Operator) -> Operator:
+        below = with_inputs(operator, tuple(self.operator(i) for i in operator.inputs))
+        if isinstance(below, Filter) and isinstance(below.input, Fixpoint) and len(below.input.bindings) == 1:
+            return self._filtered(below.input, conjuncts(below.predicate))
+        return below
+
+    def _filtered(self, fixpoint: Fixpoint, predicates: list[Expression]) -> Operator:
+        binding = fixpoint.bindings[0]
+        origins = self._origins(binding.value, binding.variable) or {}
+        kept = {
+            column.id: output
+            for i, (column, output) in enumerate(zip(fixpoint.columns, binding.outputs, strict=True))
+            if origins.get(output) == i
+        }
+        inside = [p for p in predicates if references(p) and references(p) <= kept.keys()]
+        above = [p for p in predicates if p not in inside]
+        if inside:
+            value = self._started(binding.value, [rename(p, kept) for p in inside], binding.variable)
+            fixpoint = replace(fixpoint, bindings=(replace(binding, value=value),))
+        return Filter(fixpoint, conjoin(above)) if above else fixpoint
+
+    def _started(self, value: Operator, predicates: list[Expression], variable: int) -> Operator:
+        """The value with the parts that do not recur filtered."""
+        match value:
+            case Distinct(input=input):
+                return Distinct(self._started(input, predicates, variable))
+            case Project(input=input, items=items) if self._origins(value, variable) is not None:
+                values = {attribute.id: expression for attribute, expression in items}
+                inner = [inline(p, values) for p in predicates]
+                return Project(self._started(input, inner, variable), items)
+            case SetOp(kind=SetKind.UNION, left=left, right=right, columns=columns) if (
+                self._origins(value, variable) is not None
+            ):
+                sides = []
+                for side, ids in ((left, value.lefts), (right, value.rights)):
+                    names = {column.id: id for column, id in zip(columns, ids, strict=True)}
+                    inner = [rename(p, names) for p in predicates]
+                    sides.append(self._started(side, inner, variable))
+                return replace(value, left=sides[0], right=sides[1])
+        if self._origins(value, variable) is None or isinstance(value, Aggregate):
+            return Filter(value, conjoin(predicates))
+        return value
+
+    def _origins(self, operator: Operator, variable: int) -> Origins | None:
+        """Where the columns of the operator come from; None if it does not depend on the variable."""
+        match operator:
+            case RecursiveRef(columns=columns, positions=positions) if operator.variable == variable:
+                return {c.id: position for c, position in zip(columns, positions, strict=True)}
+            case SharedRef(number=number):
+                return None if self._origins(self.program.definitions[number], variable) is None else {}
+        found = [self._origins(i, variable) for i in operator.inputs]
+        if all(origins is None for origins in found):
+            return None
+        below = found[0] or {}
+        match operator:
+            case Filter() | Distinct() | Unnest():
+                return below
+            case Project(items=items):
+                handed_on = [(a.id, e.index) for a, e in items if isinstance(e, ColumnRef)]
+                return {id: below[source] for id, source in handed_on if source in below}
+            case Aggregate(keys=keys):
+                return {key: below[key] for key in keys if key in below}
+            case Join(kind=kind):
+                return _joined(kind, *found)
+            case Top(keys=keys):
+                return {key: below[key] for key in keys if key in below}
+            case SetOp():
+                return _combined(operator, *found)
+            case _:
+                return {}
+
+
+def _joined(kind: JoinKind, left: Origins | None, right: Origins | None) -> Origins:
+    if right is None and kind is not JoinKind.FULL:
+        return left or {}
+    return right if left is None and right is not None and kind is JoinKind.INNER else {}
+
+
+def _combined(operation: SetOp, left: Origins | None, right: Origins | None) -> Origins:
+    if operation.kind is not SetKind.UNION and right is not None:
+        return {}
+    sides = [
+        {column.id: origins.get(id) for column, id in zip(operation.columns, ids, strict=True)}
+        for origins, ids in ((left, operation.lefts), (right, operation.rights))
+        if origins is not None
+    ]
+    return {
+        id: position
+        for id, position in sides[0].items()
+        if position is not None and all(side[id] == position for side in sides)
+    }

@@ -1,0 +1,76 @@
+"""Row numbers that a filter keeps few of need only the first rows of each partition.
+
+    filter(n <= 3, window(row_number → n, t))   →   window(row_number → n, top 3(t))
+
+That is right where the window's other functions look at no later row. What the filter says of
+`n` is true of all rows that are left, so the window goes too if nothing else needs it.
+"""
+
+from __future__ import annotations
+
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.nodes import Ordering
+from engine.schema import BIGINT
+from planner.ir import Expression, Filter, Operator, Places, Program, Top, Unit, Window, WindowItem
+from planner.ir.rewrite import with_inputs
+from planner.ir.scalars import conjoin, conjuncts
+
+_TURNED = {Op.GT: Op.LT, Op.GE: Op.LE, Op.EQ: Op.EQ}
+_BACKWARD = frozenset({Places.ROW_NUMBER, Places.RANK, Places.DENSE_RANK})
+
+
+def keep_first_places(program: Program) -> Program:
+    return Program(tuple(map(_kept, program.definitions)), _kept(program.root), program.outputs)
+
+
+def _kept(operator: Operator) -> Operator:
+    below = with_inputs(operator, tuple(_kept(i) for i in operator.inputs))
+    if not isinstance(below, Filter) or not isinstance(below.input, Window):
+        return below
+    window = below.input
+    numbers = {i.attribute.id for i in window.items if i.function is Places.ROW_NUMBER}
+    bounds = {
+        part: bound for part in conjuncts(below.predicate) if (bound := _most(part, numbers)) is not None
+    }
+    if not bounds or not all(map(_looks_back, window.items)):
+        return below
+    most = max(min(bounds.values()), 0)
+    first = with_inputs(window, (Top(window.input, window.keys, _order(window), most),))
+    others = [part for part in conjuncts(below.predicate) if part not in bounds or not _holds(part, most)]
+    return Filter(first, conjoin(others)) if others else first
+
+
+def _most(part: Expression, numbers: set[int]) -> int | None:
+    """The greatest row number for which the condition can be true, if it says such a thing."""
+    match part:
+        case Call(op=op, args=(ColumnRef(index=id), Literal(value=int() as value))) if id in numbers:
+            return {Op.LE: value, Op.LT: value - 1, Op.EQ: value}.get(op)
+        case Call(op=op, args=(Literal() as value, ColumnRef() as number)) if op in _TURNED:
+            return _most(Call(_TURNED[op], (number, value), part.type), numbers)
+    return None
+
+
+def _holds(bound: Expression, most: int) -> bool:
+    """Whether an upper bound, which is `most` or more, is true of all row numbers up to that."""
+    return not (isinstance(bound, Call) and bound.op is Op.EQ) or (
+        most == 1 and Literal(1, BIGINT) in bound.args
+    )
+
+
+def _looks_back(item: WindowItem) -> bool:
+    """Whether the rows behind a row make no difference to its value."""
+    if item.function in _BACKWARD:
+        return True
+    if item.function is Places.LAG:
+        offset = item.arguments[1]
+        return isinstance(offset, Literal) and isinstance(offset.value, int) and offset.value >= 0
+    end = item.frame.end.place
+    has_frame = item.function not in (Places.LEAD, Places.NTILE, Places.PERCENT_RANK, Places.CUME_DIST)
+    return has_frame and item.frame.unit is Unit.ROWS and end is not None and end <= 0
+
+
+def _order(window: Window) -> tuple[Ordering, ...]:
+    """The window's order, down to the last column."""
+    by = {ordering.column for ordering in window.order}
+    ties = dict.fromkeys((*window.ties, *(column.id for column in window.input.columns)))
+    return (*window.order, *(Ordering(id) for id in ties if id not in by))

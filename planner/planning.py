@@ -1,0 +1,62 @@
+"""From SQL to a planned query: parse, bind, pass after pass, lower."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+
+from engine.plan.nodes import Node
+from engine.runtime.observation import Observed
+from engine.schema import Schema
+from planner.bind import Binding, bind
+from planner.errors import Unsupported
+from planner.explain import analyze, explain
+from planner.ir import Program
+from planner.lower.whole_program import lower
+from planner.parsing.mutually import sql_text
+from planner.parsing.parse import parse_query
+from planner.passes import optimize
+from planner.relation import Catalog
+
+
+@dataclass(frozen=True)
+class PlannedQuery:
+    """A query's engine plan, the schema of its rows under the user's names, its canonical text, the names of
+    the tables and views that it refers to directly, and the stages that it went through."""
+
+    plan: Node
+    schema: Schema
+    sql: str
+    reads: frozenset[str]
+    logical: Program
+    optimized: Program
+
+    def explain(self, stage: str = "optimized", format: str = "text") -> str:
+        """The plan at `stage` (logical, optimized, dataflow, supersteps) as text, json or mermaid."""
+        return explain(self.logical, self.optimized, self.plan, stage, format)
+
+    def analyze(self, operators: Sequence[Observed], format: str = "text") -> str:
+        """What runs, measured: `operators` are those of the view that this is the plan of."""
+        return analyze(self.plan, operators, format)
+
+
+def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:
+    """Plan a query over the catalog's relations; a PlannerError says what is wrong, and where."""
+    try:
+        tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
+        bound = bind(tree, catalog, dialect)
+        optimized = _optimized(bound)
+        plan, schema = lower(optimized)
+        return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)
+    except RecursionError:
+        raise Unsupported("the query is nested too deeply", "take parts of it into CTEs or views") from None
+
+
+def _optimized(bound: Binding) -> Program:
+    """The program after all passes; what they find about the time stands where the query asks for it."""
+    try:
+        return optimize(bound.program, bound.numbers)
+    except Unsupported as error:
+        raise error.at(*bound.time_at) from None

@@ -1,0 +1,228 @@
+"""Types in three tongues: the engine's, sqlglot's and DuckDB's.
+
+DuckDB's integers that the engine lacks become the nearest type that holds all their values: the
+narrower and unsigned ones a wider integer, UBIGINT and HUGEINT a NUMERIC. UHUGEINT has none.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, time
+from decimal import Decimal
+
+from sqlglot import exp
+
+from engine.scalar.duck_literals import type_name
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    BYTEA,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTEGER_RANGES,
+    INTERVAL,
+    JSON,
+    REAL,
+    SMALLINT,
+    TEXT,
+    TIME,
+    TIMESTAMP,
+    TIMESTAMPTZ,
+    UUID,
+    Kind,
+    Type,
+    array_of,
+    enumeration,
+    numeric,
+)
+from planner.errors import TypeMismatch, Unsupported, UnsupportedType
+from planner.positions import fail
+from planner.suggestions import did_you_mean
+
+MAX_PRECISION = 38
+DEFAULT_NUMERIC = numeric(18, 3)
+_HUGE = numeric(MAX_PRECISION, 0)
+
+
+@dataclass(frozen=True)
+class _Untyped(Type):
+    def __str__(self) -> str:
+        return "NULL"
+
+
+UNTYPED: Type = _Untyped(Kind.INTEGER)
+"""The type of a bare NULL until its context gives it one."""
+
+_DT = exp.DType
+_BY_SQLGLOT: dict[exp.DType, Type] = {
+    _DT.BOOLEAN: BOOLEAN,
+    _DT.TINYINT: SMALLINT,
+    _DT.SMALLINT: SMALLINT,
+    _DT.INT: INTEGER,
+    _DT.MEDIUMINT: INTEGER,
+    _DT.BIGINT: BIGINT,
+    _DT.FLOAT: REAL,
+    _DT.DOUBLE: DOUBLE,
+    _DT.TEXT: TEXT,
+    _DT.VARCHAR: TEXT,
+    _DT.NVARCHAR: TEXT,
+    _DT.CHAR: TEXT,
+    _DT.NCHAR: TEXT,
+    _DT.BPCHAR: TEXT,
+    _DT.DATE: DATE,
+    _DT.TIME: TIME,
+    _DT.TIMESTAMP: TIMESTAMP,
+    _DT.TIMESTAMPNTZ: TIMESTAMP,
+    _DT.DATETIME: TIMESTAMP,
+    _DT.DATETIME2: TIMESTAMP,
+    _DT.TIMESTAMPTZ: TIMESTAMPTZ,
+    _DT.TIMESTAMPLTZ: TIMESTAMPTZ,
+    _DT.INTERVAL: INTERVAL,
+    _DT.BINARY: BYTEA,
+    _DT.VARBINARY: BYTEA,
+    _DT.BLOB: BYTEA,
+    _DT.UUID: UUID,
+    _DT.JSON: JSON,
+    _DT.JSONB: JSON,
+    _DT.VARIANT: JSON,
+}
+_ARRAYS = (_DT.ARRAY, _DT.LIST)
+
+_BY_DUCKDB: dict[str, Type] = {
+    "BOOLEAN": BOOLEAN,
+    "TINYINT": SMALLINT,
+    "UTINYINT": SMALLINT,
+    "SMALLINT": SMALLINT,
+    "USMALLINT": INTEGER,
+    "INTEGER": INTEGER,
+    "UINTEGER": BIGINT,
+    "BIGINT": BIGINT,
+    "UBIGINT": numeric(20, 0),
+    "FLOAT": REAL,
+    "DOUBLE": DOUBLE,
+    "VARCHAR": TEXT,
+    "DATE": DATE,
+    "TIME": TIME,
+    "TIMESTAMP": TIMESTAMP,
+    "TIMESTAMP_S": TIMESTAMP,
+    "TIMESTAMP_MS": TIMESTAMP,
+    "TIMESTAMP_NS": TIMESTAMP,
+    "TIMESTAMP WITH TIME ZONE": TIMESTAMPTZ,
+    "INTERVAL": INTERVAL,
+    "BLOB": BYTEA,
+    "UUID": UUID,
+    "JSON": JSON,
+    '"NULL"': UNTYPED,
+}
+
+
+_SUPPORTED = (
+    "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
+    "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
+)
+
+
+def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
+    """The engine's type for one written in SQL; Unsupported if there is none, TypeMismatch for bad digits."""
+    if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
+        return _numeric(node)
+    if node.this is _DT.ENUM and node.expressions:
+        return _enumeration(node)
+    if node.this in _ARRAYS and len(node.expressions) == 1:
+        return array_of(data_type(node.expressions[0], dialect))
+    found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
+    if found is None:
+        written = node.sql(dialect)
+        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or _SUPPORTED), node)
+    return found
+
+
+def _meant(node: exp.DataType, written: str) -> str:
+    """The type whose name is like one that SQL does not know; empty for a type that SQL knows."""
+    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
+    if node.this is not _DT.USERDEFINED:
+        return ""
+    return did_you_mean(written, (name for name in names if name.isalnum()))
+
+
+def _numeric(node: exp.DataType) -> Type:
+    written = [parameter.name for parameter in node.expressions]
+    if not written:
+        return DEFAULT_NUMERIC
+    if not all(digits.isdecimal() for digits in written):
+        fail(
+            TypeMismatch(f"NUMERIC({', '.join(written)}) is not a type", "precision and scale are numbers"),
+            node,
+        )
+    digits = [int(digits) for digits in written]
+    precision, scale = digits[0], digits[1] if len(digits) > 1 else 0
+    if not (1 <= precision <= MAX_PRECISION and 0 <= scale <= precision):
+        fail(
+            TypeMismatch(
+                f"NUMERIC({precision}, {scale}) is not a type",
+                f"the precision is 1 to {MAX_PRECISION}, the scale 0 to the precision",
+            ),
+            node,
+        )
+    return numeric(precision, scale)
+
+
+def _enumeration(node: exp.DataType) -> Type:
+    labels = [part.name for part in node.expressions]
+    if len(set(labels)) < len(labels):
+        fail(TypeMismatch("an ENUM has each of its labels once"), node)
+    return enumeration(*labels)
+
+
+def duckdb_type(type: Type) -> str:
+    """The type's name in DuckDB."""
+    return '"NULL"' if type is UNTYPED else type_name(type)
+
+
+def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
+    """The engine's type for DuckDB's `name`, `huge` for HUGEINT; UnsupportedType if there is none."""
+    decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
+    if decimal:
+        return numeric(int(decimal[1]), int(decimal[2]))
+    array = re.fullmatch(r"(.*)\[\d*\]", name, re.DOTALL)
+    if array:
+        element = from_duckdb(array[1], huge)
+        return array_of(INTEGER if element is UNTYPED else element)
+    if name.startswith("ENUM("):
+        labels = re.findall(r"'((?:[^']|'')*)'", name)
+        return enumeration(*(label.replace("''", "'") for label in labels))
+    found = huge if name == "HUGEINT" else _BY_DUCKDB.get(name)
+    if found is None:
+        raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
+    return found
+
+
+def storable(value: object, type: Type) -> bool:
+    """Whether a literal of `type` can hold the value as it is."""
+    match type.kind:
+        case Kind.BOOLEAN:
+            return isinstance(value, bool)
+        case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT:
+            low, high = INTEGER_RANGES[type.kind]
+            return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+        case Kind.NUMERIC:
+            whole = (type.precision or 0) - (type.scale or 0)
+            return isinstance(value, Decimal) and abs(value) < Decimal(10) ** whole
+        case Kind.REAL | Kind.DOUBLE:
+            return isinstance(value, float)
+        case Kind.TEXT:
+            return isinstance(value, str)
+        case Kind.ENUM:
+            return value in type.labels
+        case Kind.TIMESTAMP:
+            return isinstance(value, datetime)
+        case Kind.TIMESTAMPTZ:
+            return isinstance(value, datetime) and value.tzinfo is not None
+        case Kind.DATE:
+            return isinstance(value, date) and not isinstance(value, datetime)
+        case Kind.TIME:
+            return isinstance(value, time)
+        case _:
+            return False

@@ -1,0 +1,1 @@
+"""Statements other than queries: what each one says, and where it stands."""

@@ -1,0 +1,148 @@
+"""Reading ALTER TABLE and ALTER VIEW."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from planner.errors import InvalidQuery
+from planner.identifiers import column_name, relation_name
+from planner.parsing.script import Piece
+from planner.positions import fail
+from planner.statements.alterations import (
+    Action,
+    AddColumn,
+    AddConstraint,
+    DropColumn,
+    DropConstraint,
+    RenameColumn,
+    RenameTable,
+    SetDefault,
+    SetNullable,
+)
+from planner.statements.declarations import Declarations
+from planner.statements.statements import AlterTable, RenameView, Statement
+from planner.statements.table_rules import Text
+
+_HINT = (
+    "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
+    "of DEFAULT and NOT NULL"
+)
+
+
+def alter(piece: Piece) -> Statement:
+    tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
+    if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
+        raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)
+    name, if_exists = relation_name(tree.this), bool(tree.args.get("exists"))
+    if tree.args["kind"] == "VIEW":
+        return _view(piece, tree, name, if_exists)
+    actions = tuple(action for node in tree.args["actions"] for action in _actions(piece, name, node))
+    if len(actions) > 1 and any(isinstance(action, RenameTable) for action in actions):
+        raise piece.unsupported("RENAME TO beside other actions is not supported", "write two statements")
+    return AlterTable(piece, name, if_exists, actions)
+
+
+def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
+    """The tokens with CONSTRAINT and an empty name before each CHECK that is added without one."""
+    named: list[Token] = []
+    for token in tokens:
+        if token.text.upper() == "CHECK" and named and named[-1].text.upper() == "ADD":
+            place = (token.line, token.col, token.start, token.end)
+            named += [
+                Token(TokenType.CONSTRAINT, "CONSTRAINT", *place),
+                Token(TokenType.IDENTIFIER, "", *place),
+            ]
+        named.append(token)
+    return tuple(named)
+
+
+def _view(piece: Piece, tree: exp.Alter, name: str, if_exists: bool) -> RenameView:
+    match tree.args["actions"]:
+        case [exp.AlterRename(this=to)]:
+            return RenameView(piece, name, relation_name(to), if_exists)
+    raise piece.unsupported(
+        f"{' '.join(piece.words(5))} is not supported",
+        "ALTER VIEW name RENAME TO other; CREATE OR REPLACE VIEW",
+    )
+
+
+def _actions(piece: Piece, table: str, node: exp.Expression) -> list[Action]:
+    match node:
+        case exp.ColumnDef():
+            return [_add_column(piece, table, node)]
+        case exp.Schema():
+            return [_add_column(piece, table, definition) for definition in node.expressions]
+        case exp.Drop(kind="COLUMN"):
+            _no_cascade(piece, node)
+            (column,) = node.args["tables"]
+            return [DropColumn(column_name(column), bool(node.args.get("exists")))]
+        case exp.Drop(kind="CONSTRAINT"):
+            _no_cascade(piece, node)
+            (constraint,) = node.args["tables"]
+            return [DropConstraint(relation_name(constraint), bool(node.args.get("exists")))]
+        case exp.AlterRename(this=to):
+            return [RenameTable(relation_name(to))]
+        case exp.RenameColumn():
+            return [RenameColumn(column_name(node.this), column_name(node.args["to"]))]
+        case exp.AddConstraint():
+            return [_add_constraint(piece, table, part) for part in node.expressions]
+        case exp.AlterColumn():
+            return [_alter_column(piece, node)]
+    raise piece.unsupported(f"ALTER TABLE ... {node.sql(piece.dialect)} is not supported", _HINT)
+
+
+def _add_column(piece: Piece, table: str, node: exp.ColumnDef) -> AddColumn:
+    declared = Declarations(table, piece)
+    declared.column(node)
+    if declared.key is not None:
+        raise piece.unsupported(
+            "ADD COLUMN with PRIMARY KEY is not supported", "create the table with it", piece.find("PRIMARY")
+        )
+    (column,) = declared.columns
+    if column.name in declared.rules.identities:
+        raise piece.unsupported(
+            "ADD COLUMN of a column that counts is not supported", "create the table with it"
+        )
+    exists = bool(node.args.get("exists"))
+    return AddColumn(column, declared.rules, exists, declared.comments.get(column.name))
+
+
+def _add_constraint(piece: Piece, table: str, node: exp.Expression) -> AddConstraint:
+    declared = Declarations(table, piece)
+    declared.constraint(node)
+    if declared.key is not None:
+        raise piece.unsupported(
+            "ADD PRIMARY KEY is not supported",
+            "UNIQUE and NOT NULL can be added; CREATE TABLE AS makes a table anew",
+            piece.find("PRIMARY"),
+        )
+    return AddConstraint(declared.rules)
+
+
+def _alter_column(piece: Piece, node: exp.AlterColumn) -> Action:
+    name, args = column_name(node.this), node.args
+    if args.get("default") is not None:
+        return SetDefault(name, Text(args["default"].sql(piece.dialect), piece.dialect))
+    if args.get("allow_null") is not None:
+        return SetNullable(name, bool(args["allow_null"]))
+    if args.get("drop"):
+        return SetDefault(name, None)
+    if args.get("dtype") is not None:
+        raise piece.unsupported(
+            "ALTER COLUMN ... TYPE is not supported",
+            "add a column of the other type, UPDATE it from this one, and drop this one",
+            piece.find("TYPE"),
+        )
+    raise piece.unsupported(f"ALTER COLUMN {name} so is not supported", _HINT)
+
+
+def _no_cascade(piece: Piece, node: exp.Drop) -> None:
+    if node.args.get("cascade"):
+        raise piece.unsupported(
+            "ALTER TABLE ... CASCADE is not supported", "drop what depends on it first", piece.find("CASCADE")
+        )
+    if len(node.args["tables"]) != 1:
+        fail(InvalidQuery("DROP takes one name", "write DROP for each, with commas between"), node)

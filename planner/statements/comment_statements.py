@@ -1,0 +1,34 @@
+"""Reading COMMENT ON."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from planner.errors import InvalidQuery
+from planner.identifiers import fold, relation_name
+from planner.parsing.script import Piece
+from planner.positions import fail
+from planner.statements.statements import Comment
+
+
+def comment(piece: Piece) -> Comment:
+    *tokens, last = piece.tokens
+    if last.text.upper() == "NULL":
+        nothing = Token(TokenType.STRING, "", last.line, last.col, last.start, last.end)
+        tree = replace(piece, tokens=(*tokens, nothing)).parse()
+    else:
+        tree = piece.parse()
+    kind = tree.args.get("kind")
+    if not isinstance(tree, exp.Comment) or kind not in ("TABLE", "VIEW", "COLUMN"):
+        raise piece.unsupported(
+            f"{' '.join(piece.words(3))} is not supported", "COMMENT ON TABLE, VIEW or COLUMN ... IS '...'"
+        )
+    text = tree.expression.name or None
+    if kind != "COLUMN":
+        return Comment(piece, relation_name(tree.this), None, text, kind == "VIEW")
+    if not tree.this.args.get("table"):
+        fail(InvalidQuery(f"{tree.this.sql()} names no table", "COMMENT ON COLUMN t.a IS '...'"), tree.this)
+    return Comment(piece, fold(tree.this.args["table"]), fold(tree.this.this), text, None)

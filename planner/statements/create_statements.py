@@ -1,0 +1,242 @@
+"""What CREATE TABLE, CREATE VIEW and DROP say, apart from a view's query, which stays text.
+
+What stands in the parentheses of a CREATE TABLE is read by `planner.statements.declarations`. Whatever
+else SQL lets a table have is refused by its name and place, and never left out in silence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+from sqlglot.tokens import Token, TokenType
+
+from engine.schema import enumeration
+from planner.identifiers import column_name, relation_name
+from planner.parsing.script import Piece
+from planner.statements.declarations import HINT as DECLARATIONS
+from planner.statements.declarations import Declarations, check_columns
+from planner.statements.statements import (
+    CreateTable,
+    CreateTableAs,
+    CreateTableLike,
+    CreateType,
+    CreateView,
+    DropTable,
+    DropType,
+    DropView,
+    Statement,
+)
+
+_SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
+_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
+_TYPE_FORM = "CREATE TYPE name AS ENUM ('label', ...)"
+_NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
+_OPTIONS = {"replace": "OR REPLACE"}
+_OPTION_HINTS = {
+    "AS SELECT": "create the table with its columns, then INSERT INTO it ... SELECT",
+    "OR REPLACE": "drop the table first",
+    "TEMPORARY": "every table is kept",
+}
+
+
+def create_table(piece: Piece) -> Statement:
+    tree = piece.parse()
+    if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
+        kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
+        raise piece.unsupported(f"CREATE {kind} is not supported", "tables and views can be created")
+    like = _like(tree)
+    _refuse_options(tree, piece)
+    named = isinstance(tree.this, exp.Schema)
+    name = relation_name(tree.this.this if named else tree.this)
+    exists = bool(tree.args.get("exists"))
+    if like is not None:
+        return CreateTableLike(piece, name, relation_name(like.this), _takes_rules(like, piece), exists)
+    parts = tree.this.expressions if named else []
+    if tree.expression is not None:
+        if not all(isinstance(part, exp.Identifier) for part in parts):
+            raise piece.unsupported("AS SELECT behind types is not supported", _OPTION_HINTS["AS SELECT"])
+        names = tuple(map(column_name, parts))
+        return CreateTableAs(piece, name, names, tree.expression, _with_data(tree), exists)
+    declared = _declared(name, parts, piece)
+    return CreateTable(
+        piece, name, declared.schema(), declared.key, exists, declared.rules, declared.comments
+    )
+
+
+def _declared(name: str, parts: list[exp.Expression], piece: Piece) -> Declarations:
+    declared = Declarations(name, piece)
+    definitions = [part for part in parts if isinstance(part, exp.ColumnDef)]
+    for definition in definitions:
+        declared.column(definition)
+    for part in parts:
+        if not isinstance(part, exp.ColumnDef):
+            declared.constraint(part)
+    if not definitions:
+        raise piece.failure(*_NO_COLUMN)
+    check_columns(declared, [column.name for column in declared.columns])
+    return declared
+
+
+def _like(create: exp.Create) -> exp.LikeProperty | None:
+    """The LIKE that is all that the statement says of the table."""
+    schema, properties = create.this, create.args.get("properties")
+    parts = schema.expressions if isinstance(schema, exp.Schema) else []
+    parts = parts or (properties.expressions if properties is not None else [])
+    if len(parts) != 1 or not isinstance(parts[0], exp.LikeProperty):
+        return None
+    create.set("properties", None)
+    return parts[0]
+
+
+def _takes_rules(like: exp.LikeProperty, piece: Piece) -> bool:
+    """Whether LIKE takes more than columns: in MySQL always, elsewhere INCLUDING ALL."""
+    options = [f"{option.name} {option.args['value']}".upper() for option in like.expressions]
+    for option in options:
+        if option not in ("INCLUDING ALL", "EXCLUDING ALL"):
+            raise piece.unsupported(
+                f"LIKE ... {option} is not supported",
+                "INCLUDING ALL or nothing",
+                piece.find(option.split()[0]),
+            )
+    return "INCLUDING ALL" in options or (not options and piece.dialect == "mysql")
+
+
+def _with_data(create: exp.Create) -> bool:
+    properties = create.args.get("properties")
+    options = properties.expressions if properties is not None else []
+    return not any(isinstance(o, exp.WithDataProperty) and o.args.get("no") for o in options)
+
+
+@dataclass(frozen=True)
+class ViewHead:
+    """A CREATE VIEW up to its AS; `query` is the token where its query begins."""
+
+    name: str
+    column_names: tuple[str, ...]
+    or_replace: bool
+    if_not_exists: bool
+    materialized: bool
+    query: int
+
+
+def view_head(piece: Piece) -> ViewHead:
+    if "RECURSIVE" in piece.words(4):
+        raise piece.unsupported(
+            "CREATE RECURSIVE VIEW is not supported",
+            "CREATE VIEW name AS WITH RECURSIVE ...",
+            piece.find("RECURSIVE"),
+        )
+    query = _query_token(piece)
+    tree = replace(piece, tokens=(*piece.tokens[:query], *_SELECT_1)).parse()
+    if not isinstance(tree, exp.Create):
+        raise piece.failure("the definition of the view cannot be read", _VIEW_FORM)
+    materialized = False
+    for option in tree.args["properties"].expressions if tree.args.get("properties") else ():
+        if not isinstance(option, exp.MaterializedProperty):
+            word = option.sql(piece.dialect)
+            raise piece.unsupported(f"CREATE VIEW with {word} is not supported", _VIEW_FORM, piece.find(word))
+        materialized = True
+    named = isinstance(tree.this, exp.Schema)
+    return ViewHead(
+        name=relation_name(tree.this.this if named else tree.this),
+        column_names=tuple(column_name(c) for c in tree.this.expressions) if named else (),
+        or_replace=bool(tree.args.get("replace")),
+        if_not_exists=bool(tree.args.get("exists")),
+        materialized=materialized,
+        query=query,
+    )
+
+
+def create_type(piece: Piece) -> CreateType:
+    """CREATE TYPE name AS ENUM (label, ...), token by token: not every dialect parses it."""
+    tokens = list(piece.tokens[2:])
+    words = [token.text.upper() for token in tokens]
+    if_not_exists = words[:3] == ["IF", "NOT", "EXISTS"]
+    if if_not_exists:
+        tokens, words = tokens[3:], words[3:]
+    if words[1:4] != ["AS", "ENUM", "("] or words[-1] != ")":
+        raise piece.unsupported("CREATE TYPE of anything but an ENUM is not supported", _TYPE_FORM)
+    labels = tokens[4:-1]
+    strings = [token.text for token in labels[::2] if token.token_type == TokenType.STRING]
+    if len(labels) != 2 * len(strings) - 1 or any(token.text != "," for token in labels[1::2]):
+        raise piece.failure("labels are texts, with commas between them", _TYPE_FORM, 2)
+    if len(set(strings)) < len(strings):
+        raise piece.failure("an ENUM has each of its labels once", _TYPE_FORM, 2)
+    return CreateType(piece, _type_name(tokens[0]), enumeration(*strings), if_not_exists)
+
+
+def drop_type(piece: Piece) -> DropType:
+    """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
+    tokens = list(piece.tokens[2:])
+    if_exists = [token.text.upper() for token in tokens[:2]] == ["IF", "EXISTS"]
+    names = tokens[2:] if if_exists else tokens
+    if names and names[-1].text.upper() == "RESTRICT":
+        names = names[:-1]
+    if len(names) % 2 == 0 or any(token.text != "," for token in names[1::2]):
+        raise piece.failure("DROP TYPE [IF EXISTS] name, ...", "", len(piece.tokens) - 1)
+    return DropType(piece, tuple(map(_type_name, names[::2])), if_exists)
+
+
+def _type_name(token: Token) -> str:
+    return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
+
+
+def create_view(piece: Piece) -> CreateView:
+    head = view_head(piece)
+    return CreateView(
+        piece,
+        head.name,
+        piece.excerpt(head.query),
+        head.column_names,
+        head.or_replace,
+        head.if_not_exists,
+        head.materialized,
+    )
+
+
+def drop(piece: Piece) -> Statement:
+    tree = piece.parse()
+    kind = tree.args.get("kind")
+    if not isinstance(tree, exp.Drop) or kind not in ("TABLE", "VIEW"):
+        raise piece.unsupported(
+            f"{' '.join(piece.words(2))} is not supported", "tables and views can be dropped"
+        )
+    for option in ("temporary", "constraints", "purge", "concurrently", "sync"):
+        if tree.args.get(option):
+            word = option.upper()
+            raise piece.unsupported(f"DROP ... {word} is not supported", "", piece.find(word))
+    names = tuple(map(relation_name, tree.args.get("tables") or [tree.this]))
+    dropped = DropTable if kind == "TABLE" else DropView
+    return dropped(piece, names, bool(tree.args.get("exists")), bool(tree.args.get("cascade")))
+
+
+def _query_token(piece: Piece) -> int:
+    """The token behind the first AS outside parentheses."""
+    depth = 0
+    for i, token in enumerate(piece.tokens):
+        depth += {"(": 1, ")": -1}.get(token.text, 0)
+        if depth == 0 and token.token_type == TokenType.ALIAS:
+            if i + 1 == len(piece.tokens):
+                raise piece.failure("the view has no query", _VIEW_FORM, i)
+            return i + 1
+    raise piece.failure("AS and a query are missing", _VIEW_FORM, len(piece.tokens) - 1)
+
+
+def _refuse_options(create: exp.Create, piece: Piece) -> None:
+    for option, value in create.args.items():
+        if not value or option in ("this", "kind", "exists", "expression"):
+            continue
+        if option == "properties":
+            others = [o for o in value.expressions if not isinstance(o, exp.WithDataProperty)]
+            if not others:
+                continue
+            word = others[0].sql(piece.dialect)
+        else:
+            word = _OPTIONS.get(option, option.strip("_").upper())
+        raise piece.unsupported(
+            f"CREATE TABLE with {word} is not supported",
+            _OPTION_HINTS.get(word, DECLARATIONS),
+            piece.find(word.split()[0]),
+        )

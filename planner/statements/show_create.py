@@ -1,0 +1,77 @@
+"""Statements that would create what there is: SHOW CREATE, in PostgreSQL's dialect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlglot import exp
+
+from engine.schema import Column, Schema
+from planner.native.reference import quoted
+from planner.statements.table_rules import Action, Check, Constraint, ForeignKey, Rules, Text, Unique
+
+
+def table_text(
+    name: str, schema: Schema, key: Sequence[str] | None, rules: Rules, comments: Mapping[str, str]
+) -> str:
+    """CREATE TABLE, and COMMENT ON for what has one (the table's own is under the empty name)."""
+    parts = [_column(column, rules) for column in schema.columns]
+    if key is not None:
+        parts.append(f"PRIMARY KEY ({identifiers(key)})")
+    parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in rules.constraints]
+    body = ",\n  ".join(parts)
+    return f"CREATE TABLE {identifier(name)} (\n  {body}\n)" + _comments("TABLE", name, comments)
+
+
+def view_text(name: str, columns: Sequence[str] | None, sql: str, comments: Mapping[str, str]) -> str:
+    """CREATE VIEW with its query as it was written."""
+    named = "" if columns is None else f" ({identifiers(columns)})"
+    return f"CREATE VIEW {identifier(name)}{named} AS\n{sql}" + _comments("VIEW", name, comments)
+
+
+def constraint_text(constraint: Constraint) -> str:
+    """What a constraint says, without its name."""
+    match constraint:
+        case Check(condition=condition):
+            return f"CHECK ({_expression(condition)})"
+        case Unique(columns=columns):
+            return f"UNIQUE ({identifiers(columns)})"
+        case ForeignKey(columns=columns, table=table, target=target, on_delete=action):
+            end = "" if action is Action.NOTHING else f" ON DELETE {action.value}"
+            to = f"{identifier(table)} ({identifiers(target)})"
+            return f"FOREIGN KEY ({identifiers(columns)}) REFERENCES {to}{end}"
+
+
+def identifier(name: str) -> str:
+    """A name as SQL has it: in quotes where it needs them."""
+    return exp.to_identifier(name, quoted=not name.isidentifier() or name != name.lower()).sql("postgres")
+
+
+def identifiers(names: Sequence[str]) -> str:
+    return ", ".join(map(identifier, names))
+
+
+def _column(column: Column, rules: Rules) -> str:
+    parts = [identifier(column.name), str(column.type)]
+    if column.name in rules.generated:
+        parts.append(f"GENERATED ALWAYS AS ({_expression(rules.generated[column.name])}) STORED")
+    if column.name in rules.identities:
+        how = "ALWAYS" if rules.identities[column.name].always else "BY DEFAULT"
+        parts.append(f"GENERATED {how} AS IDENTITY")
+    if column.name in rules.defaults:
+        parts.append(f"DEFAULT {_expression(rules.defaults[column.name])}")
+    if not column.nullable:
+        parts.append("NOT NULL")
+    return " ".join(parts)
+
+
+def _expression(text: Text) -> str:
+    return text.tree().sql("postgres")
+
+
+def _comments(kind: str, name: str, comments: Mapping[str, str]) -> str:
+    found = ""
+    for column, text in comments.items():
+        on = f"{kind} {identifier(name)}" if not column else f"COLUMN {identifier(name)}.{identifier(column)}"
+        found += f";\nCOMMENT ON {on} IS {quoted(text)}"
+    return found

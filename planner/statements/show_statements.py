@@ -1,0 +1,73 @@
+"""Reading the statements that show what there is: EXPLAIN, SHOW and DESCRIBE."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import Token, TokenType
+
+from planner.parsing.script import Piece
+from planner.statements.create_statements import create_view
+from planner.statements.statements import (
+    NAMED_STAGES,
+    Explain,
+    ShowColumns,
+    ShowCreate,
+    ShowTables,
+    ShowViews,
+    Statement,
+)
+
+_SHOWN = "SHOW TABLES, VIEWS, COLUMNS FROM name, or CREATE TABLE or VIEW name; DESCRIBE name"
+_EXPLAINED = f"EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
+
+
+def explain(piece: Piece) -> Explain:
+    words = piece.words(3)
+    stage = words[1].lower() if words[1:2] and words[1].lower() in NAMED_STAGES else None
+    begin = 1 if stage is None else 2
+    if begin >= len(piece.tokens):
+        raise piece.failure("EXPLAIN of what?", _EXPLAINED)
+    rest = piece.from_token(begin)
+    first = rest.words(1)[:1]
+    if first == ("VIEW",) and len(rest.tokens) == 2:
+        return Explain(piece, stage, None, _token_name(rest.tokens[1]))
+    if first == ("CREATE",):
+        return Explain(piece, stage, create_view(rest).query, None)
+    if first and first[0] in ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "("):
+        return Explain(piece, stage, rest.excerpt(0), None)
+    if len(rest.tokens) == 1:
+        return Explain(piece, stage, None, _token_name(rest.tokens[0]))
+    raise rest.unsupported(
+        f"EXPLAIN {rest.tokens[0].text} is not supported",
+        _EXPLAINED,
+    )
+
+
+def _token_name(token: Token) -> str:
+    return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
+
+
+def show(piece: Piece) -> Statement:
+    words = piece.words(4)[1:]
+    if words[:2] in (("COLUMNS", "FROM"), ("COLUMNS", "IN")):
+        return ShowColumns(piece, _last_name(piece, 3))
+    if words[:1] == ("CREATE",) and len(piece.tokens) > 2:
+        kind = piece.words(4)[2:3]
+        if kind in (("TABLE",), ("VIEW",)):
+            return ShowCreate(piece, _last_name(piece, 3), kind == ("VIEW",))
+    match words:
+        case ("TABLES",):
+            return ShowTables(piece)
+        case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
+            return ShowViews(piece)
+    raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOWN)
+
+
+def describe(piece: Piece) -> ShowColumns:
+    return ShowColumns(piece, _last_name(piece, 2 if piece.words(2)[1:] in (("TABLE",), ("VIEW",)) else 1))
+
+
+def _last_name(piece: Piece, place: int) -> str:
+    """The name that the statement ends with, its token `place`."""
+    if len(piece.tokens) != place + 1:
+        raise piece.failure("the name of a table or view is expected", _SHOWN)
+    return _token_name(piece.tokens[place])

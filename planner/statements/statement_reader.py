@@ -1,0 +1,222 @@
+"""Reading statements: a script's pieces to what they say.
+
+`parse_script` reads all; `split` and `parse_statement` go one at a time, for a caller
+that runs what comes before a mistake.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from planner.errors import InvalidQuery, PlannerError
+from planner.identifiers import column_name, relation_name
+from planner.parsing.script import Piece, split
+from planner.positions import fail
+from planner.statements.alter_statements import alter
+from planner.statements.comment_statements import comment
+from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.show_statements import describe, explain, show
+from planner.statements.statements import (
+    Begin,
+    Commit,
+    Delete,
+    Insert,
+    Merge,
+    Rollback,
+    Select,
+    Statement,
+    Truncate,
+    Update,
+)
+
+_MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
+
+
+def parse_script(sql: str, dialect: str = "postgres") -> tuple[Statement, ...]:
+    """All statements of a script; PlannerError, with its place, for the first that is wrong."""
+    return tuple(parse_statement(piece) for piece in split(sql, dialect))
+
+
+def parse_statement(piece: Piece) -> Statement:
+    """The statement that `piece` is; PlannerError, always with its place, if it is none."""
+    try:
+        return _parser(piece)(piece)
+    except PlannerError as error:
+        raise error.at(*piece.place()) from None
+
+
+def _parser(piece: Piece) -> Callable[[Piece], Statement]:
+    words = piece.words(5)
+    for head, parser in _PARSERS.items():
+        if words[: len(head)] == head:
+            return parser
+    first = words[0] if words else piece.tokens[0].text
+    if first not in _INSTEAD and piece.tokens[0].token_type == TokenType.VAR:
+        raise piece.failure(f'syntax error at or near "{piece.tokens[0].text}"')
+    hint = _INSTEAD.get(
+        first,
+        "there are SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
+        "and VIEW, COMMENT, EXPLAIN, SHOW, BEGIN, COMMIT and ROLLBACK",
+    )
+    raise piece.unsupported(f"{first} is not supported", hint)
+
+
+def _create(piece: Piece) -> Statement:
+    words = piece.words(8)
+    if "VIEW" in words and "TABLE" not in words[: words.index("VIEW")]:
+        return create_view(piece)
+    return create_table(piece)
+
+
+def _query(piece: Piece) -> Statement:
+    """A SELECT, or with WITH before it any statement that has a query in it."""
+    if piece.words(3) == _MUTUAL:
+        raise piece.unsupported(
+            "WITH MUTUALLY RECURSIVE outside a view is not supported",
+            "CREATE VIEW name AS WITH MUTUALLY RECURSIVE ..., and SELECT from the view",
+        )
+    tree = piece.parse()
+    match tree:
+        case exp.Insert():
+            return _insert(piece, tree)
+        case exp.Update():
+            _refuse(piece, tree, {"order": "ORDER BY", "limit": "LIMIT"})
+            return Update(piece, relation_name(tree.this), tree)
+        case exp.Delete():
+            _refuse(piece, tree, {"order": "ORDER BY", "limit": "LIMIT", "tables": "FROM"})
+            return Delete(piece, relation_name(tree.this), tree)
+        case exp.Merge():
+            return Merge(piece, relation_name(tree.this), tree)
+        case exp.TruncateTable():
+            return _truncate(piece, tree)
+        case _ if _is_query(tree):
+            _refuse(piece, tree, {"into": "INTO", "locks": "FOR UPDATE"})
+            return Select(piece, tree)
+    raise piece.unsupported(f"{' '.join(piece.words(1))} is not supported here")
+
+
+def _insert(piece: Piece, tree: exp.Insert, replaces: bool = False) -> Insert:
+    alternative = tree.args.get("alternative")
+    if alternative not in (None, "REPLACE", "IGNORE"):
+        raise piece.unsupported(f"INSERT OR {alternative} is not supported", "", piece.find("OR"))
+    _refuse(piece, tree, _INSERT_OPTIONS)
+    query: exp.Expression | None = tree.expression
+    if tree.args.get("default"):
+        query = None
+    elif query is None or not _is_query(query):
+        raise piece.failure(
+            "VALUES or a query is expected", "INSERT INTO name (column, ...) VALUES (...), ..."
+        )
+    named = isinstance(tree.this, exp.Schema)
+    columns = tuple(column_name(c) for c in tree.this.expressions) if named else ()
+    for i, name in enumerate(columns):
+        if name in columns[:i]:
+            fail(InvalidQuery(f"column {name} is named twice"), tree.this.expressions[i])
+    table = relation_name(tree.this.this if named else tree.this)
+    return Insert(piece, table, columns, query, tree, replaces or alternative == "REPLACE")
+
+
+def _replace_into(piece: Piece) -> Insert:
+    """REPLACE INTO, which is an INSERT whose rows take the place of others."""
+    first = piece.tokens[0]
+    insert = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
+    tree = replace(piece, tokens=(insert, *piece.tokens[1:])).parse()
+    if not isinstance(tree, exp.Insert):
+        raise piece.failure("REPLACE of what?", "REPLACE INTO name VALUES (...)")
+    return _insert(piece, tree, True)
+
+
+def _truncate(piece: Piece, tree: exp.TruncateTable) -> Truncate:
+    if tree.args.get("option") == "CASCADE" or tree.args.get("is_database"):
+        raise piece.unsupported(
+            "TRUNCATE ... CASCADE is not supported", "name the tables", piece.find("CASCADE")
+        )
+    if tree.args.get("identity") == "RESTART":
+        raise piece.unsupported(
+            "TRUNCATE ... RESTART IDENTITY is not supported", "columns go on counting", piece.find("RESTART")
+        )
+    return Truncate(piece, tuple(map(relation_name, tree.expressions)))
+
+
+def _is_query(tree: exp.Expression) -> bool:
+    return isinstance(tree, exp.Query | exp.Values)
+
+
+def _refuse(piece: Piece, tree: exp.Expression, options: Mapping[str, str]) -> None:
+    for option, word in options.items():
+        if tree.args.get(option):
+            raise piece.unsupported(
+                f"{piece.words(1)[0]} ... {word} is not supported", "", piece.find(word.split()[0])
+            )
+
+
+def _begin(piece: Piece) -> Begin:
+    _no_options(piece)
+    return Begin(piece)
+
+
+def _commit(piece: Piece) -> Commit:
+    _no_options(piece)
+    return Commit(piece)
+
+
+def _rollback(piece: Piece) -> Rollback:
+    _no_options(piece)
+    return Rollback(piece)
+
+
+def _no_options(piece: Piece) -> None:
+    if len(piece.tokens) > 1 and piece.words(3)[1:] not in (("TRANSACTION",), ("WORK",), ("TRAN",)):
+        raise piece.unsupported(f"{piece.source} is not supported", "write BEGIN and COMMIT alone", 1)
+
+
+_INSERT_OPTIONS = {
+    "overwrite": "OVERWRITE",
+    "partition": "PARTITION",
+    "where": "REPLACE WHERE",
+}
+_INSTEAD = {
+    "SET": "a session has no settings: leave it out",
+    "RESET": "a session has no settings: leave it out",
+    "USE": "there is one database: leave it out",
+    "SAVEPOINT": "a block is one epoch or none: split it",
+    "RELEASE": "a block is one epoch or none: split it",
+    "GRANT": "there are no users",
+    "REVOKE": "there are no users",
+    "VACUUM": "what is no longer kept goes by itself",
+    "ANALYZE": "there are no statistics to gather",
+}
+_PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
+    ("SELECT",): _query,
+    ("WITH",): _query,
+    ("VALUES",): _query,
+    ("TABLE",): _query,
+    ("FROM",): _query,
+    ("(",): _query,
+    ("INSERT",): _query,
+    ("UPDATE",): _query,
+    ("DELETE",): _query,
+    ("CREATE", "TYPE"): create_type,
+    ("CREATE",): _create,
+    ("DROP", "TYPE"): drop_type,
+    ("DROP",): drop,
+    ("ALTER",): alter,
+    ("COMMENT",): comment,
+    ("MERGE",): _query,
+    ("REPLACE",): _replace_into,
+    ("TRUNCATE",): _query,
+    ("DESCRIBE",): describe,
+    ("DESC",): describe,
+    ("EXPLAIN",): explain,
+    ("SHOW",): show,
+    ("BEGIN",): _begin,
+    ("START", "TRANSACTION"): _begin,
+    ("COMMIT",): _commit,
+    ("END",): _commit,
+    ("ROLLBACK",): _rollback,
+    ("ABORT",): _rollback,
+}

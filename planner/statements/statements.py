@@ -1,0 +1,245 @@
+"""The statements of a script: what each one says, and where it stands.
+
+A statement is frozen and knows nothing of the catalog: whether a name exists is not its
+concern. A query that may hold what sqlglot does not parse (WITH MUTUALLY RECURSIVE), or
+that is kept as the user wrote it, is an `Excerpt`; the others are syntax trees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from engine.schema import Schema, Type
+from planner.parsing.script import Excerpt, Piece
+from planner.statements.alterations import Action
+from planner.statements.table_rules import NO_RULES, Rules
+
+STAGES = ("logical", "optimized", "dataflow")
+"""What EXPLAIN shows."""
+ANALYZE = "analyze"
+NAMED_STAGES = (*STAGES, "supersteps", ANALYZE)
+"""What it shows if it is asked to."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    piece: Piece
+
+    @property
+    def index(self) -> int:
+        """The statement's number in its script, from 0."""
+        return self.piece.index
+
+    @property
+    def line(self) -> int:
+        return self.piece.place()[0]
+
+    @property
+    def column(self) -> int:
+        return self.piece.place()[1]
+
+    @property
+    def source(self) -> str:
+        """The statement as it was written."""
+        return self.piece.source
+
+
+@dataclass(frozen=True)
+class CreateTable(Statement):
+    """`comments` are by column."""
+
+    name: str
+    columns: Schema
+    primary_key: tuple[str, ...] | None
+    if_not_exists: bool
+    rules: Rules = NO_RULES
+    comments: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class CreateTableAs(Statement):
+    """A table of what a query gives, with its rows or none; `column_names` is empty without a list."""
+
+    name: str
+    column_names: tuple[str, ...]
+    query: exp.Expression
+    with_data: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class CreateTableLike(Statement):
+    """A table with the columns of another and, with `rules`, with its constraints and what it fills in."""
+
+    name: str
+    like: str
+    rules: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropTable(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool = False
+
+
+@dataclass(frozen=True)
+class CreateView(Statement):
+    """`column_names` is empty without a list of them behind the name."""
+
+    name: str
+    query: Excerpt
+    column_names: tuple[str, ...]
+    or_replace: bool
+    if_not_exists: bool
+    materialized: bool
+
+    @property
+    def definition(self) -> Excerpt:
+        """The query with the column names of the list behind the name."""
+        if not self.column_names:
+            return self.query
+        names = [exp.to_identifier(name, quoted=True) for name in (self.name, *self.column_names)]
+        view, *columns = (name.sql(self.piece.dialect) for name in names)
+        before = "SELECT * FROM ("
+        text = f"{before}{self.query.text}) AS {view}({', '.join(columns)})"
+        return Excerpt(text, self.query.line, self.query.column - len(before))
+
+
+@dataclass(frozen=True)
+class DropView(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool = False
+
+
+@dataclass(frozen=True)
+class CreateType(Statement):
+    name: str
+    type: Type
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropType(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class AlterTable(Statement):
+    name: str
+    if_exists: bool
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
+class RenameView(Statement):
+    name: str
+    to: str
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class Comment(Statement):
+    """On a table or view, or on `of_column`; without a `text` there is none from now on."""
+
+    name: str
+    of_column: str | None
+    text: str | None
+    view: bool | None
+
+
+@dataclass(frozen=True)
+class Truncate(Statement):
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Insert(Statement):
+    """`query` gives the rows, `tree` is all of it; `columns` is empty without a list of them.
+
+    Without a query every column takes its default. `replace` says that a row takes the place of another.
+    """
+
+    table: str
+    columns: tuple[str, ...]
+    query: exp.Expression | None
+    tree: exp.Insert
+    replace: bool = False
+
+
+@dataclass(frozen=True)
+class Update(Statement):
+    table: str
+    tree: exp.Update
+
+
+@dataclass(frozen=True)
+class Delete(Statement):
+    table: str
+    tree: exp.Delete
+
+
+@dataclass(frozen=True)
+class Merge(Statement):
+    table: str
+    tree: exp.Merge
+
+
+@dataclass(frozen=True)
+class Select(Statement):
+    query: exp.Expression
+
+
+@dataclass(frozen=True)
+class Explain(Statement):
+    """Of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of STAGES."""
+
+    stage: str | None
+    query: Excerpt | None
+    view: str | None
+
+
+@dataclass(frozen=True)
+class ShowTables(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class ShowViews(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class ShowColumns(Statement):
+    """Of a table or view: SHOW COLUMNS and DESCRIBE."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ShowCreate(Statement):
+    """What would create a table or view as it is; `view` is None where either may be meant."""
+
+    name: str
+    view: bool | None
+
+
+@dataclass(frozen=True)
+class Begin(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class Commit(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class Rollback(Statement):
+    """Ends a block as if it had not been."""

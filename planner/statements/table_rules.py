@@ -1,0 +1,182 @@
+"""What a table demands of its rows beyond the types of its columns, and what it fills in by itself.
+
+Expressions are kept as text, with the dialect that they were written in; columns and tables are
+called by name. Nothing here knows rows: `planner.adhoc.rowwise` makes expressions computable.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+from planner.identifiers import column_name, fold
+from planner.parsing.dialect_parsers import trees
+
+
+@dataclass(frozen=True)
+class Text:
+    """A scalar expression in a dialect."""
+
+    sql: str
+    dialect: str = "postgres"
+
+    def tree(self) -> exp.Expression:
+        """The expression's tree, a new one each time."""
+        (found,) = trees(self.sql, self.dialect)
+        assert isinstance(found, exp.Expression)
+        return found
+
+    def columns(self) -> frozenset[str]:
+        """The names of the columns that it reads."""
+        return frozenset(column_name(column) for column in self.tree().find_all(exp.Column))
+
+    def renamed(self, old: str, new: str) -> Text:
+        """The expression with a column called otherwise."""
+        tree = self.tree()
+        for column in tree.find_all(exp.Column):
+            if fold(column.this) == old:
+                column.set("this", exp.to_identifier(new, quoted=True))
+        return replace(self, sql=tree.sql(self.dialect))
+
+
+class Action(enum.Enum):
+    """What becomes of the rows that refer to one that goes."""
+
+    NOTHING = "NO ACTION"
+    CASCADE = "CASCADE"
+    SET_NULL = "SET NULL"
+
+
+@dataclass(frozen=True)
+class Check:
+    """Every row makes `condition` true or NULL."""
+
+    name: str
+    condition: Text
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(sorted(self.condition.columns()))
+
+
+@dataclass(frozen=True)
+class Unique:
+    """No two rows agree in `columns`, but for those with a NULL among them."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ForeignKey:
+    """A row without a NULL in `columns` has them in common with the `target` columns of a row of `table`."""
+
+    name: str
+    columns: tuple[str, ...]
+    table: str
+    target: tuple[str, ...]
+    on_delete: Action = Action.NOTHING
+
+
+Constraint = Check | Unique | ForeignKey
+
+
+@dataclass(frozen=True)
+class Identity:
+    """A column that counts by itself, with counter `number` of its table.
+
+    `always` says that SQL may not give it a value of its own.
+    """
+
+    always: bool
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Of one table. `defaults`, `generated` and `identities` are by column.
+
+    `required` are columns that have become NOT NULL: rows of the past may have NULLs there.
+    """
+
+    defaults: Mapping[str, Text] = field(default_factory=dict)
+    generated: Mapping[str, Text] = field(default_factory=dict)
+    identities: Mapping[str, Identity] = field(default_factory=dict)
+    constraints: tuple[Constraint, ...] = ()
+    required: tuple[str, ...] = ()
+
+    @property
+    def judges(self) -> bool:
+        """Whether there is more to a row than the types of its columns and NOT NULL."""
+        return bool(self.generated or self.identities or self.constraints or self.required)
+
+    def of(self, kind: type) -> tuple:
+        """The constraints of a kind."""
+        return tuple(c for c in self.constraints if isinstance(c, kind))
+
+    def find(self, name: str) -> Constraint | None:
+        return next((c for c in self.constraints if c.name == name), None)
+
+    def readers(self, column: str) -> list[str]:
+        """What of the rules reads a column: constraints by name, generated columns by theirs."""
+        found = [c.name for c in self.constraints if column in c.columns]
+        return found + [name for name, text in self.generated.items() if column in text.columns()]
+
+    def without_column(self, name: str) -> Rules:
+        """The rules without those of a column alone."""
+        return replace(
+            self,
+            defaults=_without(self.defaults, name),
+            generated=_without(self.generated, name),
+            identities=_without(self.identities, name),
+            required=tuple(column for column in self.required if column != name),
+        )
+
+    def with_renamed_column(self, old: str, new: str) -> Rules:
+        """The rules of the table with a column called otherwise."""
+
+        def names(columns: Iterable[str]) -> tuple[str, ...]:
+            return tuple(new if name == old else name for name in columns)
+
+        def constraint(of: Constraint) -> Constraint:
+            if isinstance(of, Check):
+                return replace(of, condition=of.condition.renamed(old, new))
+            return replace(of, columns=names(of.columns))
+
+        return Rules(
+            defaults=dict(zip(names(self.defaults), self.defaults.values(), strict=True)),
+            generated={
+                name: text.renamed(old, new)
+                for name, text in zip(names(self.generated), self.generated.values(), strict=True)
+            },
+            identities=dict(zip(names(self.identities), self.identities.values(), strict=True)),
+            constraints=tuple(map(constraint, self.constraints)),
+            required=names(self.required),
+        )
+
+    def merged(self, more: Rules) -> Rules:
+        """These rules and more."""
+        return Rules(
+            {**self.defaults, **more.defaults},
+            {**self.generated, **more.generated},
+            {**self.identities, **more.identities},
+            (*self.constraints, *more.constraints),
+            (*self.required, *more.required),
+        )
+
+    def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> Rules:
+        """The rules with each foreign key as `change` makes it."""
+        return replace(
+            self,
+            constraints=tuple(change(c) if isinstance(c, ForeignKey) else c for c in self.constraints),
+        )
+
+
+NO_RULES = Rules()
+
+
+def _without(named: Mapping, name: str) -> dict:
+    return {key: value for key, value in named.items() if key != name}

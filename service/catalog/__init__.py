@@ -1,0 +1,1 @@
+"""The catalog: what the database keeps of definitions, epochs, files and counters."""

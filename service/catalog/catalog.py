@@ -1,0 +1,296 @@
+"""The catalog database: definitions, the log of epochs, idempotency keys, the manifest of the state.
+
+One SQL database, through SQLAlchemy Core: SQLite in the data directory, or PostgreSQL.
+SQLite runs in WAL mode and syncs on every commit, so that a commit that returned
+survives a crash. The schema is made and changed by `migrations/`, at start.
+
+Everything that changes something is called on one thread at a time, and so is what reads
+the log; `epoch_at` may be called from any thread.
+
+A commit of the log holds one or more epochs, `first` to `last`, of one moment; its
+payload lies in parts below the size that databases take for one value. It is one row
+nearly always, and then one statement, so that a commit waits for the disk once and for
+nothing else. When a checkpoint has it, what is left of it in `commits` is its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+
+import sqlalchemy as sa
+from alembic import command
+from alembic.config import Config
+from alembic.util import CommandError
+
+import migrations
+from service.catalog import manifests
+from service.catalog.database import Number, metadata
+from service.catalog.manifests import Saved
+from service.catalog.records import Definer, Layout, Record, layouts_of, records_of
+from service.changes.table_changes import Applied, Idempotency
+from service.errors import ServiceError
+
+PART = 64 << 20
+"""Bytes of one part of a payload at most."""
+
+commits = sa.Table(
+    "commits",
+    metadata,
+    sa.Column("last", Number, primary_key=True, autoincrement=False),
+    sa.Column("first", Number, nullable=False),
+    sa.Column("committed_at", sa.BigInteger, nullable=False, index=True),
+)
+log = sa.Table(
+    "log",
+    metadata,
+    sa.Column("last", Number, primary_key=True, autoincrement=False),
+    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("first", Number, nullable=False),
+    sa.Column("committed_at", sa.BigInteger, nullable=False),
+    sa.Column("payload", sa.LargeBinary, nullable=False),
+)
+idempotency_keys = sa.Table(
+    "idempotency_keys",
+    metadata,
+    sa.Column("key", sa.Text, primary_key=True),
+    sa.Column("digest", sa.LargeBinary, nullable=False),
+    sa.Column("epoch", Number, nullable=False),
+    sa.Column("changes", Number, nullable=False),
+    sa.Column("used_at", sa.BigInteger, nullable=False, index=True),
+)
+
+Receipt = Callable[[sa.Connection, Applied], None]
+"""What the author of changes has written down in the transaction that makes them durable: both, or neither.
+
+What it raises leaves nothing of the commit. It runs on the writer's thread."""
+
+
+@dataclass(frozen=True)
+class Commit:
+    """Epochs `first` to `last`, committed together `at` microseconds since 1970, UTC."""
+
+    first: int
+    last: int
+    at: int
+
+
+class Catalog:
+    def __init__(self, url: str) -> None:
+        """Connects and brings the schema up to date."""
+        self._database = sa.create_engine(url)
+        if self._database.dialect.name == "sqlite":
+            sa.event.listen(self._database, "connect", _prepare_sqlite)
+        self._connection = self._database.connect()
+        self._statement = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+        migrate(self._connection)
+
+    def close(self) -> None:
+        self._connection.close()
+        self._statement.close()
+        self._database.dispose()
+
+    @contextmanager
+    def transaction(self) -> Iterator[sa.Connection]:
+        """A transaction on a connection of its own, for any thread: for what no epoch depends on."""
+        with self._database.begin() as connection:
+            yield connection
+
+    # Definitions
+
+    @contextmanager
+    def changing(self) -> Iterator[Definer]:
+        """A transaction that commits when its block ends, and leaves nothing when the block raises."""
+        with self._connection.begin():
+            yield Definer(self._connection)
+
+    def records(self) -> list[Record]:
+        """Every definition, in the order of creation."""
+        with self._connection.begin():
+            return records_of(self._connection)
+
+    def layouts(self) -> list[Layout]:
+        """What tables were like before they were altered, oldest first."""
+        with self._connection.begin():
+            return layouts_of(self._connection)
+
+    # The log
+
+    def append(
+        self,
+        commit: Commit,
+        payload: bytes,
+        keys: Sequence[tuple[Idempotency, Applied]] = (),
+        receipts: Sequence[tuple[Receipt, Applied]] = (),
+    ) -> None:
+        """Makes a commit durable, with its payload and the idempotency keys and receipts of its requests."""
+        rows = [
+            {
+                "last": commit.last,
+                "part": part,
+                "first": commit.first,
+                "committed_at": commit.at,
+                "payload": payload[at : at + PART],
+            }
+            for part, at in enumerate(range(0, len(payload), PART))
+        ]
+        if len(rows) == 1 and not keys and not receipts:
+            with self._statement.begin():
+                self._statement.execute(_INSERT_LOG, rows[0])
+            return
+        with self._connection.begin():
+            self._connection.execute(_INSERT_LOG, rows)
+            self._write_answers(commit, keys, receipts)
+
+    def newest(self) -> Commit | None:
+        """The last commit that the log has or had."""
+        with self._connection.begin():
+            for table in (log, commits):
+                query = sa.select(table.c.first, table.c.last, table.c.committed_at)
+                row = self._connection.execute(query.order_by(table.c.last.desc()).limit(1)).first()
+                if row is not None:
+                    return Commit(*row)
+        return None
+
+    def payloads(self) -> Iterator[bytes]:
+        """The payloads of the log, in order."""
+        # The option is the query's: set on the connection it would stay, and make cursors of all statements.
+        query = sa.select(log.c.last, log.c.payload).order_by(log.c.last, log.c.part)
+        with self._connection.begin():
+            rows = self._connection.execute(query.execution_options(yield_per=1000))
+            for _, parts in groupby(rows, lambda row: row.last):
+                yield b"".join(part.payload for part in parts)
+
+    def epoch_at(self, at: int) -> int:
+        """The newest epoch committed at or before `at` (microseconds since 1970, UTC); 0 if there is none."""
+        # Later epochs are never of an earlier time: each table can be searched by what it is sorted by.
+        searches = ((log, log.c.last), (commits, commits.c.committed_at))
+        with self._database.connect() as connection:
+            for table, sorted_by in searches:
+                query = sa.select(table.c.last).where(table.c.committed_at <= at)
+                newest = query.order_by(sorted_by.desc(), table.c.last.desc()).limit(1)
+                epoch = connection.execute(newest).scalar()
+                if epoch is not None:
+                    return epoch
+        return 0
+
+    def times(self) -> list[tuple[int, int]]:
+        """The first epoch of every commit that is known, in order, with its time in microseconds."""
+        found: list[tuple[int, int]] = []
+        with self._connection.begin():
+            for table in (commits, log):
+                query = sa.select(table.c.first, table.c.committed_at).order_by(table.c.last)
+                query = query.where(log.c.part == 0) if table is log else query
+                found += [(first, at) for first, at in self._connection.execute(query)]
+        return found
+
+    # Idempotency keys
+
+    def answered(self, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:
+        """Of the keys that were used, the digest of the request and its answer."""
+        query = sa.select(idempotency_keys).where(idempotency_keys.c.key.in_(keys))
+        with self._connection.begin():
+            rows = self._connection.execute(query).all()
+        return {row.key: (row.digest, Applied(row.epoch, row.changes)) for row in rows}
+
+    # The state
+
+    def saved(self) -> Saved | None:
+        """The manifest of the state, if there is one."""
+        with self._connection.begin():
+            return manifests.read(self._connection)
+
+    def publish(
+        self,
+        saved: Saved,
+        keys_before: int,
+        since: int = 0,
+        commit: Commit | None = None,
+        keys: Sequence[tuple[Idempotency, Applied]] = (),
+        receipts: Sequence[tuple[Receipt, Applied]] = (),
+    ) -> bool:
+        """Puts a manifest in the place of the last one and of the log up to it.
+
+        False, and nothing has changed, where there is a later one. The times of epochs before `since`,
+        which can no longer be read, go, and idempotency keys that were used before `keys_before`
+        (microseconds). A `commit` is one that no payload says: the manifest has it. `keys` and
+        `receipts` are those of its requests.
+        """
+        with self._connection.begin():
+            if not manifests.replace(self._connection, saved):
+                return False
+            covered = log.c.last < saved.manifest.upper
+            times = sa.select(log.c.last, log.c.first, log.c.committed_at).where(covered, log.c.part == 0)
+            self._connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], times))
+            self._connection.execute(sa.delete(log).where(covered))
+            self._connection.execute(sa.delete(commits).where(commits.c.last < since))
+            old = idempotency_keys.c.used_at < keys_before
+            self._connection.execute(sa.delete(idempotency_keys).where(old))
+            if commit is not None:
+                times_of = {"last": commit.last, "first": commit.first, "committed_at": commit.at}
+                self._connection.execute(sa.insert(commits), times_of)
+                self._write_answers(commit, keys, receipts)
+        return True
+
+    def _write_answers(
+        self,
+        commit: Commit,
+        keys: Sequence[tuple[Idempotency, Applied]],
+        receipts: Sequence[tuple[Receipt, Applied]],
+    ) -> None:
+        """Keeps what the requests of a commit have been answered. Inside its transaction."""
+        if keys:
+            self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
+        for receipt, applied in receipts:
+            receipt(self._connection, applied)
+
+
+_INSERT_LOG = sa.insert(log)
+_INSERT_KEY = sa.insert(idempotency_keys)
+
+
+def migrate(connection: sa.Connection) -> None:
+    """Brings the schema up to date."""
+    config = Config()
+    (place,) = migrations.__path__[:1]
+    config.set_main_option("script_location", place.replace("%", "%%"))
+    config.attributes["connection"] = connection
+    with connection.begin():
+        _refuse_segments(connection)
+        try:
+            command.upgrade(config, "head")
+        except CommandError as error:
+            raise ServiceError(
+                f"the database was made by a newer release: {error}", "start that release"
+            ) from None
+
+
+def _refuse_segments(connection: sa.Connection) -> None:
+    """ServiceError where an earlier release has left checkpoints of another kind."""
+    if not sa.inspect(connection).has_table("segments"):
+        return
+    if connection.execute(sa.text("SELECT count(*) FROM segments")).scalar():
+        raise ServiceError(
+            "the database has checkpoints of an earlier release, which this one does not read",
+            "read the tables with that release, and insert their rows into a new data directory",
+        )
+
+
+def _prepare_sqlite(connection: object, record: object) -> None:
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    cursor.execute("PRAGMA journal_mode = WAL")
+    cursor.execute("PRAGMA synchronous = FULL")
+    cursor.execute("PRAGMA busy_timeout = 10000")
+    cursor.close()
+
+
+def _key_row(commit: Commit, idempotency: Idempotency, applied: Applied) -> dict[str, object]:
+    return {
+        "key": idempotency.key,
+        "digest": idempotency.digest,
+        "epoch": applied.epoch,
+        "changes": applied.changes,
+        "used_at": commit.at,
+    }

@@ -1,0 +1,119 @@
+"""What the catalog keeps of a definition beside its columns or its query, as JSON and back.
+
+Of a table its rules, of a view how it sees what it reads; of both, comments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from planner.statements.table_rules import (
+    NO_RULES,
+    Action,
+    Check,
+    Constraint,
+    ForeignKey,
+    Identity,
+    Rules,
+    Text,
+    Unique,
+)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A relation as a view sees it: what it is called now, and its columns by the names that the view uses.
+
+    A view goes on with the names and columns that there were when it was made, whatever they
+    are called now and whatever has been added since; and with about as many `rows`, None if there were
+    few, so that it is planned again as it was planned then.
+    """
+
+    relation: str
+    columns: Mapping[str, str]
+    rows: int | None = None
+
+    def renamed_column(self, old: str, new: str) -> Seen:
+        return replace(self, columns={seen: new if now == old else now for seen, now in self.columns.items()})
+
+
+@dataclass(frozen=True)
+class Details:
+    """`comments` are by column, the relation's own under the empty name; `sees` by the name in the query."""
+
+    rules: Rules = NO_RULES
+    comments: Mapping[str, str] = field(default_factory=dict)
+    sees: Mapping[str, Seen] = field(default_factory=dict)
+
+    def commented(self, column: str, text: str | None) -> Details:
+        """With a comment on a column, or on the relation (the empty name); without one for None."""
+        kept = {name: comment for name, comment in self.comments.items() if name != column}
+        return replace(self, comments=kept if text is None else {**kept, column: text})
+
+
+NO_DETAILS = Details()
+
+
+def dump(details: Details) -> str | None:
+    """As JSON; None where there is nothing to say."""
+    if details == NO_DETAILS:
+        return None
+    rules = details.rules
+    document = {
+        "defaults": {name: _text(text) for name, text in rules.defaults.items()},
+        "generated": {name: _text(text) for name, text in rules.generated.items()},
+        "identities": {name: [i.always, i.number] for name, i in rules.identities.items()},
+        "constraints": [_constraint(constraint) for constraint in rules.constraints],
+        "required": rules.required,
+        "comments": dict(details.comments),
+        "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
+    }
+    return orjson.dumps({name: value for name, value in document.items() if value}).decode()
+
+
+def load(text: str | None) -> Details:
+    if text is None:
+        return NO_DETAILS
+    document = orjson.loads(text)
+    rules = Rules(
+        {name: Text(*written) for name, written in document.get("defaults", {}).items()},
+        {name: Text(*written) for name, written in document.get("generated", {}).items()},
+        {name: Identity(*written) for name, written in document.get("identities", {}).items()},
+        tuple(map(_of_document, document.get("constraints", ()))),
+        tuple(document.get("required", ())),
+    )
+    sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
+    return Details(rules, document.get("comments", {}), sees)
+
+
+def _text(text: Text) -> list[str]:
+    return [text.sql, text.dialect]
+
+
+def _constraint(constraint: Constraint) -> dict[str, Any]:
+    match constraint:
+        case Check(name=name, condition=condition):
+            return {"check": _text(condition), "name": name}
+        case Unique(name=name, columns=columns):
+            return {"unique": columns, "name": name}
+    return {
+        "foreign": constraint.columns,
+        "name": constraint.name,
+        "table": constraint.table,
+        "target": constraint.target,
+        "on_delete": constraint.on_delete.value,
+    }
+
+
+def _of_document(document: dict[str, Any]) -> Constraint:
+    name = document["name"]
+    if "check" in document:
+        return Check(name, Text(*document["check"]))
+    if "unique" in document:
+        return Unique(name, tuple(document["unique"]))
+    columns, target = tuple(document["foreign"]), tuple(document["target"])
+    return ForeignKey(name, columns, document["table"], target, Action(document["on_delete"]))

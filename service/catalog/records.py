@@ -1,0 +1,193 @@
+"""Definitions as the catalog keeps them: tables and views, and the layouts that tables had before.
+
+A `Definer` changes them inside one database transaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+import sqlalchemy as sa
+
+from engine.schema import Column, Kind, Schema, Type
+from service.catalog.database import Number, metadata
+from service.catalog.details import NO_DETAILS, Details, dump, load
+
+relations = sa.Table(
+    "relations",
+    metadata,
+    sa.Column("id", Number, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("columns", sa.Text),
+    sa.Column("primary_key", sa.Text),
+    sa.Column("sql", sa.Text, nullable=False),
+    sa.Column("dialect", sa.Text, nullable=False),
+    sa.Column("created", Number, nullable=False),
+    sa.Column("details", sa.Text),
+    sa.Column("layout", Number),
+    sqlite_autoincrement=True,
+)
+layouts = sa.Table(
+    "layouts",
+    metadata,
+    sa.Column("id", Number, primary_key=True, autoincrement=False),
+    sa.Column("relation", Number, nullable=False),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("columns", sa.Text, nullable=False),
+    sa.Column("primary_key", sa.Text),
+    sa.Column("change", sa.Text, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A definition as it is kept: a table has a `schema`, a view has its `sql` and `dialect`.
+
+    By its `layout` the log and the saved state know a table; 0 is the `id` itself.
+    """
+
+    id: int
+    name: str
+    schema: Schema | None
+    key: tuple[int, ...] | None
+    sql: str
+    dialect: str
+    created: int
+    details: Details = NO_DETAILS
+    layout: int = 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the log and the saved state know by `id` of table `relation`, from before it was altered.
+
+    `change` is what made the next layout of it.
+    """
+
+    id: int
+    relation: int
+    name: str
+    schema: Schema
+    key: tuple[int, ...] | None
+    change: str
+
+
+class Definer:
+    """Changes of definitions inside one database transaction."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
+
+    def add(self, record: Record) -> int:
+        """Keeps a new definition; its id."""
+        statement = sa.insert(relations).values(**_row(record), created=record.created)
+        (id,) = self.connection.execute(statement.returning(relations.c.id)).one()
+        return id
+
+    def change(self, record: Record) -> None:
+        """Keeps a definition as it is now, under its id."""
+        values = _row(record) | {"layout": record.layout or None}
+        self.connection.execute(sa.update(relations).where(relations.c.id == record.id).values(**values))
+
+    def retire(self, layout: Layout) -> int:
+        """Keeps the layout that a table had; the number of its next one, which no definition has or had."""
+        key = None if layout.key is None else orjson.dumps(layout.key).decode()
+        values: dict[str, object] = {
+            "name": layout.name,
+            "columns": _dump_columns(layout.schema),
+            "primary_key": key,
+        }
+        values |= {"id": layout.id, "relation": layout.relation, "change": layout.change}
+        self.connection.execute(sa.insert(layouts).values(**values))
+        nobody = {"name": "", "sql": "", "dialect": "", "created": 0}
+        insert = sa.insert(relations).values(**nobody).returning(relations.c.id)
+        (id,) = self.connection.execute(insert).one()
+        self.connection.execute(sa.delete(relations).where(relations.c.id == id))
+        return id
+
+    def remove(self, id: int) -> None:
+        self.connection.execute(sa.delete(relations).where(relations.c.id == id))
+        self.connection.execute(sa.delete(layouts).where(layouts.c.relation == id))
+
+
+def records_of(connection: sa.Connection) -> list[Record]:
+    """Every definition, in the order of creation."""
+    return [_record(row) for row in connection.execute(sa.select(relations).order_by(relations.c.id))]
+
+
+def layouts_of(connection: sa.Connection) -> list[Layout]:
+    """What tables were like before they were altered, oldest first."""
+    return [
+        Layout(row.id, row.relation, row.name, _schema(row.columns), _key(row.primary_key), row.change)
+        for row in connection.execute(sa.select(layouts).order_by(layouts.c.id))
+    ]
+
+
+def _dump_columns(schema: Schema) -> str:
+    columns = [
+        {"name": column.name, **_dump_type(column.type), "nullable": column.nullable}
+        for column in schema.columns
+    ]
+    return orjson.dumps(columns).decode()
+
+
+def _dump_type(type: Type) -> dict[str, object]:
+    document: dict[str, object] = {
+        "kind": type.kind.value,
+        "precision": type.precision,
+        "scale": type.scale,
+    }
+    if type.labels:
+        document["labels"] = type.labels
+    if type.element is not None:
+        document["element"] = _dump_type(type.element)
+    return document
+
+
+def _load_type(document: dict) -> Type:
+    element = document.get("element")
+    return Type(
+        Kind(document["kind"]),
+        document["precision"],
+        document["scale"],
+        tuple(document.get("labels", ())),
+        None if element is None else _load_type(element),
+    )
+
+
+def _record(row: sa.Row) -> Record:
+    schema = None if row.columns is None else _schema(row.columns)
+    details, layout = load(row.details), row.layout or 0
+    return Record(
+        row.id,
+        row.name,
+        schema,
+        _key(row.primary_key),
+        row.sql,
+        row.dialect,
+        row.created,
+        details,
+        layout,
+    )
+
+
+def _row(record: Record) -> dict[str, object]:
+    """What a definition says, but for its id and creation."""
+    return {
+        "name": record.name,
+        "columns": None if record.schema is None else _dump_columns(record.schema),
+        "primary_key": None if record.key is None else orjson.dumps(record.key).decode(),
+        "sql": record.sql,
+        "dialect": record.dialect,
+        "details": dump(record.details),
+    }
+
+
+def _schema(text: str) -> Schema:
+    columns = orjson.loads(text)
+    return Schema(tuple(Column(c["name"], _load_type(c), c["nullable"]) for c in columns))
+
+
+def _key(text: str | None) -> tuple[int, ...] | None:
+    return None if text is None else tuple(orjson.loads(text))

@@ -1,0 +1,267 @@
+"""What rows demand of each other: UNIQUE and FOREIGN KEY, judged for many requests at once.
+
+Both are about counts by key. A UNIQUE allows a key one row; a foreign key allows a key rows of the
+referring table only while the other one has a row. How many rows of a key there are after each
+request is the count before all of them, which an index of the engine has, and what the requests add.
+So the cost is that of the keys that change, whatever the size of the tables.
+
+An index is a view of its own that no client sees: the table's rows by some of its columns. A
+primary key needs none. Keys with a NULL are not judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernels.words import NULL
+from engine.plan.nodes import Node, project
+from engine.runtime.engine import Snapshot
+from engine.schema import Schema
+from engine.state.dictionary import Dictionary
+from planner.relation import Relation
+from planner.statements.table_rules import Action, ForeignKey, Rules, Unique
+from service.changes.resolve import Net, named_row
+from service.errors import Conflict
+
+
+@dataclass(frozen=True)
+class Side:
+    """The rows of a table by `columns`, which are the first ones of the engine's relation `index`."""
+
+    table: str
+    columns: tuple[int, ...]
+    index: str
+    schema: Schema
+
+    @property
+    def key_schema(self) -> Schema:
+        return Schema(tuple(self.schema.columns[i] for i in self.columns))
+
+
+@dataclass(frozen=True)
+class Single:
+    """A UNIQUE: each key has one row at most."""
+
+    name: str
+    side: Side
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A foreign key: where there are rows of `child` there is one of `parent`."""
+
+    name: str
+    child: Side
+    parent: Side
+    action: Action
+
+
+Bond = Single | Reference
+
+
+@dataclass(frozen=True)
+class Broken:
+    """The first `request` after which a bond is broken, and why."""
+
+    request: int
+    error: Conflict
+
+
+@dataclass(frozen=True)
+class Bonds:
+    """Those of a catalog, in the order of the names of their tables."""
+
+    all: tuple[Bond, ...] = ()
+
+    def of(self, tables: Iterable[str]) -> list[Bond]:
+        """Those that changes of the tables could break."""
+        changed = set(tables)
+        return [bond for bond in self.all if not changed.isdisjoint(_tables(bond))]
+
+    def actions(self, table: str) -> list[Reference]:
+        """Those by which rows that refer to rows of the table go, or change, with them."""
+        return [
+            bond
+            for bond in self.all
+            if isinstance(bond, Reference)
+            and bond.parent.table == table
+            and bond.action is not Action.NOTHING
+        ]
+
+    def broken(
+        self, nets: Mapping[str, Net], snapshot: Snapshot | None, dictionary: Dictionary
+    ) -> Broken | None:
+        """The first request after which one of the bonds does not hold, given what all come to by table."""
+        found: Broken | None = None
+        for bond in self.of(nets):
+            broken = _broken(bond, nets, snapshot, dictionary)
+            if broken is not None and (found is None or broken.request < found.request):
+                found = broken
+        return found
+
+
+def bonds_of(relation: Relation, rules: Rules, relations: Mapping[str, Relation]) -> list[Bond]:
+    """The bonds that a table declares; `relations` has the tables that it refers to."""
+    found: list[Bond] = [Single(u.name, side(relation, u.columns)) for u in rules.of(Unique)]
+    for foreign in rules.of(ForeignKey):
+        target = relation if foreign.table == relation.name else relations[foreign.table]
+        pairs = _in_order(foreign, target)
+        child = side(relation, [a for a, _ in pairs], ordered=True)
+        parent = side(target, [b for _, b in pairs], ordered=True)
+        found.append(Reference(foreign.name, child, parent, foreign.on_delete))
+    return found
+
+
+def indexes_of(relation: Relation, rules: Rules, targets: Mapping[str, Relation]) -> dict[str, Node]:
+    """The indexes that a table needs for its own constraints, by the name of the engine's relation."""
+    columns = [unique.columns for unique in rules.of(Unique)]
+    for foreign in rules.of(ForeignKey):
+        columns.append(tuple(a for a, _ in _in_order(foreign, targets[foreign.table])))
+    sides = [side(relation, names, ordered=True) for names in columns]
+    return {
+        of.index: project(relation.plan, index_columns(relation, of.columns))
+        for of in sides
+        if of.index != relation.name
+    }
+
+
+def index_columns(relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
+    """The columns of an index: those that it is sorted by, and what tells the row."""
+    rest = range(len(relation.schema)) if relation.key is None else relation.key
+    return (*columns, *(i for i in rest if i not in columns))
+
+
+def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> Side:
+    """A table's rows by some of its columns; by its primary key if these are its columns."""
+    columns = tuple(relation.schema.index(name) for name in names)
+    key = relation.key or ()
+    if columns == key or (not ordered and set(columns) == set(key)):
+        return Side(relation.name, key, relation.name, relation.schema)
+    listed = ",".join(map(str, columns))
+    return Side(relation.name, columns, f"\0{relation.name}\0{listed}", relation.schema)
+
+
+def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:
+    """The pairs of columns of a foreign key, in the order of the primary key if it refers to that."""
+    pairs = list(zip(foreign.columns, foreign.target, strict=True))
+    key = [target.schema.names[i] for i in target.key or ()]
+    if set(key) == set(foreign.target):
+        pairs.sort(key=lambda pair: key.index(pair[1]))
+    return pairs
+
+
+def count_rows(snapshot: Snapshot | None, side: Side, keys: np.ndarray) -> np.ndarray:
+    """How many rows of each distinct key int64[K, n] there are; none without a snapshot."""
+    counts = np.zeros(keys.shape[1], np.int64)
+    if keys.shape[1] and snapshot is not None:
+        _, found, positions = snapshot.lookup(side.index, np.ascontiguousarray(keys))
+        np.add.at(counts, positions, found)
+    return counts
+
+
+def _tables(bond: Bond) -> tuple[str, ...]:
+    if isinstance(bond, Single):
+        return (bond.side.table,)
+    return bond.child.table, bond.parent.table
+
+
+def _broken(
+    bond: Bond, nets: Mapping[str, Net], snapshot: Snapshot | None, dictionary: Dictionary
+) -> Broken | None:
+    if isinstance(bond, Single):
+        counts = _Counts.of([_events(bond.side, nets)], snapshot, [bond.side])
+        bad = counts.after(0) > 1
+    else:
+        sides = [bond.child, bond.parent]
+        counts = _Counts.of([_events(of, nets) for of in sides], snapshot, sides)
+        bad = (counts.after(0) > 0) & (counts.after(1) <= 0)
+    places = np.flatnonzero(bad)
+    if not len(places):
+        return None
+    first = places[counts.request[places].argmin()]
+    key = counts.keys[:, counts.group[first]]
+    return Broken(int(counts.request[first]), _error(bond, key, counts, int(first), dictionary))
+
+
+Events = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Keys int64[K, n], requests [n] and diffs [n]."""
+
+
+def _events(side: Side, nets: Mapping[str, Net]) -> Events:
+    """What requests do to the rows of a side, keys with a NULL left out."""
+    net = nets.get(side.table)
+    if net is None:
+        none = np.zeros(0, np.int64)
+        return np.zeros((len(side.columns), 0), np.int64), none, none
+    keys = net.words[list(side.columns)]
+    told = (keys != NULL).all(axis=0)
+    return keys[:, told], net.request[told], net.diffs[told]
+
+
+@dataclass(frozen=True, eq=False)
+class _Counts:
+    """After each request that changes a key, how many rows of it the sides have.
+
+    `keys` int64[K, g] are distinct; a place p is a key, `group[p]`, after a request, `request[p]`.
+    """
+
+    keys: np.ndarray
+    group: np.ndarray
+    request: np.ndarray
+    before: list[np.ndarray]
+    added: list[np.ndarray]
+
+    @classmethod
+    def of(cls, events: list[Events], snapshot: Snapshot | None, sides: list[Side]) -> _Counts:
+        keys = np.concatenate([keys for keys, _, _ in events], axis=1)
+        request = np.concatenate([request for _, request, _ in events])
+        order = np.lexsort((request, *keys[::-1]))
+        keys, request = keys[:, order], request[order]
+        starts = np.ones(len(order), np.bool_)
+        starts[1:] = (keys[:, 1:] != keys[:, :-1]).any(axis=0)
+        ends = np.ones(len(order), np.bool_)
+        ends[:-1] = starts[1:] | (request[1:] != request[:-1])
+        group = np.cumsum(starts) - 1
+        distinct = np.ascontiguousarray(keys[:, starts])
+        before, added = [], []
+        offset = 0
+        for (_, _, diffs), side in zip(events, sides, strict=True):
+            own = np.zeros(len(order), np.int64)
+            own[offset : offset + len(diffs)] = diffs
+            offset += len(diffs)
+            running = np.cumsum(own[order])
+            previous = np.concatenate((np.zeros(1, np.int64), running))[:-1][starts]
+            before.append(count_rows(snapshot, side, distinct))
+            added.append((running - previous[group])[ends])
+        return cls(distinct, group[ends], request[ends], before, added)
+
+    def after(self, side: int) -> np.ndarray:
+        """The rows of a side at each place."""
+        return self.before[side][self.group] + self.added[side]
+
+
+def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary: Dictionary) -> Conflict:
+    if isinstance(bond, Single):
+        return Conflict(
+            f"two rows of table {bond.side.table} have {named_row(bond.side.key_schema, key, dictionary)}, "
+            f"which constraint {bond.name} forbids",
+            "ON CONFLICT says what to do with such a row",
+            code="unique_violated",
+        )
+    child, parent = bond.child, bond.parent
+    if counts.before[1][counts.group[place]]:
+        return Conflict(
+            f"table {parent.table} cannot lose {named_row(parent.key_schema, key, dictionary)}: table "
+            f"{child.table} refers to it by constraint {bond.name}",
+            f"delete the rows of {child.table} first, or declare ON DELETE CASCADE",
+            code="foreign_key_violated",
+        )
+    return Conflict(
+        f"a row of table {child.table} has {named_row(child.key_schema, key, dictionary)}, which is no row "
+        f"of table {parent.table}: constraint {bond.name}",
+        f"insert the row of {parent.table} before it, or in the same epoch",
+        code="foreign_key_violated",
+    )

@@ -1,0 +1,110 @@
+"""Changes of a table as the writer takes them: operations over rows of words.
+
+A `TableChanges` is in the order in which its author wrote it; the order matters where
+changes meet in a key. It says what is to happen, not whether it can: existence is
+judged by `service/changes/resolve.py`, against the newest state, inside the writer.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.kernels.words import NULL
+from engine.schema import Schema
+from service.errors import Conflict, Invalid
+
+
+class Op(enum.IntEnum):
+    """INSERT of a new row, DELETE of one that is there, UPSERT: replace by key, or insert.
+
+    DISCARD deletes by key what may be gone already: a log that was read again says so. The odd
+    operations leave no row.
+    """
+
+    INSERT = 0
+    DELETE = 1
+    UPSERT = 2
+    DISCARD = 3
+
+
+@dataclass(frozen=True, eq=False)
+class TableChanges:
+    """`ops` int8[n] of `Op`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
+
+    Of a DELETE from a table with a primary key, and of a DISCARD, only the key columns
+    count; the others may hold anything.
+    """
+
+    schema: Schema
+    ops: np.ndarray
+    words: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.ops)
+
+    @property
+    def removes(self) -> np.ndarray:
+        """Whether each change leaves no row, bool[n]."""
+        return self.ops & 1 == 1
+
+    @classmethod
+    def of(cls, op: Op, schema: Schema, words: np.ndarray) -> TableChanges:
+        """The same operation for every row of `words`, int64[W, n]."""
+        return cls(schema, np.full(words.shape[1], op, dtype=np.int8), words)
+
+    @classmethod
+    def concat(cls, parts: Sequence[TableChanges]) -> TableChanges:
+        """All of `parts`, of one schema and at least one, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            parts[0].schema,
+            np.concatenate([part.ops for part in parts]),
+            np.concatenate([part.words for part in parts], axis=1),
+        )
+
+    def check(self, table: str, schema: Schema, key: tuple[int, ...] | None) -> None:
+        """Raises unless the table with that schema and primary key can take the changes.
+
+        Conflict if they were made for another schema (the table is not the one it was), Invalid
+        for an upsert into a bag or a discard from one.
+        """
+        if self.schema != schema:
+            raise Conflict(f"table {table} has been created anew meanwhile", code="table_changed")
+        if key is None and (self.ops >= Op.UPSERT).any():
+            raise Invalid(
+                f"table {table} has no primary key to upsert or discard by",
+                "insert and delete whole rows, or create the table with a primary key",
+                code="no_primary_key",
+            )
+
+    def nulls(self, key: tuple[int, ...] | None) -> Iterator[tuple[str, np.ndarray]]:
+        """The NOT NULL columns that have a NULL where it matters, and for each which changes, bool[n]."""
+        for index, column in enumerate(self.schema.columns):
+            if column.nullable:
+                continue
+            null = self.words[index] == NULL
+            if key is not None and index not in key:
+                null &= ~self.removes
+            if null.any():
+                yield column.name, null
+
+
+@dataclass(frozen=True)
+class Applied:
+    """The epoch at which changes took place, and how many of them its author sent."""
+
+    epoch: int
+    changes: int
+
+
+@dataclass(frozen=True)
+class Idempotency:
+    """A client's key for one request, and the digest of the request that it stands for."""
+
+    key: str
+    digest: bytes

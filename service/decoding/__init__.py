@@ -1,0 +1,1 @@
+"""Decoding: bodies of requests to rows, within the budget of the request."""

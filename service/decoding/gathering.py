@@ -1,0 +1,21 @@
+"""Gathering: the parts of a decoded body become one set of changes, within the budget of its request."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.changes.table_changes import TableChanges
+from service.definitions.definition import Definition
+from service.settings.budget import Budget, too_many_rows
+
+
+def gather(parts: Iterable[TableChanges], definition: Definition, budget: Budget) -> TableChanges:
+    """All parts, which are made one after the other. TooLarge as soon as they are too many."""
+    most, count = budget.most(len(definition.schema)), 0
+    kept = []
+    for part in parts:
+        count += len(part)
+        if count > most:
+            raise too_many_rows(most)
+        kept.append(part)
+    return TableChanges.concat(kept) if kept else definition.no_changes

@@ -1,0 +1,206 @@
+"""Bodies of changes: JSON, NDJSON and Debezium's envelopes to words, tables by `service/decoding/tabular.py`.
+
+JSON says of every change what it does. A column that a row leaves out has its default; one that
+the table does not have is an error. Whether the changes can be made is not judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import pyarrow as pa
+
+from engine.state.dictionary import Dictionary
+from service.changes.table_changes import TableChanges
+from service.decoding.debezium import Reader
+from service.decoding.encodings import UNITS
+from service.decoding.gathering import gather
+from service.decoding.objects import CHANGE, FORM, changes_of, row_reader
+from service.decoding.pieces import WHOLE, Piece, elements, lines, loads, no_array, spans
+from service.decoding.tabular import OPS, Batches, changes_of_table, read_arrow, read_csv, read_parquet
+from service.definitions.definition import Definition
+from service.errors import BadRequest, Invalid, UnsupportedFormat
+from service.names import fold
+from service.settings.budget import Budget
+
+JSON = "application/json"
+NDJSON = "application/x-ndjson"
+DEBEZIUM = "application/vnd.debezium+json"
+CSV = "text/csv"
+ARROW = "application/vnd.apache.arrow.stream"
+PARQUET = "application/vnd.apache.parquet"
+
+LINE = "line {}"
+"""How errors call a place in NDJSON."""
+_TABULAR: dict[str, Batches] = {CSV: read_csv, ARROW: read_arrow, PARQUET: read_parquet}
+_LINES = frozenset({NDJSON, "application/ndjson", "application/jsonl"})
+FORMATS = (JSON, NDJSON, DEBEZIUM, *_TABULAR)
+"""The content types of changes of one table, as they are offered."""
+BINARY = frozenset({ARROW, PARQUET})
+"""Those in which few bytes may be many rows."""
+_MOST_TABLES = 10_000
+"""Tables that one body may change."""
+
+
+def media_type_of(content_type: str) -> str:
+    """The type that a header names, in lower case and without parameters."""
+    return content_type.partition(";")[0].strip().lower()
+
+
+def check_type(content_type: str) -> None:
+    """UnsupportedFormat for the content type of a body that is none of changes."""
+    media_type = media_type_of(content_type)
+    if media_type not in _LINES and media_type not in FORMATS:
+        raise unsupported(media_type, FORMATS)
+
+
+def unsupported(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
+    """What the sender of a body is told whose type nobody reads here."""
+    given = (
+        f"content type {media_type[:100]} is not supported" if media_type else "the body has no content type"
+    )
+    return UnsupportedFormat(given, f"send the header Content-Type: {' or '.join(supported)}")
+
+
+def parse(
+    body: bytes, content_type: str, definition: Definition, dictionary: Dictionary, budget: Budget
+) -> TableChanges:
+    """The changes of a table that a body says, no more than the budget has.
+
+    BadRequest where the format is broken, Invalid or InvalidValue where a row does not fit the table.
+    """
+    check_type(content_type)
+    media_type = media_type_of(content_type)
+    if media_type in _TABULAR:
+        try:
+            return changes_of_table(body, _TABULAR[media_type], definition, dictionary, budget)
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise BadRequest(f"the body is not {media_type}: {error}", code="invalid_body") from None
+    if media_type == DEBEZIUM:
+        return _of_envelopes(body, definition, dictionary, budget, _unit(content_type))
+    if media_type == JSON:
+        return _of_pieces(elements(body), definition, dictionary, budget)
+    return _of_pieces(lines(body), definition, dictionary, budget, LINE)
+
+
+def parse_several(
+    body: bytes, definition_of: Callable[[str], Definition], dictionary: Dictionary, budget: Budget
+) -> dict[str, TableChanges]:
+    """The changes by table that a body of `/v1/deltas` says; the budget is of all of them together."""
+    shell, arrays = (body, None) if len(body) <= WHOLE else spans(body, 3, _MOST_TABLES)
+    document = loads(shell)
+    tables = document.get("tables") if isinstance(document, dict) else None
+    if not isinstance(tables, dict) or len(document) != 1:  # type: ignore[arg-type]
+        raise Invalid(
+            "the body names no tables", '{"tables": {"name": [change, ...]}}', code="invalid_change"
+        )
+    if arrays is not None and len(arrays) != len(tables):
+        raise Invalid("the body names a table twice, or without an array of changes", code="invalid_change")
+    changes: dict[str, TableChanges] = {}
+    rows = budget.rows
+    for place, (name, part) in enumerate(tables.items()):
+        definition = definition_of(fold(name))
+        if definition.name in changes:
+            raise Invalid(f"table {definition.name} is named twice", code="invalid_change")
+        if not isinstance(part, list):
+            raise no_array()
+        pieces = [(range(len(part)), part)] if arrays is None else elements(body, *arrays[place])
+        found = _of_pieces(pieces, definition, dictionary, Budget(rows, budget.bytes))
+        rows -= len(found)
+        changes[definition.name] = found
+    return changes
+
+
+def _unit(content_type: str) -> str | None:
+    """The unit that the parameter `timestamps` of a content type names; None if it names none."""
+    for parameter in content_type.split(";")[1:]:
+        name, _, value = parameter.strip().partition("=")
+        if name.lower() == "timestamps":
+            if value not in UNITS:
+                raise UnsupportedFormat(f"timestamps={value} is not supported", f"{', '.join(UNITS)} are")
+            return value
+    return None
+
+
+def of_objects(
+    values: Sequence[object],
+    definition: Definition,
+    dictionary: Dictionary,
+    places: Sequence[int] | None = None,
+    where: str = CHANGE,
+) -> TableChanges:
+    """The changes that JSON objects say; errors name their places, which are counted unless given."""
+    ops = []
+    rows = []
+    row_of = row_reader(definition, where)
+    places = range(len(values)) if places is None else places
+    for place, change in zip(places, values, strict=True):
+        if not isinstance(change, dict) or len(change) != 1:
+            raise _no_change(where.format(place))
+        ((name, row),) = change.items()
+        op = OPS.get(name)
+        if op is None or not isinstance(row, dict):
+            raise _no_change(where.format(place))
+        ops.append(op)
+        rows.append(row_of(row, place))
+    return changes_of(ops, rows, definition, dictionary, places, where)
+
+
+def _of_pieces(
+    pieces: Iterable[Piece],
+    definition: Definition,
+    dictionary: Dictionary,
+    budget: Budget,
+    where: str = CHANGE,
+) -> TableChanges:
+    """The same of bodies, whose objects are gone when the next piece is parsed."""
+    parts = (of_objects(values, definition, dictionary, places, where) for places, values in pieces)
+    return gather(parts, definition, budget)
+
+
+def _no_change(place: str) -> Invalid:
+    return Invalid(f"{place} is no change", FORM, code="invalid_change")
+
+
+def _of_envelopes(
+    body: bytes, definition: Definition, dictionary: Dictionary, budget: Budget, unit: str | None
+) -> TableChanges:
+    """The changes that Debezium's envelopes say: one, an array of them, or one a line."""
+    parts = (
+        of_envelopes(values, definition, dictionary, unit, places, where)
+        for places, values, where in _envelopes(body)
+    )
+    return gather(parts, definition, budget)
+
+
+def _envelopes(body: bytes) -> Iterator[tuple[Sequence[int], list[object], str]]:
+    if body[:WHOLE].lstrip()[:1] == b"[":
+        yield from ((*piece, CHANGE) for piece in elements(body))
+        return
+    if len(body) <= WHOLE:
+        try:
+            yield range(1), [loads(body)], CHANGE
+            return
+        except BadRequest:
+            pass
+    yield from ((*piece, LINE) for piece in lines(body))
+
+
+def of_envelopes(
+    documents: Sequence[object],
+    definition: Definition,
+    dictionary: Dictionary,
+    unit: str | None,
+    places: Sequence[int] | None = None,
+    where: str = CHANGE,
+) -> TableChanges:
+    """The changes that Debezium's envelopes say; `unit` is of moments that are numbers without a schema."""
+    envelopes = Reader(definition, unit, where)
+    places = range(len(documents)) if places is None else places
+    read = [
+        (op, row, place)
+        for place, document in zip(places, documents, strict=True)
+        for op, row in envelopes.read(document, place)
+    ]
+    ops, rows, found = zip(*read, strict=True) if read else ((), (), ())
+    return changes_of(ops, rows, definition, dictionary, found, where)

@@ -1,0 +1,172 @@
+"""JSON bodies in pieces: the elements of an array, and lines, parsed some at a time.
+
+The objects of a piece are dropped before the next one is parsed, so that what a body takes in memory is
+its own size and that of what is made of it. A body of `WHOLE` bytes at most is parsed as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import orjson
+
+from service.decoding.json_scanner import WINDOW, marks
+from service.decoding.objects import FORM
+from service.errors import BadRequest, Invalid, TooLarge
+
+WHOLE = 1 << 20
+"""Bytes that may be parsed at once, whatever they hold."""
+VALUES = 1_000_000
+"""JSON values that a longer text may hold which has to be parsed at once, such as one change."""
+_CHUNK = 512
+"""Lines that are parsed at once: no call is so long that other threads wait for the interpreter."""
+
+Piece = tuple[Sequence[int], list[object]]
+"""Numbers of elements, from 0, or of lines, from 1; and their values."""
+
+
+def loads(body: bytes) -> object:
+    """The JSON value of a body; BadRequest, or TooLarge for one of too many values."""
+    check_values(body)
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"the body is not JSON: {error}", code="invalid_json") from None
+
+
+def check_values(body: bytes, start: int = 0, stop: int | None = None) -> None:
+    """TooLarge if a text is long, and has more values than may be parsed at once."""
+    size = (len(body) if stop is None else stop) - start
+    if size > WHOLE:
+        count = 0
+        for found in marks(body, start, stop):
+            count += len(found.at)
+            if count > VALUES:
+                raise too_many_values()
+
+
+def too_many_values() -> TooLarge:
+    """What the sender of a text is told that would make too many objects at once."""
+    return TooLarge(f"one JSON text has more than {VALUES} values", "send an array of changes, or one a line")
+
+
+def elements(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[Piece]:
+    """The elements of the array that `body[start:stop]` is. BadRequest, Invalid or TooLarge."""
+    stop = len(body) if stop is None else stop
+    if stop - start <= WHOLE:
+        value = loads(body[start:stop])
+        if not isinstance(value, list):
+            raise no_array()
+        yield range(len(value)), value
+        return
+    number = 0
+    for low, high, alone in _runs(body, start, stop):
+        try:
+            values = orjson.loads(b"[" + body[low:high] + b"]")
+        except orjson.JSONDecodeError as error:
+            raise not_json(body, low - 1 + _bytes(error), error.msg) from None
+        if not values and not alone:
+            raise not_json(body, low, "an element is missing")
+        yield range(number, number + len(values)), values
+        number += len(values)
+
+
+def no_array() -> Invalid:
+    """What the sender of JSON is told that is no array."""
+    return Invalid("the body is not an array of changes", FORM, code="invalid_change")
+
+
+def _runs(body: bytes, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
+    """Where runs of an array's elements begin and end, and whether it is all in one."""
+    while start < stop and body[start : start + 1].isspace():
+        start += 1
+    if body[start : start + 1] != b"[":
+        raise no_array()
+    low = first = start + 1
+    since = 0
+    for found in marks(body, start, stop):
+        since += len(found.at)
+        ends = found.closes(1)
+        high = int(ends[0]) if len(ends) else stop
+        commas = found.commas(1)
+        commas = commas[commas < high]
+        if len(commas):
+            yield low, int(commas[-1]), False
+            low = int(commas[-1]) + 1
+            since = int((found.at > commas[-1]).sum())
+        if len(ends):
+            if body[high : high + 1] != b"]" or body[high + 1 : stop].strip():
+                raise not_json(body, high, "the array does not end where the body does")
+            yield low, high, low == first
+            return
+        if since > VALUES:
+            raise too_many_values()
+    raise not_json(body, stop, "the array does not end")
+
+
+def spans(body: bytes, depth: int, most: int) -> tuple[bytes, list[tuple[int, int]]]:
+    """The text without what its arrays and objects of a depth hold, and where these are.
+
+    Invalid if there are more of them than `most`, or if much is left.
+    """
+    begins: list[int] = []
+    ends: list[int] = []
+    for found in marks(body):
+        begins += found.opens(depth).tolist()
+        ends += found.closes(depth).tolist()
+        if len(begins) > most:
+            raise too_many_values()
+    if len(begins) != len(ends):
+        raise not_json(body, len(body), "an array or an object does not end")
+    rest = [0, *(end for end in ends)]
+    kept = sum(begin - end for begin, end in zip([*begins, len(body)], rest, strict=True))
+    if kept > WHOLE:
+        raise too_many_values()
+    shells = [body[end : begin + 1] for begin, end in zip([*begins, len(body)], rest, strict=True)]
+    return b"".join(shells), [(begin, end + 1) for begin, end in zip(begins, ends, strict=True)]
+
+
+def lines(body: bytes) -> Iterator[Piece]:
+    """The values of NDJSON; blank lines are passed over. BadRequest or TooLarge."""
+    at, number = 0, 1
+    while at < len(body):
+        end = body.find(b"\n", at + WINDOW)
+        end = len(body) if end < 0 else end
+        check_values(body, at, end)
+        texts = body[at:end].split(b"\n")
+        numbers = [n for n, line in enumerate(texts, number) if line and not line.isspace()]
+        for start in range(0, len(numbers), _CHUNK):
+            chunk = numbers[start : start + _CHUNK]
+            yield chunk, _parsed([texts[n - number] for n in chunk], chunk)
+        number += len(texts)
+        at = end + 1
+
+
+def _parsed(texts: list[bytes], numbers: list[int]) -> list[object]:
+    """The values of lines: as one array, which is faster than each alone."""
+    try:
+        values = orjson.loads(b"[" + b",".join(texts) + b"]")
+        if len(values) == len(texts):
+            return values
+    except orjson.JSONDecodeError:
+        pass
+    for number, text in zip(numbers, texts, strict=True):
+        try:
+            orjson.loads(text)
+        except orjson.JSONDecodeError as error:
+            raise BadRequest(f"line {number} is not JSON: {error}", code="invalid_json") from None
+    raise BadRequest("the body is not one JSON value a line", code="invalid_json")
+
+
+def not_json(body: bytes, at: int, reason: str) -> BadRequest:
+    """What the sender is told of a body that is no JSON at the byte `at`."""
+    line = body.count(b"\n", 0, at) + 1
+    column = at - body.rfind(b"\n", 0, at)
+    return BadRequest(
+        f"the body is not JSON: {reason}: line {line} column {column} (byte {at})", code="invalid_json"
+    )
+
+
+def _bytes(error: orjson.JSONDecodeError) -> int:
+    """Where in its text an error is, in bytes."""
+    return len(error.doc[: error.pos].encode())

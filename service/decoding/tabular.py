@@ -1,0 +1,239 @@
+"""Tables as bodies: CSV, Arrow streams and Parquet, a batch at a time, to words.
+
+Every row is an insert, unless a column `_op` says `insert`, `delete` or `upsert`. Columns count by
+name. Before a batch is made into anything else, what it comes to is measured: rows that share their
+values in the file count what they take without sharing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.ipc
+import pyarrow.parquet
+
+from engine.codec import encode_arrow
+from engine.errors import InvalidValue
+from engine.state.dictionary import Dictionary
+from service.changes.table_changes import Op, TableChanges
+from service.decoding import csv_lines
+from service.decoding.arrow_messages import message_sizes
+from service.decoding.arrow_sizes import VALUE, decoded_size
+from service.decoding.gathering import gather
+from service.decoding.objects import FORM, column_of
+from service.definitions.definition import Definition
+from service.errors import BadRequest, Invalid
+from service.names import OPERATION
+from service.settings.budget import Budget, too_many_bytes, too_many_rows
+
+OPS = {"insert": Op.INSERT, "delete": Op.DELETE, "upsert": Op.UPSERT}
+_BATCH = 1 << 16
+"""Rows of Parquet that are decoded at once."""
+_ROOM = 4
+"""A batch of Parquet may take so many times the bytes of a body, for the moment."""
+_BLOCK = 1 << 22
+"""Bytes of CSV that are parsed at once; a row may not be longer."""
+_HEADER = 1 << 20
+"""Bytes that the header of CSV may have."""
+
+Batches = Callable[[bytes, int, Budget], Iterator[pa.RecordBatch]]
+"""The batches of a body, of which so many rows and bytes may come."""
+
+
+def changes_of_table(
+    body: bytes, batches: Batches, definition: Definition, dictionary: Dictionary, budget: Budget
+) -> TableChanges:
+    """The changes that a body's rows say. pyarrow's errors where it is broken."""
+    most = budget.most(len(definition.schema))
+
+    def parts() -> Iterator[TableChanges]:
+        rows = size = 0
+        for batch in batches(body, most, budget):
+            if rows + batch.num_rows > most:
+                raise too_many_rows(most)
+            size += decoded_size(batch, budget.bytes - size)
+            place = _line(body) if batches is read_csv else _row
+            yield _changes(batch, rows, place, definition, dictionary)
+            rows += batch.num_rows
+
+    return gather(parts(), definition, budget)
+
+
+def _changes(
+    batch: pa.RecordBatch,
+    first: int,
+    place: Callable[[int], str],
+    definition: Definition,
+    dictionary: Dictionary,
+) -> TableChanges:
+    """The changes of a batch whose rows are numbered from `first`; errors name the `place` of a row."""
+    ops = np.zeros(batch.num_rows, np.int8)
+    columns: list[pa.Array | None] = [None] * len(definition.schema)
+    for name, column in zip(batch.schema.names, batch.columns, strict=True):
+        if name == OPERATION:
+            ops, unknown = operations(column)
+            if unknown.any():
+                bad = int(unknown.argmax())
+                raise unknown_operation(column[bad].as_py(), f"{place(first + bad)}: ")
+            continue
+        index = column_of(name, definition, "the body")
+        if columns[index] is not None:
+            raise Invalid(f"the body has column {name} twice", code="duplicate_column")
+        columns[index] = column
+    left_out = [place for place, column in enumerate(columns) if column is None]
+    filled = [pa.nulls(batch.num_rows) if column is None else column for column in columns]
+    named = pa.RecordBatch.from_arrays(filled, names=[str(i) for i in range(len(filled))])
+    try:
+        words = encode_arrow(named, definition.loose, dictionary)
+    except InvalidValue as error:
+        bad, found = _first_bad(named, definition, dictionary, error)
+        raise InvalidValue(f"{place(first + bad)}: {found.message}", found.hint) from None
+    words[left_out] = definition.defaults()[left_out, np.newaxis]
+    return TableChanges(definition.schema, ops, words)
+
+
+def _first_bad(
+    batch: pa.RecordBatch, definition: Definition, dictionary: Dictionary, error: InvalidValue
+) -> tuple[int, InvalidValue]:
+    """The first row of a batch that does not fit, and why: by halves, of which each is tried once."""
+    low, high = 0, batch.num_rows
+    while high - low > 1:
+        middle = (low + high) // 2
+        try:
+            encode_arrow(batch.slice(low, middle - low), definition.loose, dictionary)
+            low = middle
+        except InvalidValue as found:
+            error, high = found, middle
+    try:
+        encode_arrow(batch.slice(low, 1), definition.loose, dictionary)
+    except InvalidValue as found:
+        error = found
+    return low, error
+
+
+def _row(row: int) -> str:
+    return f"row {row}"
+
+
+def _line(body: bytes) -> Callable[[int], str]:
+    def name(row: int) -> str:
+        line = csv_lines.line_of(body, row)
+        return _row(row) if line is None else f"line {line}"
+
+    return name
+
+
+def operations(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
+    """The operations int8[n] that a column `_op` names, NULL an insert, and where it names none, bool[n]."""
+    try:
+        names = column.cast(pa.string()).fill_null("insert")
+    except pa.ArrowException:
+        raise Invalid(f"column {OPERATION} is not text", code="invalid_change") from None
+    places = pc.index_in(names, pa.array(list(OPS)))
+    unknown = places.is_null().to_numpy(zero_copy_only=False)
+    return np.array(list(OPS.values()), np.int8)[places.fill_null(0).to_numpy()], unknown
+
+
+def unknown_operation(name: str, where: str = "") -> Invalid:
+    """What the author of a column `_op` is told that names no operation."""
+    return Invalid(f"{where}{OPERATION} {name[:100]!r} is no operation", FORM, code="invalid_change")
+
+
+# The formats
+
+
+def _nothing(schema: pa.Schema) -> pa.RecordBatch:
+    """No rows, ahead of all others: a column that the table has not is told before anything is decoded."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def read_csv(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
+    """All columns as text; a field is NULL if it is empty and not quoted."""
+    if len(body) > _HEADER and body.find(b"\n", 0, _HEADER) < 0:
+        raise BadRequest(f"the header has more than {_HEADER} bytes", code="invalid_body")
+    try:
+        yield from _csv_batches(body)
+    except pa.ArrowInvalid as error:
+        raise _csv_error(body, error) from None
+
+
+def _csv_batches(body: bytes) -> Iterator[pa.RecordBatch]:
+    parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
+    reading = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK)
+    with pyarrow.csv.open_csv(pa.BufferReader(body), reading, parsing) as reader:
+        header = reader.schema.names
+    if len(set(header)) != len(header):
+        raise Invalid("the header names a column twice", code="duplicate_column")
+    converting = pyarrow.csv.ConvertOptions(
+        column_types={name: pa.large_string() for name in header},
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    with pyarrow.csv.open_csv(pa.BufferReader(body), reading, parsing, converting) as reader:
+        yield _nothing(reader.schema)
+        yield from reader
+
+
+def _csv_error(body: bytes, error: pa.ArrowInvalid) -> BadRequest:
+    """What is wrong with CSV, and in which line as far as that can be told."""
+    found = csv_lines.ragged(body)
+    if found is not None:
+        line, count, width = found
+        return BadRequest(
+            f"line {line} has {count} fields, and the header has {width}",
+            "a field with a comma, a quote or a line's end in it stands in double quotes",
+            code="invalid_body",
+        )
+    bad = csv_lines.undecodable(body)
+    if bad is not None:
+        return BadRequest(f"line {bad} is not UTF-8", code="invalid_body")
+    return BadRequest(f"the body is not text/csv: {error}", code="invalid_body")
+
+
+def read_arrow(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
+    """The messages say how large they are before they are decompressed."""
+    rows = size = 0
+    for more_rows, more in message_sizes(body):
+        rows, size = rows + more_rows, size + more
+        if rows > most:
+            raise too_many_rows(most)
+        if size > budget.bytes:
+            raise too_many_bytes(budget.bytes)
+    with pyarrow.ipc.open_stream(pa.BufferReader(body)) as reader:
+        yield _nothing(reader.schema)
+        for batch in reader:
+            # Buffers come from outside: offsets are not believed before they are checked.
+            batch.validate(full=True)
+            yield batch
+
+
+def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
+    """Texts stay as dictionaries where the file has them so.
+
+    PyArrow cannot do that for encodings that write a text by what differs from the one before it; there one
+    text is no longer than its column's chunk, and a batch has as many rows as there is room for those.
+    """
+    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body))
+    about, schema = file.metadata, file.schema
+    if about.num_rows > most:
+        raise too_many_rows(most)
+    groups = [about.row_group(i) for i in range(about.num_row_groups)]
+    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    size = sum(max(chunk.total_uncompressed_size, chunk.num_values) for chunk in chunks)
+    if size > budget.bytes:
+        raise too_many_bytes(budget.bytes)
+    deltas = [c for c in chunks if any(encoding.startswith("DELTA") for encoding in c.encodings)]
+    unshared = {chunk.path_in_schema for chunk in deltas}
+    columns = [schema.column(i) for i in range(len(schema))]
+    texts = {column.path for column in columns if column.physical_type == "BYTE_ARRAY"}
+    widest = max((column.length for column in columns), default=0)
+    longest = max((c.total_uncompressed_size for c in deltas if c.path_in_schema in texts), default=0)
+    rows = max(1, min(_BATCH, budget.bytes // max(widest, VALUE), _ROOM * budget.bytes // max(longest, 1)))
+    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body), read_dictionary=sorted(texts - unshared))
+    yield _nothing(file.schema_arrow)
+    yield from file.iter_batches(rows, use_threads=False)

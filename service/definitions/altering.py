@@ -1,0 +1,289 @@
+"""Altering what there is: ALTER TABLE, ALTER VIEW, CREATE OR REPLACE VIEW, COMMENT.
+
+An alteration is drawn up whole, then made in the engine, then told to the catalog; if either
+refuses, everything is as it was. Views that read what is altered are planned anew and must come out
+with the columns that they had. On the writer's thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from engine.errors import EngineError
+from engine.kernels.words import NULL
+from planner.errors import PlannerError
+from planner.relation import Relation
+from planner.statements.alterations import Action
+from planner.statements.table_rules import ForeignKey
+from planner.suggestions import did_you_mean
+from service.catalog.records import Definer, Layout
+from service.changes.constraints import Bonds, Reference, bonds_of
+from service.changes.resolve import Net, Rows, sum_rows
+from service.changes.table_changes import Op, TableChanges
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+from service.definitions.draft import Draft, columns_lost
+from service.errors import Conflict, Invalid
+from service.names import check_columns, check_name
+
+
+class Alterations:
+    def __init__(self, definitions: Definitions) -> None:
+        self._of = definitions
+
+    # Tables
+
+    def alter_table(self, name: str, actions: Sequence[Action], missing_ok: bool = False) -> None:
+        """Conflict, Invalid, NotFound or a PlannerError: nothing was altered."""
+        if missing_ok and name not in self._of.all:
+            return
+        old = self._of.get(name, view=False)
+        draft = Draft.of(old, self._of)
+        for action in actions:
+            draft.take(action)
+        new = draft.definition()
+        check_name(new.name)
+        check_columns(new.schema.names)
+        if new.name != name:
+            self._of.must_be_new(new.name)
+        others = self._referring(old, new, draft.renamed)
+        columns_lost(old, draft.dropped, self._of.readers(name))
+        if draft.moves:
+            self._rebuild(old, new, draft, others)
+        else:
+            self._amend(old, new, draft, others)
+
+    def _amend(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
+        """Alters what is not a matter of layout: names of columns, what rows must be, what is filled in."""
+        of = self._of
+        readers = [self._renamed(view, new, draft) for view in of.readers(old.name)] if draft.renamed else []
+        changed = {d.name: d for d in (new, *others, *readers)}
+        before, after = of.indexes(old), of.indexes(new)
+        made = [index for index in after if index not in before]
+        self._check_rows(old, new, of.engine.snapshot.rows(old.name))
+        with of.undone_by(lambda: of.drop_indexes(made)):
+            for index in made:
+                of.compute(index, after[index])
+            with of.catalog.changing() as changing:
+                for definition in changed.values():
+                    changing.change(definition.record())
+        of.drop_indexes(before.keys() - after.keys())
+        of.replace_all({**of.all, **changed})
+
+    def _rebuild(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
+        """Alters the layout or the name of a table, and with it all that reads it."""
+        delta, since = self._of.engine.history_of(old.name)
+        shift = draft.shift(new)
+        shifted = new.filling.recomputed(shift.apply(delta)) if new.filling is not None else delta
+        self._check_history(new, shifted)
+        newest = sum_rows(np.ascontiguousarray(shifted[:-2]), shifted[-1])
+        self._check_rows(old, new, newest)
+        layout = Layout(old.logged, old.id, old.name, old.schema, old.relation.key, shift.dump())
+
+        def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
+            numbered = replace(new, layout=changing.retire(layout))
+            changing.change(numbered.record())
+            for definition in changed:
+                changing.change(definition.record())
+            return [numbered]
+
+        self._exchange(old, new, draft, others, {new.name: (shifted, since)}, write)
+
+    def _referring(self, old: Definition, new: Definition, renamed: Mapping[str, str]) -> list[Definition]:
+        """Other tables whose foreign keys call the table or its columns otherwise now."""
+
+        def follow(foreign: ForeignKey) -> ForeignKey:
+            if foreign.table != old.name:
+                return foreign
+            return replace(foreign, table=new.name, target=tuple(renamed.get(c, c) for c in foreign.target))
+
+        changed = []
+        for definition in self._of.all.values():
+            rules = definition.details.rules
+            if definition.name == old.name or definition.is_view:
+                continue
+            followed = rules.with_targets(follow)
+            if followed != rules:
+                details = replace(definition.details, rules=followed)
+                changed.append(replace(definition, details=details))
+        return changed
+
+    def _check_rows(self, old: Definition, new: Definition, rows: Rows) -> None:
+        """Conflict or Invalid where the rows that there are now break what is demanded from now on."""
+        engine = self._of.engine
+        changes = TableChanges.of(Op.INSERT, new.schema, rows[0])
+        for error, _ in new.faults(changes):
+            raise Invalid(f"a row {error.message}", "change such rows first", code=error.code)
+        known = {constraint.name for constraint in old.details.rules.constraints}
+        own = bonds_of(new.relation, new.details.rules, self._of.relations)
+        bonds = Bonds(tuple(bond for bond in own if bond.name not in known))
+        tables = {new.name} | {bond.parent.table for bond in bonds.all if isinstance(bond, Reference)}
+        nets = {}
+        for table in tables:
+            words, counts = rows if table == new.name else engine.snapshot.rows(table)
+            nets[table] = Net(words, np.zeros(len(counts), np.int64), counts)
+        broken = bonds.broken(nets, None, engine.dictionary)
+        if broken is not None:
+            raise broken.error
+
+    def _check_history(self, new: Definition, delta: np.ndarray) -> None:
+        """The rows of all epochs that can be read: they get new columns too."""
+        words = delta[:-2]
+        for place, column in enumerate(new.schema.columns):
+            if not column.nullable and (words[place] == NULL).any():
+                raise Invalid(
+                    f"column {column.name} of table {new.name} would be NULL, and is NOT NULL",
+                    "give it a DEFAULT",
+                    code="null_not_allowed",
+                )
+
+    def _renamed(self, view: Definition, new: Definition, draft: Draft) -> Definition:
+        """A view that reads a table, with the names that the table and its columns have now."""
+        sees = dict(view.details.sees)
+        for name, seen in sees.items():
+            if seen.relation == draft.old.name:
+                for before, after in draft.renamed.items():
+                    seen = seen.renamed_column(before, after)
+                kept = {a: b for a, b in seen.columns.items() if b in new.schema.names}
+                sees[name] = replace(seen, relation=new.name, columns=kept)
+        return replace(view, details=replace(view.details, sees=sees))
+
+    # Views
+
+    def replace_view(self, name: str, sql: str, dialect: str) -> Definition:
+        """Another query under the name of a view; its dependants go on if its columns stay what they are."""
+        of = self._of
+        old = of.get(name, view=True)
+        dependants = of.dependants(name)
+        others = {n: r for n, r in of.relations.items() if n != name}
+        planned = of.view(old.id, name, sql, dialect, of.engine.snapshot.upper - 1, relations=others)
+        for definition in dependants:
+            if definition.name in planned.reads:
+                raise Conflict(
+                    f"view {name} would read itself, through {definition.name}", "a view has WITH RECURSIVE"
+                )
+        new = replace(planned, details=replace(planned.details, comments=old.details.comments))
+        if dependants:
+            _check_columns(old, new, dependants[0])
+
+        def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
+            changing.change(new.record())
+            return []
+
+        self._exchange(old, new, None, (), {}, write)
+        return of.get(name)
+
+    def rename_view(self, name: str, to: str, missing_ok: bool = False) -> None:
+        of = self._of
+        if missing_ok and name not in of.all:
+            return
+        old = of.get(name, view=True)
+        check_name(to)
+        of.must_be_new(to)
+        new = of.view(old.id, to, old.sql, old.dialect, old.created, old.details)
+
+        def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
+            for definition in (new, *changed):
+                changing.change(definition.record())
+            return []
+
+        self._exchange(old, new, Draft.of(old, of), (), {}, write)
+
+    def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
+        """A comment on a table or view, or on a column of it; none any more without a text."""
+        definition = self._of.get(name, view=view)
+        if column is not None and column not in definition.schema.names:
+            raise Invalid(
+                f"{name} has no column {column}",
+                did_you_mean(column, definition.schema.names, f"it has {', '.join(definition.schema.names)}"),
+                code="unknown_column",
+            )
+        new = replace(definition, details=definition.details.commented(column or "", text))
+        with self._of.catalog.changing() as changing:
+            changing.change(new.record())
+        self._of.put(new)
+
+    # What takes the place of what
+
+    def _exchange(
+        self,
+        old: Definition,
+        new: Definition,
+        draft: Draft | None,
+        others: Sequence[Definition],
+        histories: Mapping[str, tuple[np.ndarray, int]],
+        write: Callable[[Definer, Sequence[Definition]], Sequence[Definition]],
+    ) -> None:
+        """Puts a relation in another's place, in the engine with all that reads it, then in the catalog."""
+        of = self._of
+        dependants = of.dependants(old.name)
+        relations = {n: r for n, r in of.relations.items() if n != old.name} | {new.name: new.relation}
+        again = [self._again(view, new, draft, relations) for view in dependants]
+        olds = [old, *dependants]
+        before = {d.name: of.engine.history_of(d.name) for d in olds if not d.is_view}
+        failing = {d.name for d in olds if d.is_view and self._fails(d)}
+        of.withdraw(olds)
+        installed: list[Definition] = []
+        try:
+            for definition in (new, *again):
+                installed.append(self._installed(definition, histories, definition.name in failing))
+            with of.catalog.changing() as changing:
+                changed = write(changing, [*others, *again])
+        except BaseException:
+            of.withdraw([new, *again])
+            for definition in olds:
+                of.put(self._installed(definition, before, definition.is_view))
+            raise
+        kept = {n: d for n, d in of.all.items() if n != old.name}
+        of.replace_all({**kept, **{d.name: d for d in (*installed, *others, *changed)}})
+
+    def _fails(self, view: Definition) -> bool:
+        return view.failure is not None or self._of.engine.snapshot.failure(view.name) is not None
+
+    def _installed(
+        self, definition: Definition, histories: Mapping[str, tuple[np.ndarray, int]], may_fail: bool
+    ) -> Definition:
+        try:
+            self._of.install([definition], histories)
+        except EngineError as error:
+            if not may_fail:
+                raise
+            return replace(definition, failure=error.message)
+        return definition
+
+    def _again(
+        self, view: Definition, new: Definition, draft: Draft | None, relations: dict[str, Relation]
+    ) -> Definition:
+        """A view over what it reads as that will be; Conflict if it would not be what it was."""
+        seeing = view if draft is None else self._renamed(view, new, draft)
+        texts = (view.sql, view.dialect)
+        try:
+            made = self._of.view(view.id, view.name, *texts, view.created, seeing.details, relations)
+        except PlannerError as error:
+            if view.planned is None:
+                return seeing
+            raise Conflict(
+                f"view {view.name} reads {new.name} and could not go on: {error.message}",
+                f"drop {view.name} first",
+                code="in_use",
+            ) from None
+        _check_columns(view, made, view)
+        relations[made.name] = made.relation
+        return made
+
+
+def _check_columns(old: Definition, new: Definition, dependant: Definition) -> None:
+    """Conflict unless a relation has the columns that it had, in order; it may have more behind them."""
+    for place, column in enumerate(old.schema.columns):
+        now = new.schema.columns[place] if place < len(new.schema) else None
+        if now is None or now.name != column.name or now.type != column.type:
+            became = "gone" if now is None else f"{now.name} {now.type}"
+            raise Conflict(
+                f"column {column.name} {column.type} of view {old.name} would be {became}, and view "
+                f"{dependant.name} reads it",
+                f"keep the columns, with new ones behind them, or drop {dependant.name} first",
+                code="in_use",
+            )

@@ -1,0 +1,127 @@
+"""A definition: what a table or a view is, immutable, and replaced when it is altered."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from engine.kernels.words import NULL
+from engine.schema import Schema
+from planner import PlannedQuery
+from planner.relation import Relation
+from service.catalog.details import NO_DETAILS, Details
+from service.catalog.records import Record
+from service.changes.table_changes import Op, TableChanges
+from service.definitions.filling import Fault, Filling, null_fault
+from service.errors import Invalid
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A table or a view. `created` is the newest epoch at its creation; what is about SQL is a view's.
+
+    `id` is never used again, so that what the log says of a dropped table is not taken for its namesake's.
+    A table that was altered has another `layout` in the log than its id; a table has a `filling`.
+    """
+
+    id: int
+    relation: Relation
+    created: int
+    sql: str = ""
+    dialect: str = ""
+    planned: PlannedQuery | None = None
+    failure: str | None = None
+    details: Details = NO_DETAILS
+    layout: int = 0
+    filling: Filling | None = None
+
+    @property
+    def name(self) -> str:
+        return self.relation.name
+
+    @property
+    def logged(self) -> int:
+        """The number by which the log and the saved state know the table."""
+        return self.layout or self.id
+
+    @cached_property
+    def loose(self) -> Schema:
+        """The schema with every column nullable: what a change may leave out, until it is checked."""
+        return Schema(tuple(replace(column, nullable=True) for column in self.relation.schema.columns))
+
+    @cached_property
+    def fillable(self) -> Schema:
+        """The schema with those columns nullable that have a value if none is given."""
+        rules = self.details.rules
+        filled = rules.defaults.keys() | rules.generated.keys() | rules.identities.keys()
+        columns = self.relation.schema.columns
+        return Schema(tuple(replace(c, nullable=c.nullable or c.name in filled) for c in columns))
+
+    def without(self, places: Collection[int]) -> Schema:
+        """The schema with columns nullable that are left out, at the places."""
+        columns = zip(self.relation.schema.columns, self.fillable.columns, strict=True)
+        return Schema(tuple(given if i not in places else left for i, (given, left) in enumerate(columns)))
+
+    @cached_property
+    def strict(self) -> Schema:
+        """The schema with the columns NOT NULL that have become so."""
+        required = self.details.rules.required
+        columns = self.relation.schema.columns
+        return Schema(tuple(replace(c, nullable=c.nullable and c.name not in required) for c in columns))
+
+    @property
+    def schema(self) -> Schema:
+        return self.relation.schema
+
+    @property
+    def key_schema(self) -> Schema:
+        """The columns of the primary key; none without one."""
+        return Schema(tuple(self.schema.columns[i] for i in self.relation.key or ()))
+
+    @property
+    def is_view(self) -> bool:
+        return self.relation.is_view
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The relations that a view reads."""
+        return frozenset(seen.relation for seen in self.details.sees.values())
+
+    def left_out(self) -> list[object]:
+        """The values, as JSON has them, of a row that leaves all of its columns out."""
+        return [None] * len(self.schema) if self.filling is None else self.filling.left_out()
+
+    @property
+    def no_changes(self) -> TableChanges:
+        """The changes of somebody who has none."""
+        return TableChanges.of(Op.INSERT, self.schema, np.zeros((len(self.schema), 0), np.int64))
+
+    def defaults(self) -> np.ndarray:
+        """The same as words, int64[W]."""
+        return np.full(len(self.schema), NULL, np.int64) if self.filling is None else self.filling.defaults()
+
+    def admitted(self, changes: TableChanges) -> TableChanges:
+        """The changes as the table can take them, generated columns computed; Conflict or Invalid."""
+        changes.check(self.name, self.schema, self.relation.key)
+        if self.filling is not None:
+            changes = self.filling.completed(changes)
+        for error, bad in self.faults(changes):
+            raise Invalid(f"change {int(bad.argmax())} {error.message}", code=error.code)
+        return changes
+
+    def faults(self, changes: TableChanges) -> Iterator[Fault]:
+        """What is wrong with complete changes: NULLs first, then CHECKs."""
+        for column, null in changes.nulls(self.relation.key):
+            yield null_fault(column, self.name), null
+        if self.filling is not None:
+            yield from self.filling.faults(changes)
+
+    def record(self) -> Record:
+        """As the catalog keeps it."""
+        schema = None if self.is_view else self.schema
+        key = None if self.is_view else self.relation.key
+        texts = (self.sql, self.dialect)
+        return Record(self.id, self.name, schema, key, *texts, self.created, self.details, self.layout)

@@ -1,0 +1,314 @@
+"""The definitions of tables and views: created, dropped and looked up by name.
+
+`Definitions` belongs to the writer's thread, which alone changes it; `all` is an
+immutable mapping, replaced as a whole, that any thread may read. What the engine has
+made is undone if the catalog database cannot be told, and dropped once it has been, so
+that both have a relation or neither has.
+
+A view whose plan the engine can no longer run when the service starts stays defined,
+with the reason in `failure`; dropping it works as ever.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from types import MappingProxyType
+
+from engine.errors import NameInUse
+from engine.plan.nodes import Node, Source
+from engine.runtime.engine import Engine
+from engine.schema import Schema
+from planner import plan_query
+from planner.relation import Relation
+from planner.suggestions import did_you_mean
+from service.catalog.catalog import Catalog
+from service.catalog.details import NO_DETAILS, Details
+from service.catalog.identity_counters import Counter
+from service.changes.constraints import Bonds, bonds_of, indexes_of
+from service.clock import Clock
+from service.definitions.definition import Definition
+from service.definitions.filling import Filling
+from service.definitions.layouts import History
+from service.definitions.referring import resolved
+from service.definitions.seeing import relations_of, seen_now, sized
+from service.errors import Conflict, Invalid, NotFound
+from service.names import check_columns, check_name
+from service.placement import Placement
+
+_log = logging.getLogger("freshet.definitions")
+
+
+class Definitions:
+    def __init__(
+        self, engine: Engine, catalog: Catalog, clock: Clock, placement: Placement | None = None
+    ) -> None:
+        self.engine = engine
+        self.catalog = catalog
+        self.clock = clock
+        self._placement = placement
+        self.all: Mapping[str, Definition] = MappingProxyType({})
+        self.relations: Mapping[str, Relation] = MappingProxyType({})
+        self.bonds = Bonds()
+
+    def get(self, name: str, *, view: bool | None = None) -> Definition:
+        """The definition called `name`; NotFound if there is none, or none of the kind that `view` says."""
+        found = self.all.get(name)
+        if found is None or (view is not None and found.is_view != view):
+            what = {None: "table or view", True: "view", False: "table"}[view]
+            alike = (other for other, it in self.all.items() if view is None or it.is_view == view)
+            hint = did_you_mean(name, alike)
+            if found is not None:
+                hint = f"{name} is a {'view' if found.is_view else 'table'}"
+            raise NotFound(f"there is no {what} called {name}", hint)
+        return found
+
+    # Creating and dropping
+
+    def create_table(
+        self,
+        name: str,
+        schema: Schema,
+        key: tuple[int, ...] | None,
+        exists_ok: bool = False,
+        details: Details = NO_DETAILS,
+    ) -> Definition:
+        check_name(name)
+        check_columns(schema.names)
+        if name in self.all and exists_ok and not self.all[name].is_view:
+            return self.all[name]
+        self.must_be_new(name)
+        schema = _with_key(schema, key)
+        relation = Relation(name, schema, Source(name, schema), key)
+        rules = resolved(details.rules, relation, self.all)
+        details = replace(details, rules=rules)
+        definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)
+        with self.undone_by(lambda: self.withdraw([definition])):
+            self.install([definition], {})
+            with self.catalog.changing() as changing:
+                id = changing.add(definition.record())
+        return self.put(self.table(id, relation, definition.created, details))
+
+    def create_view(self, name: str, sql: str, dialect: str) -> Definition:
+        check_name(name)
+        self.must_be_new(name)
+        definition = self.view(0, name, sql, dialect, self.engine.snapshot.upper - 1)
+        with self.undone_by(lambda: self.withdraw([definition])):
+            self.install([definition], {})
+            with self.catalog.changing() as changing:
+                id = changing.add(definition.record())
+        return self.put(replace(definition, id=id))
+
+    def drop(
+        self, names: Sequence[str], *, view: bool, missing_ok: bool = False, cascade: bool = False
+    ) -> list[Definition]:
+        """Drops views or tables; Conflict while others read them, which go too with `cascade`."""
+        dropped = [self.get(name, view=view) for name in names if not missing_ok or name in self.all]
+        going = {definition.name: definition for definition in dropped}
+        for definition in dropped:
+            for reader in self.dependants(definition.name):
+                if reader.name not in going and not cascade:
+                    readers = ", ".join(sorted(d.name for d in self.readers(definition.name)))
+                    kind = "view" if definition.is_view else "table"
+                    raise Conflict(
+                        f"{kind} {definition.name} is read by {readers}",
+                        f"drop {reader.name} first",
+                        code="in_use",
+                    )
+                going[reader.name] = reader
+        changed = self._released(going, cascade)
+        with self.catalog.changing() as changing:
+            for definition in going.values():
+                changing.remove(definition.id)
+            for definition in changed:
+                changing.change(definition.record())
+        for definition in changed:
+            needed = self.indexes(definition)
+            self.drop_indexes(set(self.indexes(self.all[definition.name])) - needed.keys())
+        self.withdraw(self.in_order(going.values()))
+        kept = {n: d for n, d in self.all.items() if n not in going}
+        self.replace_all({**kept, **{d.name: d for d in changed}})
+        return dropped
+
+    def _released(self, going: Mapping[str, Definition], cascade: bool) -> list[Definition]:
+        """The tables whose foreign keys refer to ones that go, without these; Conflict unless `cascade`."""
+        changed = []
+        for definition in self.all.values():
+            rules = definition.details.rules
+            lost = [c for c in rules.constraints if getattr(c, "table", None) in going]
+            if definition.name in going or not lost:
+                continue
+            if not cascade:
+                raise Conflict(
+                    f"constraint {lost[0].name} of table {definition.name} refers to what is dropped",
+                    f"drop {definition.name} or its constraint first",
+                    code="in_use",
+                )
+            kept = tuple(c for c in rules.constraints if c not in lost)
+            details = replace(definition.details, rules=replace(rules, constraints=kept))
+            changed.append(self.table_like(definition, details=details))
+        return changed
+
+    # Definitions made, without being put anywhere
+
+    def table(
+        self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
+    ) -> Definition:
+        """A table; a PlannerError for an expression of its rules that cannot be computed."""
+        filling = Filling(relation, details.rules, self.engine.dictionary, partial(Counter, self.catalog, id))
+        return Definition(id, relation, created, details=details, layout=layout, filling=filling)
+
+    def table_like(
+        self, table: Definition, relation: Relation | None = None, details: Details | None = None
+    ) -> Definition:
+        """The table with another relation or other details."""
+        made = self.table(table.id, relation or table.relation, table.created, details or table.details)
+        return replace(made, layout=table.layout)
+
+    def view(
+        self,
+        id: int,
+        name: str,
+        sql: str,
+        dialect: str,
+        created: int,
+        details: Details = NO_DETAILS,
+        relations: Mapping[str, Relation] | None = None,
+    ) -> Definition:
+        """A view, planned over `relations` (those that there are): as it sees them, or all if that is new."""
+        among = self.relations if relations is None else relations
+        sees = details.sees
+        scope = relations_of(sees, among) if sees else sized(among, self.engine.rows)
+        planned = plan_query(sql, scope, dialect)
+        check_columns(planned.schema.names)
+        if not sees:
+            details = replace(details, sees=seen_now(planned.reads, scope))
+        relation = Relation(name, planned.schema, planned.plan, None, True)
+        return Definition(id, relation, created, sql, dialect, planned, None, details)
+
+    # The engine
+
+    def install(self, definitions: Sequence[Definition], histories: Mapping[str, History]) -> None:
+        """Lets the engine have tables, with histories, and views, each after what it reads.
+
+        EngineError for one that it cannot have; those before it are there.
+        """
+        for definition in definitions:
+            if definition.failure is not None:
+                continue
+            if definition.is_view:
+                self.compute(definition.name, definition.relation.plan)
+                continue
+            name, relation = definition.name, definition.relation
+            self.engine.create_source(name, relation.schema, relation.key, kept=histories.get(name))
+            for index, plan in self.indexes(definition).items():
+                self.compute(index, plan)
+
+    def withdraw(self, definitions: Sequence[Definition]) -> None:
+        """Takes tables and views from the engine, as far as it has them: each before what it reads."""
+        there = self.engine.snapshot.relations
+        for definition in reversed(definitions):
+            if definition.is_view:
+                if definition.name in there:
+                    self.engine.drop_view(definition.name)
+                continue
+            self.drop_indexes(self.indexes(definition))
+            if definition.name in there:
+                self.engine.drop_source(definition.name)
+        self.clock.stop_unless_read()
+
+    def indexes(self, definition: Definition) -> dict[str, Node]:
+        """The indexes of a table, by the name that the engine has for them."""
+        among = {**self.relations, definition.name: definition.relation}
+        return indexes_of(definition.relation, definition.details.rules, among)
+
+    def drop_indexes(self, names: Iterable[str]) -> None:
+        """Takes indexes from the engine, as far as it has them."""
+        for index in names:
+            if index in self.engine.snapshot.relations:
+                self.engine.drop_view(index)
+
+    def compute(self, name: str, plan: Node) -> None:
+        """Lets the engine have a view or an index, computed where one of so many rows is."""
+        self.clock.start_for(plan)
+        placement = self._placement
+        executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
+        self.engine.create_view(name, plan, executor=executor)
+
+    @contextmanager
+    def undone_by(self, undo: Callable[[], None]) -> Iterator[None]:
+        """Takes from the engine what it could not have whole, or the catalog could not be told of."""
+        try:
+            yield
+        except BaseException:
+            undo()
+            raise
+
+    # Who reads whom
+
+    def readers(self, name: str) -> list[Definition]:
+        """The views that read a relation themselves."""
+        return [d for d in self.all.values() if d.is_view and name in d.reads]
+
+    def dependants(self, name: str) -> list[Definition]:
+        """The views that read a relation, themselves or through others, each after what it reads."""
+        found: dict[str, Definition] = {}
+        waiting = [name]
+        while waiting:
+            for reader in self.readers(waiting.pop()):
+                if reader.name not in found:
+                    found[reader.name] = reader
+                    waiting.append(reader.name)
+        return self.in_order(found.values())
+
+    def in_order(self, definitions) -> list[Definition]:
+        """Definitions, each after those that it reads."""
+        among = {d.name: d for d in definitions}
+        ordered: dict[str, Definition] = {}
+
+        def visit(definition: Definition) -> None:
+            if definition.name not in ordered:
+                for name in sorted(definition.reads & among.keys()):
+                    visit(among[name])
+                ordered[definition.name] = definition
+
+        for definition in sorted(among.values(), key=lambda d: d.id):
+            visit(definition)
+        return list(ordered.values())
+
+    @property
+    def newest(self) -> int:
+        """The greatest number by which the log knows one."""
+        return max((max(d.id, d.logged) for d in self.all.values()), default=0)
+
+    # Names
+
+    def must_be_new(self, name: str) -> None:
+        if name in self.all:
+            kind = "view" if self.all[name].is_view else "table"
+            raise NameInUse(f"there is a {kind} called {name} already")
+
+    def put(self, definition: Definition) -> Definition:
+        self.replace_all({**self.all, definition.name: definition})
+        return definition
+
+    def replace_all(self, definitions: Mapping[str, Definition]) -> None:
+        self.relations = MappingProxyType({n: d.relation for n, d in definitions.items()})
+        self.all = MappingProxyType(dict(definitions))
+        tables = [d for _, d in sorted(definitions.items()) if d.details.rules.constraints]
+        bonds = (bonds_of(d.relation, d.details.rules, self.relations) for d in tables)
+        self.bonds = Bonds(tuple(chain.from_iterable(bonds)))
+
+
+def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:
+    """The schema with the columns of its primary key NOT NULL."""
+    if key is None:
+        return schema
+    if not key or len(set(key)) != len(key):
+        raise Invalid("a primary key names each of its columns once, and at least one")
+    columns = tuple(replace(c, nullable=False) if i in key else c for i, c in enumerate(schema.columns))
+    return Schema(columns)

@@ -1,0 +1,275 @@
+"""A table as ALTER TABLE would have it, drawn up action by action."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sqlglot import exp
+
+from engine.codec.numerals import explained
+from engine.plan.nodes import Source
+from engine.schema import Column, Schema
+from planner.errors import UnknownColumn
+from planner.parsing.parse import parse_query
+from planner.relation import Relation
+from planner.statements.alterations import (
+    Action,
+    AddColumn,
+    AddConstraint,
+    DropColumn,
+    DropConstraint,
+    RenameColumn,
+    RenameTable,
+    SetDefault,
+    SetNullable,
+)
+from planner.statements.table_rules import ForeignKey, Rules, Unique
+from planner.suggestions import did_you_mean
+from service.definitions.definition import Definition
+from service.definitions.layouts import Shift
+from service.definitions.referring import resolved
+from service.errors import Conflict, Invalid, NotFound
+
+if TYPE_CHECKING:
+    from service.definitions.definitions import Definitions
+
+
+@dataclass
+class Draft:
+    """`origins` has of each column the place that it has in `old`, None for a new one.
+
+    `moves` says that rows are not what they were, or the table's name; `renamed` are columns, old
+    names to new ones, and `dropped` the old names of columns that go.
+    """
+
+    old: Definition
+    among: Definitions
+    name: str
+    columns: list[Column]
+    origins: list[int | None]
+    key: tuple[str, ...] | None
+    rules: Rules
+    comments: dict[str, str]
+    moves: bool = False
+    renamed: dict[str, str] = field(default_factory=dict)
+    dropped: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, old: Definition, among: Definitions) -> Draft:
+        names, key = old.schema.names, old.relation.key
+        return cls(
+            old,
+            among,
+            old.name,
+            list(old.schema.columns),
+            list(range(len(names))),
+            None if key is None else tuple(names[i] for i in key),
+            old.details.rules,
+            dict(old.details.comments),
+        )
+
+    def take(self, action: Action) -> None:
+        """Conflict, Invalid, NotFound or a PlannerError if it cannot be done."""
+        match action:
+            case AddColumn():
+                self._add_column(action)
+            case DropColumn(name=name, if_exists=if_exists):
+                if not (if_exists and name not in self._names):
+                    self._drop_column(name)
+            case RenameColumn(name=name, to=to):
+                self._rename_column(name, to)
+            case RenameTable(to=to):
+                self.name = to
+                self.moves = True
+                mine = self.old.name
+                self.rules = self.rules.with_targets(lambda f: replace(f, table=to) if f.table == mine else f)
+            case AddConstraint(rules=rules):
+                self._add_rules(rules)
+            case DropConstraint():
+                self._drop_constraint(action)
+            case SetDefault(name=name, text=text):
+                self._place(name)
+                defaults = {n: t for n, t in self.rules.defaults.items() if n != name}
+                self.rules = replace(
+                    self.rules, defaults=defaults if text is None else {**defaults, name: text}
+                )
+            case SetNullable(name=name, nullable=nullable):
+                self._set_nullable(name, nullable)
+
+    def definition(self) -> Definition:
+        """The table as it will be. A PlannerError where its rules cannot be."""
+        relation = self._relation()
+        rules = resolved(self.rules, relation, self._others())
+        details = replace(self.old.details, rules=rules, comments=self.comments)
+        return self.among.table_like(self.old, relation, details)
+
+    def shift(self, new: Definition) -> Shift:
+        """What makes rows of the new layout of rows of the old one."""
+        defaults = new.filling.defaults().tolist() if new.filling is not None else []
+        words, texts = [], []
+        for place, origin in enumerate(self.origins):
+            if origin is None:
+                word = defaults[place]
+                needs_text = explained(np.array([word]), new.schema.types[place]).size > 0
+                words.append(word)
+                texts.append(self.among.engine.dictionary.text(word) if needs_text else None)
+        places = tuple(-1 if origin is None else origin for origin in self.origins)
+        return Shift(places, tuple(words), tuple(texts))
+
+    # Actions
+
+    def _add_column(self, action: AddColumn) -> None:
+        column = action.column
+        if column.name in self._names:
+            if action.if_not_exists:
+                return
+            raise Conflict(f"table {self.name} has a column {column.name} already", code="duplicate_column")
+        self.columns.append(column)
+        self.origins.append(None)
+        self.moves = True
+        if action.comment is not None:
+            self.comments[column.name] = action.comment
+        self._add_rules(action.rules)
+
+    def _drop_column(self, name: str) -> None:
+        place = self._place(name)
+        if self.key is not None and name in self.key:
+            raise Conflict(f"column {name} is of the primary key of table {self.name}", code="in_use")
+        for other, text in self.rules.generated.items():
+            if name in text.columns():
+                raise Conflict(f"column {other} is computed from column {name}", code="in_use")
+        gone = [c for c in self.rules.constraints if name in c.columns]
+        for constraint in gone:
+            self._check_free(constraint)
+        kept = tuple(c for c in self.rules.constraints if c not in gone)
+        self.rules = replace(self.rules.without_column(name), constraints=kept)
+        self.comments.pop(name, None)
+        if self.origins[place] is not None:
+            self.dropped.append(self.old.schema.names[self.origins[place] or 0])
+        del self.columns[place], self.origins[place]
+        self.moves = True
+
+    def _rename_column(self, name: str, to: str) -> None:
+        place = self._place(name)
+        if to in self._names:
+            raise Conflict(f"table {self.name} has a column {to} already", code="duplicate_column")
+        self.columns[place] = replace(self.columns[place], name=to)
+        self.rules = self.rules.with_renamed_column(name, to).with_targets(
+            lambda f: self._with_target(f, name, to)
+        )
+        self.key = None if self.key is None else tuple(to if n == name else n for n in self.key)
+        self.comments = {to if n == name else n: text for n, text in self.comments.items()}
+        origin = self.origins[place]
+        if origin is not None:
+            self.renamed[self.old.schema.names[origin]] = to
+
+    def _with_target(self, foreign: ForeignKey, name: str, to: str) -> ForeignKey:
+        if foreign.table != self.old.name:
+            return foreign
+        return replace(foreign, target=tuple(to if n == name else n for n in foreign.target))
+
+    def _add_rules(self, rules: Rules) -> None:
+        for constraint in rules.constraints:
+            if self.rules.find(constraint.name) is not None:
+                raise Conflict(
+                    f"table {self.name} has a constraint {constraint.name} already",
+                    "name it: ADD CONSTRAINT name ...",
+                    code="name_in_use",
+                )
+            for name in constraint.columns:
+                self._place(name)
+        self.rules = self.rules.merged(rules)
+
+    def _drop_constraint(self, action: DropConstraint) -> None:
+        found = self.rules.find(action.name)
+        if found is None:
+            if action.if_exists:
+                return
+            names = [c.name for c in self.rules.constraints]
+            raise NotFound(
+                f"table {self.name} has no constraint {action.name}",
+                did_you_mean(action.name, names, f"it has {', '.join(names)}" if names else ""),
+                code="unknown_constraint",
+            )
+        self._check_free(found)
+        kept = tuple(c for c in self.rules.constraints if c is not found)
+        self.rules = replace(self.rules, constraints=kept)
+
+    def _check_free(self, constraint: object) -> None:
+        """Conflict where a foreign key needs that columns are UNIQUE."""
+        if not isinstance(constraint, Unique):
+            return
+        for other in self.among.all.values():
+            for foreign in other.details.rules.of(ForeignKey):
+                if foreign.table == self.old.name and set(foreign.target) == set(constraint.columns):
+                    raise Conflict(
+                        f"constraint {foreign.name} of table {other.name} refers to constraint "
+                        f"{constraint.name}",
+                        f"drop {foreign.name} first",
+                        code="in_use",
+                    )
+
+    def _set_nullable(self, name: str, nullable: bool) -> None:
+        place = self._place(name)
+        required = tuple(n for n in self.rules.required if n != name)
+        if not nullable:
+            required = (*required, name) if self.columns[place].nullable else required
+        elif not self.columns[place].nullable:
+            if self.key is not None and name in self.key:
+                raise Invalid(f"column {name} is of the primary key of table {self.name}")
+            self.columns[place] = replace(self.columns[place], nullable=True)
+            self.moves = True
+        self.rules = replace(self.rules, required=required)
+
+    # What there is
+
+    @property
+    def _names(self) -> list[str]:
+        return [column.name for column in self.columns]
+
+    def _place(self, name: str) -> int:
+        if name not in self._names:
+            raise UnknownColumn(
+                f'table "{self.name}" has no column "{name}"',
+                did_you_mean(name, self._names, f"it has {', '.join(self._names)}"),
+            )
+        return self._names.index(name)
+
+    def _relation(self) -> Relation:
+        schema = Schema(tuple(self.columns))
+        key = None if self.key is None else tuple(schema.index(name) for name in self.key)
+        plan = Source(self.name, schema) if self.moves else self.old.relation.plan
+        return Relation(self.name, schema, plan, key)
+
+    def _others(self) -> dict[str, Definition]:
+        return {n: d for n, d in self.among.all.items() if n != self.old.name}
+
+
+def columns_lost(table: Definition, dropped: Collection[str], readers: Iterable[Definition]) -> None:
+    """Conflict where a view's text can mean a column that is dropped."""
+    for view in readers:
+        for name, seen in view.details.sees.items():
+            if seen.relation != table.name:
+                continue
+            for old, now in seen.columns.items():
+                if now in dropped and _mentions(view, name, old):
+                    raise Conflict(
+                        f"view {view.name} reads column {now} of table {table.name}",
+                        f"drop {view.name} first",
+                        code="in_use",
+                    )
+
+
+def _mentions(view: Definition, relation: str, column: str) -> bool:
+    """Whether a column of a relation may be meant somewhere in a view's query."""
+    tree = parse_query(view.sql, view.dialect)
+    if any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star)):
+        return True
+    others = {t.alias_or_name for t in tree.find_all(exp.Table) if t.name.lower() != relation.lower()}
+    for node in tree.find_all(exp.Column):
+        if node.name.lower() == column.lower() and node.table not in others:
+            return True
+    return False

@@ -1,0 +1,182 @@
+"""What a table makes of its rows by itself, and what it demands of each row alone.
+
+A column that is left out takes its DEFAULT, a generated column is computed from the others
+whatever was given, and then NOT NULL and CHECK are judged. Compiled once for a table; any thread
+may use it. What rows demand of each other is judged by `service/changes/constraints.py`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+
+from engine.codec import decode_rows
+from engine.kernels.words import NULL
+from engine.plan.expressions import Expression
+from engine.scalar import Program
+from engine.schema import BOOLEAN
+from engine.state.dictionary import Dictionary
+from planner.adhoc.rowwise import default_expression, moves, row_expressions
+from planner.errors import InvalidQuery, PlannerError
+from planner.relation import Relation
+from planner.statements.table_rules import Check, Rules
+from service.catalog.identity_counters import Counter
+from service.changes.table_changes import TableChanges
+from service.errors import Invalid
+
+
+@contextmanager
+def _naming(what: str) -> Iterator[None]:
+    """Puts what is concerned before a planner's message."""
+    try:
+        yield
+    except PlannerError as error:
+        raise type(error)(f"{what}: {error.message}", error.hint) from None
+
+
+Fault = tuple[Invalid, np.ndarray]
+"""What is wrong, as an error that lacks the name of the row, and with which changes, bool[n]."""
+
+
+class Filling:
+    def __init__(
+        self,
+        relation: Relation,
+        rules: Rules,
+        dictionary: Dictionary,
+        counter: Callable[[int], Counter],
+    ) -> None:
+        """A PlannerError, which names the column or constraint, for an expression that cannot be computed."""
+        self._relation = relation
+        self._dictionary = dictionary
+        self._defaults: dict[int, tuple[Program, bool]] = {}
+        schema = relation.schema
+        for name, text in rules.defaults.items():
+            with _naming(f"the default of column {name}"):
+                if name in rules.generated:
+                    raise InvalidQuery("a generated column has none")
+                expression = default_expression(text, schema.types[schema.index(name)])
+            self._defaults[schema.index(name)] = Program((expression,), dictionary), moves(text)
+        self.generated = tuple(schema.index(name) for name in rules.generated)
+        self._counters = [(schema.index(n), counter(i.number)) for n, i in rules.identities.items()]
+        self.always = frozenset(schema.index(n) for n, i in rules.identities.items() if i.always)
+        computed: list[Expression] = []
+        for name, text in rules.generated.items():
+            with _naming(f"generated column {name}"):
+                if text.columns() & rules.generated.keys():
+                    raise InvalidQuery("it reads a generated column", "repeat that one's expression")
+                computed += row_expressions([text], [schema.types[schema.index(name)]], relation)
+        self._generated = Program(tuple(computed), dictionary)
+        self._required = [(name, schema.index(name)) for name in rules.required]
+        self._checks: list[tuple[Check, Program]] = []
+        for check in rules.of(Check):
+            with _naming(f"constraint {check.name}"):
+                (condition,) = row_expressions([check.condition], [BOOLEAN], relation)
+            self._checks.append((check, Program((condition,), dictionary)))
+        self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)
+
+    @property
+    def has_defaults(self) -> bool:
+        return bool(self._defaults)
+
+    def defaults(self) -> np.ndarray:
+        """The row int64[W] of a statement of this moment that names no column."""
+        moving = {i for i, (_, moving) in self._defaults.items() if moving}
+        if not moving:
+            return self._constant
+        row = self._computed(moving, time.time_ns() // 1000)
+        for i in self._defaults.keys() - moving:
+            row[i] = self._constant[i]
+        return row
+
+    def _computed(self, columns: set[int], moment: int) -> np.ndarray:
+        row = np.full(len(self._relation.schema), NULL, np.int64)
+        for i in columns:
+            words, failed = self._defaults[i][0](np.array([[moment]], np.int64))
+            if failed is not None:
+                name = self._relation.schema.names[i]
+                raise Invalid(f"the default of column {name}: {failed.messages[0]}", code="invalid_value")
+            row[i] = words[0, 0]
+        return row
+
+    def left_out(self) -> list[object]:
+        """The values, as JSON has them, of a row that leaves all of its columns out."""
+        if not self._defaults:
+            return [None] * len(self._relation.schema)
+        (row,) = decode_rows(self.defaults()[:, None], self._relation.schema, self._dictionary)
+        return list(row)
+
+    def completed(self, changes: TableChanges) -> TableChanges:
+        """The changes with columns counted that are NULL and count, and generated columns computed.
+
+        Invalid where one cannot be.
+        """
+        return self._generate(self._count(changes))
+
+    def _count(self, changes: TableChanges) -> TableChanges:
+        for place, counter in self._counters:
+            left = np.flatnonzero((changes.words[place] == NULL) & ~changes.removes)
+            if len(left):
+                words = changes.words.copy()
+                words[place, left] = counter.take(len(left))
+                changes = replace(changes, words=words)
+        return changes
+
+    def _generate(self, changes: TableChanges) -> TableChanges:
+        if not self.generated or not len(changes):
+            return changes
+        rows = np.ones(len(changes), np.bool_) if self._relation.key is None else ~changes.removes
+        values, failed = self._generated(np.ascontiguousarray(changes.words[:, rows]))
+        if failed is not None:
+            place = int(np.flatnonzero(rows)[failed.rows[0]])
+            raise Invalid(
+                f"change {place} of table {self._relation.name}: {failed.messages[0]}",
+                "a generated column cannot be computed",
+                code="invalid_value",
+            )
+        words = changes.words.copy()
+        words[np.ix_(np.array(self.generated), np.flatnonzero(rows))] = values
+        return replace(changes, words=words)
+
+    def recomputed(self, delta: np.ndarray) -> np.ndarray:
+        """Differences int64[W + 2, n] with generated columns computed; Invalid where one cannot be."""
+        if not self.generated or not delta.shape[1]:
+            return delta
+        values, failed = self._generated(np.ascontiguousarray(delta[:-2]))
+        if failed is not None:
+            raise Invalid(
+                f"a row of table {self._relation.name}: {failed.messages[0]}",
+                "a generated column cannot be computed",
+                code="invalid_value",
+            )
+        delta = delta.copy()
+        delta[list(self.generated)] = values
+        return delta
+
+    def faults(self, changes: TableChanges) -> Iterator[Fault]:
+        """What is wrong with complete changes, but for NULLs that no row ever had."""
+        table = self._relation.name
+        for column, place in self._required:
+            null = (changes.words[place] == NULL) & ~changes.removes
+            if null.any():
+                yield null_fault(column, table), null
+        for check, program in self._checks:
+            values, failed = program(changes.words)
+            bad = values[0] == 0
+            if failed is not None:
+                bad[failed.rows] = True
+            bad &= ~changes.removes
+            if bad.any():
+                text = f"violates constraint {check.name} of table {table}: CHECK ({check.condition.sql})"
+                yield Invalid(text, code="check_violated"), bad
+
+
+def null_fault(column: str, table: str) -> Invalid:
+    """What is wrong with a row that has a NULL where none may be."""
+    return Invalid(
+        f"has NULL in column {column} of table {table}, which is NOT NULL", code="null_not_allowed"
+    )

@@ -1,0 +1,60 @@
+"""Types that have names: created, dropped, and kept in the catalog's database.
+
+Nothing depends on them: what names one has its definition in the name's place (`planner.parsing.type_names`).
+`all` is immutable, replaced as a whole on the writer's thread, and may be read by any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import orjson
+import sqlalchemy as sa
+
+from engine.errors import NameInUse
+from engine.schema import Type, enumeration
+from planner.suggestions import did_you_mean
+from service.catalog.catalog import Catalog
+from service.catalog.database import metadata
+from service.errors import NotFound
+from service.names import check_name
+
+types = sa.Table(
+    "types",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("labels", sa.Text, nullable=False),
+)
+
+
+class NamedTypes:
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        with catalog.transaction() as connection:
+            rows = connection.execute(sa.select(types)).all()
+        self.all: Mapping[str, Type] = MappingProxyType(
+            {row.name: enumeration(*orjson.loads(row.labels)) for row in rows}
+        )
+
+    def create(self, name: str, type: Type, exists_ok: bool = False) -> None:
+        """Gives a type of labels a name. NameInUse."""
+        check_name(name)
+        if name in self.all:
+            if exists_ok:
+                return
+            raise NameInUse(f"there is a type called {name} already")
+        labels = orjson.dumps(type.labels).decode()
+        with self._catalog.changing() as changing:
+            changing.connection.execute(sa.insert(types).values(name=name, labels=labels))
+        self.all = MappingProxyType({**self.all, name: type})
+
+    def drop(self, name: str, missing_ok: bool = False) -> None:
+        """Takes the name away; what was made with it keeps its labels. NotFound."""
+        if name not in self.all:
+            if missing_ok:
+                return
+            raise NotFound(f"there is no type called {name}", did_you_mean(name, self.all))
+        with self._catalog.changing() as changing:
+            changing.connection.execute(sa.delete(types).where(types.c.name == name))
+        self.all = MappingProxyType({n: type for n, type in self.all.items() if n != name})

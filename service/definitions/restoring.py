@@ -1,0 +1,135 @@
+"""Definitions at a start: from the catalog into a new engine, with the state that is saved.
+
+First the tables, then the views, then the log is read, then what is not saved is computed. A view
+whose plan the engine can no longer run stays defined, with the reason in its `failure`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from engine.errors import EngineError, StoreError
+from engine.plan.nodes import Node, Source
+from engine.runtime.spill import SavedState
+from engine.schema import Schema
+from planner import PlannerError
+from planner.relation import Relation
+from service.catalog.records import Record
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+from service.definitions.layouts import History, Layouts
+
+_log = logging.getLogger("freshet.definitions")
+
+
+class Restoring:
+    """`layouts` are those that the log may speak of. Made when the engine has resumed the saved state."""
+
+    def __init__(self, definitions: Definitions) -> None:
+        self._of = definitions
+        self.layouts = Layouts(definitions.catalog.layouts(), definitions.engine)
+
+    def tables(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
+        """Takes the tables of the catalog into a new engine, with the rows that `state` has of them.
+
+        `is_saved` says of a number of the log whether what has it was there when the state was saved.
+        The tables whose indexes were not, which are computed when the log has been read.
+        """
+        records = [record for record in self._of.catalog.records() if record.schema is not None]
+        histories = self.layouts.histories(records, state, is_saved)
+        for record in records:
+            schema = record.schema or Schema(())
+            relation = Relation(record.name, schema, Source(record.name, schema), record.key)
+            self._of.put(self._of.table(record.id, relation, record.created, record.details, record.layout))
+        rest = []
+        for definition in list(self._of.all.values()):
+            relation = definition.relation
+            saved = state if is_saved(definition.logged) else None
+            kept = self._recomputed(definition, histories.get(definition.name))
+            layout = (relation.schema, relation.key)
+            self._of.engine.create_source(definition.name, *layout, state=saved, kept=kept)
+            maps = (
+                saved is not None and self._map(index, plan, saved)
+                for index, plan in self._of.indexes(definition).items()
+            )
+            if not all(list(maps)):
+                rest.append(definition)
+        return rest
+
+    def _recomputed(self, table: Definition, history: History | None) -> History | None:
+        if history is None or table.filling is None:
+            return history
+        return table.filling.recomputed(history[0]), history[1]
+
+    def views(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
+        """Plans the views of the catalog, and takes those into the engine that are saved; the others."""
+        rest: list[Definition] = []
+        for record in _in_order([record for record in self._of.catalog.records() if record.schema is None]):
+            definition = self._of.put(self._restored(record))
+            if definition.planned is None:
+                continue
+            plan = definition.planned.plan
+            self._of.clock.start_for(plan, state)
+            if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
+                rest.append(definition)
+        return rest
+
+    def current(self, number: int, delta: np.ndarray) -> tuple[str, np.ndarray] | None:
+        """What the log has under a number, as differences of a table as it is; None of one that is gone."""
+        relation = self.layouts.relations.get(number)
+        for table in self._of.all.values():
+            if relation is None and not table.is_view and table.logged == number:
+                return table.name, delta
+            if table.id == relation and table.filling is not None:
+                return table.name, table.filling.recomputed(self.layouts.shifted(number, delta))
+        return None
+
+    def hydrate(self, definition: Definition) -> None:
+        """Computes a view of the catalog, or the indexes of a table, over the history of what it reads."""
+        if not definition.is_view:
+            for index, plan in self._of.indexes(definition).items():
+                if index not in self._of.engine.snapshot.relations:
+                    self._of.compute(index, plan)
+            return
+        try:
+            self._of.compute(definition.name, definition.relation.plan)
+        except EngineError as error:
+            self._of.put(replace(definition, failure=error.message))
+
+    def _map(self, name: str, plan: Node, state: SavedState) -> bool:
+        """Whether the view could be had from its files. A view can be computed where one is damaged."""
+        try:
+            return self._of.engine.restore_view(name, plan, state)
+        except StoreError as error:
+            _log.error("view %s is computed anew: %s", name, error.message)
+            return False
+
+    def _restored(self, record: Record) -> Definition:
+        """A view of the catalog, with the reason if it can no longer be planned."""
+        texts = (record.sql, record.dialect)
+        try:
+            return self._of.view(record.id, record.name, *texts, record.created, record.details)
+        except PlannerError as error:
+            nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
+            return Definition(record.id, nothing, record.created, *texts, None, error.message, record.details)
+
+
+def _in_order(records: Sequence[Record]) -> list[Record]:
+    """Records of views, each after those that it sees; those that see nothing as they were created."""
+    among = {record.name: record for record in records}
+    ordered: dict[str, Record] = {}
+
+    def visit(record: Record) -> None:
+        if record.name not in ordered:
+            for seen in record.details.sees.values():
+                if seen.relation in among:
+                    visit(among[seen.relation])
+            ordered[record.name] = record
+
+    for record in records:
+        visit(record)
+    return list(ordered.values())

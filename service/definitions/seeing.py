@@ -1,0 +1,63 @@
+"""What a view sees: relations under the names, and with the columns, that there were when it was made.
+
+A column that was added since is not among them, so `SELECT *` stays what it was; one that was
+renamed, or whose table was, is there under its old name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from math import log10
+
+from engine.plan.nodes import project
+from engine.schema import Schema
+from planner.relation import Relation
+from service.catalog.details import Seen
+
+FEW = 100
+"""Rows below which a relation counts as one that has not been filled yet."""
+
+
+def seen_now(names: Iterable[str], relations: Mapping[str, Relation]) -> dict[str, Seen]:
+    """How a view that is made now sees what it reads."""
+    return {name: _as_it_is(relations[name]) for name in sorted(names)}
+
+
+def _as_it_is(relation: Relation) -> Seen:
+    return Seen(relation.name, {c: c for c in relation.schema.names}, relation.rows)
+
+
+def sized(relations: Mapping[str, Relation], rows: Callable[[str], int]) -> dict[str, Relation]:
+    """The relations with their numbers of rows, to the power of ten, so that views that are made one after
+    another are planned alike and share what they have in common; none where there are few."""
+    return {name: replace(relation, rows=_power(rows(name))) for name, relation in relations.items()}
+
+
+def _power(rows: int) -> int | None:
+    return None if rows < FEW else 10 ** round(log10(rows))
+
+
+def relations_of(sees: Mapping[str, Seen], relations: Mapping[str, Relation]) -> dict[str, Relation]:
+    """What a view sees, by the names in its query; a relation or column that is gone is not there."""
+    return {
+        name: _seen(name, seen, relations[seen.relation])
+        for name, seen in sees.items()
+        if seen.relation in relations
+    }
+
+
+def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
+    now = relation.schema
+    shown = [(old, now.index(new)) for old, new in seen.columns.items() if new in now.names]
+    if name == relation.name and [(n, i) for i, n in enumerate(now.names)] == shown:
+        return replace(relation, rows=seen.rows)
+    places = tuple(place for _, place in shown)
+    columns = tuple(
+        type(column)(old, column.type, column.nullable)
+        for (old, _), column in zip(shown, (now.columns[i] for i in places), strict=True)
+    )
+    key = None
+    if relation.key is not None and set(relation.key) <= set(places):
+        key = tuple(places.index(i) for i in relation.key)
+    return Relation(name, Schema(columns), project(relation.plan, places), key, relation.is_view, seen.rows)

@@ -1,0 +1,1 @@
+"""The HTTP door: what every request passes, and the routes."""

@@ -1,0 +1,107 @@
+"""Request bodies: received up to the limit, decompressed, worked on where their size allows.
+
+A small body is worked on in the event loop, a larger one in a thread, and large ones take turns in threads of
+their own, so that those who read are not kept waiting. Decompression belongs to the work: what
+waits is as small as it came. The limit counts what comes out of it, while it comes out.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pyarrow as pa
+from starlette.requests import Request
+from starlette.types import Message
+
+from service.errors import BadRequest, UnsupportedFormat
+from service.settings.budget import too_large
+
+T = TypeVar("T")
+
+INLINE = 1 << 15
+"""Bytes of a body up to which it is worked on in the event loop."""
+LARGE = 1 << 20
+"""Bytes from which on bodies, and all that may grow when they are decoded, take turns."""
+TURNS = 2
+"""Large bodies that are worked on at a time."""
+_CODECS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body as it came: `codec` is its compression, None if it has none."""
+
+    received: bytes
+    codec: str | None
+    limit: int
+
+    def plain(self) -> bytes:
+        """Decompressed; BadRequest or TooLarge."""
+        return self.received if self.codec is None else _decompress(self.received, self.codec, self.limit)
+
+
+async def receive(request: Request, limit: int) -> Body:
+    """The body, which the app's gate keeps below the limit. UnsupportedFormat before it is received."""
+    encoding = request.headers.get("content-encoding", "identity").lower()
+    codec = None
+    if encoding != "identity":
+        codec = _CODECS.get(encoding)
+        if codec is None:
+            raise UnsupportedFormat(
+                f"content encoding {encoding[:100]} is not supported", "gzip and zstd are"
+            )
+    return Body(await request.body(), codec, limit)
+
+
+async def read(request: Request, limit: int) -> bytes:
+    """The whole body, decompressed. TooLarge, BadRequest or UnsupportedFormat."""
+    body = await receive(request, limit)
+    return body.received if body.codec is None else await asyncio.to_thread(body.plain)
+
+
+def limited(request: Request, limit: int) -> Request:
+    """The request with a limit of its own for its body: TooLarge for whoever receives more."""
+    received = 0
+
+    async def receive() -> Message:
+        nonlocal received
+        message = await request.receive()
+        received += len(message.get("body", b""))
+        if received > limit:
+            raise too_large(limit, "FRESHET_SQL_LIMIT")
+        return message
+
+    return Request(request.scope, receive)
+
+
+class Turns:
+    """Where bodies are worked on. Made by the app, which closes it."""
+
+    def __init__(self) -> None:
+        self._large = ThreadPoolExecutor(TURNS, "freshet-bodies")
+
+    async def work_on(self, body: Body, work: Callable[[], T], may_grow: bool = False) -> T:
+        """Calls `work`, here, in a thread, or in turn; `may_grow` says that few bytes may be much work."""
+        size = len(body.received)
+        if body.codec is not None or may_grow or size > LARGE:
+            return await asyncio.get_running_loop().run_in_executor(self._large, work)
+        return work() if size <= INLINE else await asyncio.to_thread(work)
+
+    def close(self) -> None:
+        """What has begun ends in its own time."""
+        self._large.shutdown(wait=False, cancel_futures=True)
+
+
+def _decompress(body: bytes, codec: str, limit: int) -> bytes:
+    try:
+        with pa.CompressedInputStream(pa.BufferReader(body), codec) as stream:
+            plain = stream.read(limit + 1)
+    except (OSError, pa.ArrowException) as error:
+        raise BadRequest(f"the body is not {codec}: {error}", code="invalid_encoding") from None
+    if len(plain) > limit:
+        raise too_large(limit)
+    return plain

@@ -1,0 +1,61 @@
+"""The gate: what every request passes before a route sees it.
+
+It refuses callers that `service/http/origins.py` does not know, counts answers by status, and stops
+bodies: one at its limit, and all together at a multiple of it, so that many that arrive at once
+do not fill the memory. A bare ASGI layer: every request passes it.
+"""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.errors import Overloaded
+from service.http.origins import Origins
+from service.metrics import Counter
+from service.problems import refused
+from service.settings.budget import too_large
+
+TOGETHER = 4
+"""All bodies that are in memory at a time are no more than so many of the largest size."""
+
+
+class Gate:
+    def __init__(self, app: ASGIApp, counter: Counter, body_limit: int, origins: Origins) -> None:
+        self._app = app
+        self._counter = counter
+        self._body_limit = body_limit
+        self._origins = origins
+        self._held = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+
+        async def counted(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._counter.add(1, (("status", str(message["status"])),))
+            await send(message)
+
+        refusal = self._origins.refusal(scope)
+        if refusal is not None:
+            await refused(refusal)(scope, receive, counted)
+            return
+        received = 0
+
+        async def limited() -> Message:
+            nonlocal received
+            message = await receive()
+            size = len(message.get("body", b""))
+            received += size
+            self._held += size
+            if received > self._body_limit:
+                raise too_large(self._body_limit)
+            if self._held > TOGETHER * self._body_limit:
+                raise Overloaded("the bodies of other requests fill the memory", "try again later")
+            return message
+
+        try:
+            await self._app(scope, limited, counted)
+        finally:
+            self._held -= received

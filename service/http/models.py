@@ -1,0 +1,224 @@
+"""The JSON shapes of definitions, in requests and answers."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any, Literal
+
+import sqlglot
+from pydantic import BaseModel, ConfigDict, Field
+from sqlglot import exp
+
+from engine.schema import Column, Schema, Type
+from planner.parsing.type_names import Types
+from planner.sql_types import data_type
+from planner.statements.show_create import constraint_text
+from planner.statements.table_rules import Check, Constraint, Unique
+from service.definitions.definition import Definition
+from service.errors import Invalid
+from service.names import fold
+from service.pipeline.jobs import Job
+
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _is_missing(value: object) -> bool:
+    return value is None
+
+
+class ColumnModel(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    type: str = Field(examples=["BIGINT", "NUMERIC(10, 2)", "TEXT"])
+    nullable: bool = True
+
+
+class ShownColumn(ColumnModel):
+    """Members without a value are left out."""
+
+    default: str | None = Field(default=None, exclude_if=_is_missing)
+    generated: str | None = Field(default=None, exclude_if=_is_missing)
+    comment: str | None = Field(default=None, exclude_if=_is_missing)
+
+
+class ConstraintModel(BaseModel):
+    name: str
+    type: Literal["CHECK", "UNIQUE", "FOREIGN KEY"]
+    definition: str
+
+
+class NewTable(BaseModel):
+    """Either `sql`, a CREATE TABLE statement, or `name` and `columns`."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    sql: str | None = None
+    dialect: str = "postgres"
+    name: str | None = None
+    columns: list[ColumnModel] | None = None
+    primary_key: list[str] | None = None
+
+
+class NewView(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    sql: str
+    dialect: str = "postgres"
+
+
+class TableModel(BaseModel):
+    """`primary_key` is empty for a bag; `constraints` and `comment` are left out where there are none."""
+
+    name: str
+    columns: list[ShownColumn]
+    primary_key: list[str]
+    constraints: list[ConstraintModel] | None = Field(default=None, exclude_if=_is_missing)
+    comment: str | None = Field(default=None, exclude_if=_is_missing)
+
+
+class CreatedTable(TableModel):
+    epoch: int
+
+
+class Tables(BaseModel):
+    tables: list[TableModel]
+
+
+class ViewModel(BaseModel):
+    """`state` is `ready`, `errors` (rows fail: see `errors`) or `quarantined` (see `reason`)."""
+
+    name: str
+    sql: str
+    dialect: str
+    columns: list[ShownColumn]
+    state: str
+    reason: str | None = None
+    comment: str | None = Field(default=None, exclude_if=_is_missing)
+
+
+class CreatedView(ViewModel):
+    epoch: int
+
+
+class Views(BaseModel):
+    views: list[ViewModel]
+
+
+class ProblemModel(BaseModel):
+    """An RFC 9457 problem."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    hint: str = ""
+    position: dict[str, int] | None = None
+
+
+class JobModel(BaseModel):
+    """A load or an export. It is `running` from when it is taken; `started` says when its turn came.
+    `progress` is from 0 to 1; `error` says why it failed."""
+
+    id: str
+    state: Literal["running", "done", "failed", "cancelled"]
+    progress: float
+    rows: int | None = None
+    epoch: int | None = None
+    error: ProblemModel | None = None
+    created: datetime
+    started: datetime | None = None
+    ended: datetime | None = None
+
+
+def job_members(job: Job, progress: float) -> dict[str, Any]:
+    """The members of a `JobModel`."""
+    return {
+        "id": job.id,
+        "state": job.state,
+        "progress": round(progress, 3),
+        "rows": job.rows,
+        "epoch": job.epoch,
+        "error": job.error,
+        "created": _moment(job.created_at),
+        "started": _moment(job.started_at),
+        "ended": _moment(job.ended_at),
+    }
+
+
+def _moment(microseconds: int | None) -> datetime | None:
+    return None if microseconds is None else _1970 + timedelta(microseconds=microseconds)
+
+
+def column_models(schema: Schema) -> list[ColumnModel]:
+    return [ColumnModel(name=c.name, type=str(c.type), nullable=c.nullable) for c in schema.columns]
+
+
+def shown_columns(definition: Definition) -> list[ShownColumn]:
+    """The columns of a table or view, with what there is to say of each beside its type."""
+    rules, comments = definition.details.rules, definition.details.comments
+    defaults = {name: text.sql for name, text in rules.defaults.items()}
+    generated = {name: text.sql for name, text in rules.generated.items()}
+    return [
+        ShownColumn(
+            name=c.name,
+            type=str(c.type),
+            nullable=c.nullable,
+            default=defaults.get(c.name),
+            generated=generated.get(c.name),
+            comment=comments.get(c.name),
+        )
+        for c in definition.strict.columns
+    ]
+
+
+def table_model(definition: Definition) -> TableModel:
+    key = definition.relation.key or ()
+    names = definition.schema.names
+    return TableModel(
+        name=definition.name,
+        columns=shown_columns(definition),
+        primary_key=[names[i] for i in key],
+        constraints=[_constraint(c) for c in definition.details.rules.constraints] or None,
+        comment=definition.details.comments.get(""),
+    )
+
+
+def _constraint(constraint: Constraint) -> ConstraintModel:
+    text = constraint_text(constraint)
+    kind: Literal["CHECK", "UNIQUE", "FOREIGN KEY"] = "FOREIGN KEY"
+    if isinstance(constraint, Check | Unique):
+        kind = "CHECK" if isinstance(constraint, Check) else "UNIQUE"
+    return ConstraintModel(name=constraint.name, type=kind, definition=text)
+
+
+def schema_of(columns: list[ColumnModel], types: Types) -> Schema:
+    """The schema that columns of a request mean; Invalid or a PlannerError for a bad name or type."""
+    return Schema(tuple(Column(fold(c.name), type_of(c.type, types), c.nullable) for c in columns))
+
+
+def key_of(names: list[str] | None, schema: Schema) -> tuple[int, ...] | None:
+    """The places of the primary key's columns; None for no key."""
+    if not names:
+        return None
+    folded = [fold(name) for name in names]
+    for name in folded:
+        if name not in schema.names:
+            raise Invalid(f"the primary key names column {name}, which is none", code="unknown_column")
+    return tuple(schema.index(name) for name in folded)
+
+
+def type_of(text: str, types: Types) -> Type:
+    """The type that SQL calls `text`, or one of those that have names.
+
+    Invalid for what is no type, a PlannerError for an unsupported one.
+    """
+    if text.lower() in types:
+        return types[text.lower()]
+    try:
+        parsed = exp.DataType.build(text, dialect="postgres")
+    except (sqlglot.errors.SqlglotError, ValueError):
+        raise Invalid(f"{text!r} is no type", code="invalid_type") from None
+    return data_type(parsed, "postgres")

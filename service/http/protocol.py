@@ -1,0 +1,195 @@
+"""HTTP's connections with limits: how much a head may have, how long anything may take, how many there are.
+
+The server's parser collects a head whatever its size, and waits for it for ever. Here are counted the bytes
+that came since there was progress: a head that was complete, a piece of a body. A head that is too
+large is 431, whatever comes too slowly 408, and a connection too many 503; then it closes, after
+the client has had a moment to read why.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+from service.errors import Problem
+from service.problems import MEDIA_TYPE, document
+from service.settings.connection_limits import ConnectionLimits
+
+_log = logging.getLogger("freshet.http")
+_HEADERS = 100
+"""Headers of a request, trailers included."""
+_PACE = 1 << 16
+"""Bytes of a body that come at least in the time that it may pause."""
+_LINGER = 2.0
+"""Seconds in which a client that is refused may read why, while what it still sends is dropped."""
+_DROPPED = 1 << 22
+"""Bytes that are dropped so."""
+
+
+class LimitedProtocol(HttpToolsProtocol):
+    """One connection. `limits` are a subclass's: the server makes the protocols by itself."""
+
+    limits: ConnectionLimits
+
+    def __init__(self, *server: Any, **options: Any) -> None:
+        super().__init__(*server, **options)
+        self._idle_bytes = 0
+        self._is_between = True
+        self._refusal: Problem | None = None
+        self._is_refused = False
+        self._deadline: asyncio.TimerHandle | None = None
+        self._body_until = 0.0
+        self._body_bytes = 0
+
+    @classmethod
+    def with_limits(cls, limits: ConnectionLimits) -> type[LimitedProtocol]:
+        """The protocol as a server takes it."""
+        return type("Protocol", (cls,), {"limits": limits})
+
+    # The connection
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            self._refuse(
+                Problem(503, code="too_many_connections", detail="the service has too many connections open")
+            )
+            return
+        self._set_deadline(self.limits.head_seconds, self._head_is_late)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._clear_deadline()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        self._idle_bytes += len(data)
+        if self._is_refused:
+            if self._idle_bytes > _DROPPED:
+                self.transport.abort()
+            return
+        if self._is_between and self._deadline is None:
+            self._set_deadline(self.limits.head_seconds, self._head_is_late)
+        super().data_received(data)
+        if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
+            self._refuse(self._large_head())
+
+    def send_400_response(self, msg: str) -> None:
+        self._refuse(self._refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
+
+    # The parser
+
+    def on_message_begin(self) -> None:
+        super().on_message_begin()
+        self._is_between = True
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if len(self.headers) >= _HEADERS:
+            self._refusal = Problem(
+                431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers"
+            )
+            raise ValueError(self._refusal.detail)  # ends the parser's work
+        super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._idle_bytes = self._body_bytes = 0
+        self._is_between = False
+        self._body_until = self.loop.time() + self.limits.body_seconds
+        self._set_deadline(min(self.limits.pause_seconds, self.limits.body_seconds), self._body_is_late)
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        self._idle_bytes = 0
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        self._idle_bytes = 0
+        self._is_between = True
+        self._clear_deadline()
+        super().on_message_complete()
+
+    # Time
+
+    def _set_deadline(self, seconds: float, late: Any) -> None:
+        self._clear_deadline()
+        self._deadline = self.loop.call_later(seconds, late)
+
+    def _clear_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _head_is_late(self) -> None:
+        self._deadline = None
+        if self.flow.read_paused:  # it is us who do not read
+            self._set_deadline(self.limits.head_seconds, self._head_is_late)
+            return
+        if not self._idle_bytes:
+            self.transport.close()  # it never asked for anything
+            return
+        self._refuse(_late(f"the request's head did not come in {self.limits.head_seconds:g} seconds"))
+
+    def _body_is_late(self) -> None:
+        """A body is too slow, unless it went on meanwhile or it is us who do not read it."""
+        now = self.loop.time()
+        if self.flow.read_paused:
+            self._body_until += self.limits.pause_seconds
+        elif self._body_bytes < _PACE or now >= self._body_until:
+            self._refuse(_late("the request's body comes too slowly"))
+            return
+        self._body_bytes = 0
+        left = max(0.0, self._body_until - now)
+        self._set_deadline(min(self.limits.pause_seconds, left), self._body_is_late)
+
+    # Refusals
+
+    def _is_answered(self) -> bool:
+        """Whether the request under way has an answer, if only its beginning; the app gets no more of it."""
+        cycle = self.cycle
+        if cycle.response_complete:
+            return not self._is_between
+        cycle.disconnected = True
+        cycle.message_event.set()
+        return cycle.response_started
+
+    def _unsupported_upgrade_warning(self) -> None:
+        """The request is answered in HTTP/1.1."""
+
+    def _large_head(self) -> Problem:
+        return Problem(
+            431,
+            code="head_too_large",
+            detail=f"the request's head has more than {self.limits.head_bytes} bytes",
+            hint="send what is long in a body",
+        )
+
+    def _refuse(self, problem: Problem) -> None:
+        """Answers with the problem, if nothing is answered yet, and closes the connection in a moment."""
+        self._is_refused = True
+        self._clear_deadline()
+        self._unset_keepalive_if_required()
+        if self.transport.is_closing():
+            return
+        client = self.client[0] if self.client else "a client"
+        _log.info("%s: refused with %d: %s", client, problem.status, problem.detail)
+        if self.cycle is not None and self._is_answered():
+            self.transport.close()
+            return
+        body = document(problem)
+        head = [
+            STATUS_LINE[problem.status],
+            b"content-type: %s\r\n" % MEDIA_TYPE.encode(),
+            b"content-length: %d\r\nconnection: close\r\n\r\n" % len(body),
+        ]
+        self.flow.resume_reading()
+        self.transport.write(b"".join([*head, body]))
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+        self.loop.call_later(_LINGER, self.transport.close)
+
+
+def _late(detail: str) -> Problem:
+    return Problem(408, code="request_timeout", detail=detail)

@@ -1,0 +1,185 @@
+"""Changes of tables: `POST /v1/tables/{table}/deltas` and `POST /v1/deltas`.
+
+These are the service's hot routes. They are plain handlers, without models, and are
+described for OpenAPI by hand, in `OPENAPI`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from service.changes.table_changes import Applied, Idempotency, TableChanges
+from service.decoding.parsing import (
+    ARROW,
+    BINARY,
+    CSV,
+    DEBEZIUM,
+    JSON,
+    NDJSON,
+    PARQUET,
+    check_type,
+    media_type_of,
+    parse,
+    parse_several,
+)
+from service.definitions.definition import Definition
+from service.errors import Invalid
+from service.http.access import runtime_of, turns_of
+from service.http.bodies import receive
+from service.http.routes.strict import check_json, check_parameters
+from service.names import fold
+
+_LONGEST_KEY = 255
+
+
+async def change_table(request: Request) -> Response:
+    check_parameters(request)
+    runtime = runtime_of(request)
+    definition = runtime.definition(fold(request.path_params["table"]), view=False)
+    content_type = request.headers.get("content-type", "")
+    check_type(content_type)
+
+    def read(body: bytes) -> dict[str, TableChanges]:
+        changes = parse(body, content_type, definition, runtime.dictionary, runtime.settings.budget)
+        return {definition.name: changes}
+
+    return await _change(request, read, media_type_of(content_type) in BINARY)
+
+
+async def change_tables(request: Request) -> Response:
+    check_parameters(request)
+    runtime = runtime_of(request)
+    check_json(request)
+
+    def definition_of(name: str) -> Definition:
+        return runtime.definition(name, view=False)
+
+    def read(body: bytes) -> dict[str, TableChanges]:
+        return parse_several(body, definition_of, runtime.dictionary, runtime.settings.budget)
+
+    return await _change(request, read, False)
+
+
+async def _change(
+    request: Request, read: Callable[[bytes], dict[str, TableChanges]], may_grow: bool
+) -> Response:
+    """Has the changes applied that `read` makes of the body."""
+    runtime = runtime_of(request)
+    key = _idempotency_key(request)
+    body = await receive(request, runtime.settings.body_limit)
+
+    def work() -> tuple[dict[str, TableChanges], Idempotency | None]:
+        plain = body.plain()
+        changes = read(plain)
+        if key is None:
+            return changes, None
+        digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
+        return changes, Idempotency(key, digest)
+
+    return _answer(await runtime.apply(*await turns_of(request).work_on(body, work, may_grow)))
+
+
+def _idempotency_key(request: Request) -> str | None:
+    key = request.headers.get("idempotency-key")
+    if key is not None and not 0 < len(key) <= _LONGEST_KEY:
+        raise Invalid(
+            f"an Idempotency-Key has 1 to {_LONGEST_KEY} characters", code="invalid_idempotency_key"
+        )
+    return key
+
+
+def _answer(applied: Applied) -> Response:
+    body = b'{"epoch":%d,"changes":%d}' % (applied.epoch, applied.changes)
+    return Response(body, media_type=JSON)
+
+
+ROUTES = [
+    Route("/v1/tables/{table}/deltas", change_table, methods=["POST"]),
+    Route("/v1/deltas", change_tables, methods=["POST"]),
+]
+
+_ROW = {"type": "object", "description": "Values by column."}
+_CHANGE = {
+    "oneOf": [
+        {"type": "object", "required": [op], "properties": {op: _ROW}, "additionalProperties": False}
+        for op in ("insert", "delete", "upsert")
+    ]
+}
+_CHANGES = {"type": "array", "items": _CHANGE}
+_KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "schema": {"type": "string", "maxLength": _LONGEST_KEY},
+    "description": "Sent again with the same body, the first answer comes back and nothing is applied twice.",
+}
+_ANSWERS = {
+    "200": {
+        "description": "Durable, and visible in every view.",
+        "content": {
+            JSON: {
+                "schema": {
+                    "type": "object",
+                    "required": ["epoch", "changes"],
+                    "properties": {"epoch": {"type": "integer"}, "changes": {"type": "integer"}},
+                }
+            }
+        },
+    },
+    "4XX": {
+        "description": "Nothing was applied.",
+        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    },
+}
+_BYTES = {"schema": {"type": "string", "format": "binary"}}
+
+OPENAPI: dict[str, dict] = {
+    "/v1/tables/{table}/deltas": {
+        "post": {
+            "tags": ["tables"],
+            "summary": "Change a table: one epoch, all or nothing",
+            "operationId": "change_table",
+            "parameters": [
+                {"name": "table", "in": "path", "required": True, "schema": {"type": "string"}},
+                _KEY,
+            ],
+            "requestBody": {
+                "required": True,
+                "content": {
+                    JSON: {"schema": _CHANGES},
+                    NDJSON: {"schema": _CHANGE},
+                    DEBEZIUM: {"schema": {"type": "object", "description": "Envelopes: one, or one a line."}},
+                    CSV: {"schema": {"type": "string"}},
+                    ARROW: _BYTES,
+                    PARQUET: _BYTES,
+                },
+            },
+            "responses": _ANSWERS,
+        }
+    },
+    "/v1/deltas": {
+        "post": {
+            "tags": ["tables"],
+            "summary": "Change several tables in one epoch",
+            "operationId": "change_tables",
+            "parameters": [_KEY],
+            "requestBody": {
+                "required": True,
+                "content": {
+                    JSON: {
+                        "schema": {
+                            "type": "object",
+                            "required": ["tables"],
+                            "properties": {"tables": {"type": "object", "additionalProperties": _CHANGES}},
+                        }
+                    }
+                },
+            },
+            "responses": _ANSWERS,
+        }
+    },
+}

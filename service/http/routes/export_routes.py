@@ -1,0 +1,99 @@
+"""Exports: begin, list, describe, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from service.http.access import pipeline_of, runtime_of
+from service.http.models import JobModel, job_members
+from service.http.routes.row_routes import epoch_of
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.pipeline.exports import KIND, ExportRequest
+from service.pipeline.jobs import Job
+from service.pipeline.pipeline import Pipeline
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/exports", tags=["bulk"])
+
+
+class NewExport(BaseModel):
+    """The rows of a `view` or of a `table`. `as_of` is an epoch or an RFC 3339 time, and the newest epoch
+    without it. The options are Spark's, of the format."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    view: str | None = None
+    table: str | None = None
+    as_of: int | str | None = None
+    format: Literal["parquet", "csv", "json", "orc"]
+    path: str
+    mode: Literal["overwrite", "append", "errorifexists"] = "errorifexists"
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _of_one(self) -> NewExport:
+        if (self.view is None) == (self.table is None):
+            raise ValueError("name either a view or a table")
+        return self
+
+
+class ExportModel(JobModel):
+    """`epoch` is the one whose rows are exported."""
+
+    relation: str
+    format: str
+    path: str
+    mode: str
+    options: dict[str, str | int | float | bool]
+
+
+class ExportList(BaseModel):
+    exports: list[ExportModel]
+
+
+@router.post("", status_code=202)
+async def begin_export(request: Request, new: NewExport, response: Response) -> ExportModel:
+    """Begin to export the rows of a view or a table at an epoch; jobs run one after another."""
+    runtime, pipeline = runtime_of(request), pipeline_of(request)
+    name = new.view if new.view is not None else new.table
+    definition = runtime.definition(fold(str(name)), view=new.view is not None)
+    as_of = None if new.as_of is None else str(new.as_of)
+    epoch = await epoch_of(runtime, as_of, runtime.snapshot.upper - 1)
+    wanted = ExportRequest(definition.name, epoch, new.format, new.path, new.mode, new.options)
+    job = await asyncio.to_thread(pipeline.exports.submit, wanted, definition)
+    response.headers["Location"] = f"/v1/exports/{job.id}"
+    return _model(pipeline, job)
+
+
+@router.get("")
+async def list_exports(request: Request) -> ExportList:
+    """The exports that are remembered, newest first."""
+    pipeline = pipeline_of(request)
+    jobs = await asyncio.to_thread(pipeline.jobs.all, KIND)
+    return ExportList(exports=[_model(pipeline, job) for job in jobs])
+
+
+@router.get("/{export}")
+async def describe_export(request: Request, export: str) -> ExportModel:
+    """How far an export is, and what became of it."""
+    pipeline = pipeline_of(request)
+    return _model(pipeline, await asyncio.to_thread(pipeline.jobs.get, KIND, export))
+
+
+@router.delete("/{export}", status_code=202)
+async def cancel_export(request: Request, export: str) -> ExportModel:
+    """Cancel an export: it ends soon and leaves nothing, unless it has ended already."""
+    pipeline = pipeline_of(request)
+    job = await asyncio.to_thread(pipeline.jobs.get, KIND, export)
+    pipeline.runner.cancel(job)
+    return _model(pipeline, job)
+
+
+def _model(pipeline: Pipeline, job: Job) -> ExportModel:
+    asked: dict[str, Any] = dict(job.request)
+    members = job_members(job, pipeline.runner.progress(job))
+    return ExportModel(**asked | members | {"epoch": asked["epoch"]})

@@ -1,0 +1,94 @@
+"""Loads: begin, list, describe, cancel."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.http.access import pipeline_of
+from service.http.models import JobModel, job_members
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.pipeline.jobs import Job, as_visible
+from service.pipeline.loads import KIND, LoadRequest
+from service.pipeline.pipeline import Pipeline
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/loads", tags=["bulk"])
+
+
+class NewLoad(BaseModel):
+    """`columns` has the table's names of columns that the data calls otherwise. `bad_rows` are those that do
+    not fit the table, `unknown_columns` those that it has not. The options are Spark's, of the format."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    table: str
+    format: Literal["parquet", "csv", "json", "orc", "text", "jdbc"]
+    path: str | None = None
+    options: dict[str, str | int | float | bool] = Field(default_factory=dict)
+    columns: dict[str, str] = Field(default_factory=dict)
+    bad_rows: Literal["fail", "skip"] = "fail"
+    unknown_columns: Literal["fail", "ignore"] = "fail"
+
+
+class LoadModel(JobModel):
+    table: str
+    format: str
+    path: str | None
+    options: dict[str, str | int | float | bool]
+    skipped: int | None = None
+
+
+class LoadList(BaseModel):
+    loads: list[LoadModel]
+
+
+@router.post("", status_code=202)
+async def begin_load(request: Request, new: NewLoad, response: Response) -> LoadModel:
+    """Begin to load data into a table, as one epoch; jobs run one after another."""
+    pipeline = pipeline_of(request)
+    wanted = LoadRequest(
+        fold(new.table),
+        new.format,
+        new.path,
+        new.options,
+        new.columns,
+        new.bad_rows == "skip",
+        new.unknown_columns == "ignore",
+    )
+    job = await asyncio.to_thread(pipeline.loads.submit, wanted)
+    response.headers["Location"] = f"/v1/loads/{job.id}"
+    return _model(pipeline, job)
+
+
+@router.get("")
+async def list_loads(request: Request) -> LoadList:
+    """The loads that are remembered, newest first."""
+    pipeline = pipeline_of(request)
+    jobs = await asyncio.to_thread(pipeline.jobs.all, KIND)
+    return LoadList(loads=[_model(pipeline, job) for job in jobs])
+
+
+@router.get("/{load}")
+async def describe_load(request: Request, load: str) -> LoadModel:
+    """How far a load is, and what became of it."""
+    pipeline = pipeline_of(request)
+    return _model(pipeline, await asyncio.to_thread(pipeline.jobs.get, KIND, load))
+
+
+@router.delete("/{load}", status_code=202)
+async def cancel_load(request: Request, load: str) -> LoadModel:
+    """Cancel a load: it ends soon and leaves nothing, unless it has ended already."""
+    pipeline = pipeline_of(request)
+    job = await asyncio.to_thread(pipeline.jobs.get, KIND, load)
+    pipeline.runner.cancel(job)
+    return _model(pipeline, job)
+
+
+def _model(pipeline: Pipeline, job: Job) -> LoadModel:
+    seen = as_visible(job, pipeline.upper)
+    asked: dict[str, Any] = {name: job.request[name] for name in ("table", "format", "path", "options")}
+    return LoadModel(**job_members(seen, pipeline.runner.progress(job)), **asked, skipped=seen.skipped)

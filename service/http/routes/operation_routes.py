@@ -1,0 +1,112 @@
+"""Whether the service is well: health, readiness, status and metrics."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from dataclasses import asdict
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from fastapi.responses import PlainTextResponse
+
+from engine.runtime.engine import Snapshot
+from service.errors import Unavailable
+from service.http.access import pipeline_of, runtime_of
+from service.http.routes.strict import StrictRoute
+from service.pipeline.exports import KIND as EXPORT
+from service.pipeline.jobs import STATES
+from service.pipeline.loads import KIND as LOAD
+from service.pipeline.pipeline import Pipeline
+from service.running.runtime import Runtime
+
+router = APIRouter(route_class=StrictRoute, tags=["operations"])
+
+VERSION = version("freshet")
+_STARTED = time.monotonic()
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """200 as long as the process answers."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+async def readyz(request: Request) -> dict[str, str]:
+    """200 once everything is recovered, for as long as changes can be made."""
+    if not runtime_of(request).is_running:
+        raise Unavailable("the writer has stopped", "restart")
+    return {"status": "ready"}
+
+
+@router.get("/v1/status")
+async def status(request: Request) -> dict[str, object]:
+    """The newest epoch and some numbers."""
+    runtime, pipeline = runtime_of(request), pipeline_of(request)
+    definitions = runtime.definitions().values()
+    views = [d for d in definitions if d.is_view]
+    snapshot = runtime.snapshot
+    jobs = await asyncio.to_thread(pipeline.jobs.counts)
+    return {
+        "epoch": snapshot.upper - 1,
+        "tables": len(definitions) - len(views),
+        "views": len(views),
+        "quarantined": sorted(d.name for d in views if runtime.failure(d.name)),
+        "waiting": runtime.waiting,
+        "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
+        "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},
+        "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
+        "texts": len(runtime.dictionary),
+        "memory_bytes": resident_bytes(),
+        "uptime_seconds": round(time.monotonic() - _STARTED, 3),
+        "version": VERSION,
+    }
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+async def metrics(request: Request) -> PlainTextResponse:
+    """Metrics in Prometheus' exposition format."""
+    runtime = runtime_of(request)
+    await asyncio.to_thread(refresh, runtime, pipeline_of(request))
+    return PlainTextResponse(runtime.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
+    """Sets the gauges to what is now."""
+    metrics, snapshot = runtime.metrics, runtime.snapshot
+    definitions = runtime.definitions().values()
+    views = [d for d in definitions if d.is_view]
+    bad = sum(1 for d in views if runtime.failure(d.name))
+    metrics.epoch.set(snapshot.upper - 1)
+    metrics.waiting.set(runtime.waiting)
+    metrics.tables.set(len(definitions) - len(views))
+    metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "quarantined"),): bad})
+    metrics.rows.set({(("relation", d.name),): row_count(snapshot, d.name) for d in definitions})
+    metrics.jobs.set(
+        {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}
+    )
+    if runtime.placement is not None:
+        tally = runtime.placement.tally
+        metrics.advances.set({(("where", "process"),): tally.process, (("where", "spark"),): tally.spark})
+    metrics.spark.set({(("state", pipeline.sessions.state),): 1})
+    metrics.memory.set(resident_bytes())
+
+
+def advances(runtime: Runtime) -> dict[str, object]:
+    """How many passes of the engine were computed here and on Spark, and why the last one there."""
+    placement = runtime.placement
+    return {} if placement is None else asdict(placement.tally)
+
+
+def row_count(snapshot: Snapshot, name: str) -> int:
+    """Rows at the newest epoch: the sum of all differences, with no need to see the rows."""
+    relation = snapshot.relations.get(name)
+    return 0 if relation is None else sum(int(batch[:, -1].sum()) for batch in relation.batches)
+
+
+def resident_bytes() -> int:
+    """Resident memory of the process."""
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

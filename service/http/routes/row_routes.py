@@ -1,0 +1,177 @@
+"""The rows of a table or a view at an epoch: JSON pages, or everything as a stream."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Literal
+
+import orjson
+from fastapi import APIRouter, Query, Request
+from starlette.responses import Response, StreamingResponse
+
+from service.decoding.parsing import JSON
+from service.definitions.definition import Definition
+from service.errors import BadRequest, Invalid
+from service.http.access import reader_of, runtime_of
+from service.http.models import column_models
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.reading.page_cursors import Cursor
+from service.reading.reads import Query as RowQuery
+from service.reading.reads import Reading, check_health
+from service.reading.row_formats import OFFERED, STREAMS, json_rows, negotiate
+from service.running.runtime import Runtime
+
+router = APIRouter(route_class=StrictRoute, tags=["rows"])
+
+AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; the newest epoch without it.")]
+Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]
+OrderBy = Annotated[str | None, Query(description="Sort keys, as SQL's ORDER BY takes them.")]
+Limit = Annotated[int | None, Query(ge=0, description="Rows at most.")]
+After = Annotated[str | None, Query(description="`next` of the page before.")]
+Errors = Annotated[Literal["skip"] | None, Query(description="`skip`: read a view that has errors.")]
+
+
+@dataclass(frozen=True)
+class _Wish:
+    """What a request asks for; None where it does not say."""
+
+    as_of: str | None
+    where: str | None
+    order_by: str | None
+    limit: int | None
+    cursor: Cursor | None
+    skip_errors: bool
+
+
+@router.get("/v1/views/{view}/rows")
+async def view_rows(
+    request: Request,
+    view: str,
+    as_of: AsOf = None,
+    where: Where = None,
+    order_by: OrderBy = None,
+    limit: Limit = None,
+    cursor: After = None,
+    errors: Errors = None,
+) -> Response:
+    """The view's rows, as of any epoch that is kept. 409 while rows of it fail."""
+    definition = runtime_of(request).definition(fold(view), view=True)
+    wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip")
+    return await _rows(request, definition, "view", wish)
+
+
+@router.get("/v1/tables/{table}/rows")
+async def table_rows(
+    request: Request,
+    table: str,
+    as_of: AsOf = None,
+    where: Where = None,
+    order_by: OrderBy = None,
+    limit: Limit = None,
+    cursor: After = None,
+) -> Response:
+    """The table's rows, as of any epoch that is kept."""
+    definition = runtime_of(request).definition(fold(table), view=False)
+    wish = _wish(definition, as_of, where, order_by, limit, cursor, False)
+    return await _rows(request, definition, "table", wish)
+
+
+async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish) -> Response:
+    runtime = runtime_of(request)
+    media_type = negotiate(request.headers.get("accept"), OFFERED)
+    settings = runtime.settings
+    if media_type == JSON and (wish.limit or 0) > settings.page_rows_most:
+        raise Invalid(
+            f"limit is {wish.limit}, more than {settings.page_rows_most}",
+            "take pages by cursor, or another format, which has no limit",
+            code="limit_too_large",
+        )
+    reader = reader_of(request)
+    snapshot = runtime.snapshot
+    newest = snapshot.upper - 1
+    epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(runtime, wish.as_of, newest)
+
+    def read() -> Reading:
+        check_health(definition, snapshot, epoch, wish.skip_errors)
+        return reader.read(definition, snapshot, epoch, RowQuery(wish.where, wish.order_by))
+
+    reading = await asyncio.to_thread(read)
+    headers = {"Freshet-Epoch": str(epoch)}
+    if media_type == JSON:
+        body = await asyncio.to_thread(_page, runtime, definition, kind, wish, reading)
+        return Response(body, headers=headers, media_type=JSON)
+    stream = STREAMS[media_type]
+    start = wish.cursor.offset if wish.cursor else 0
+    stop = reading.size if wish.limit is None else min(reading.size, start + wish.limit)
+    pieces = stream.pieces(reading, runtime.dictionary, start, stop)
+    return StreamingResponse(pieces, headers=headers, media_type=stream.media_type)
+
+
+def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, reading: Reading) -> bytes:
+    """The JSON document of one page."""
+    limit = runtime.settings.page_rows if wish.limit is None else wish.limit
+    start = wish.cursor.offset if wish.cursor else 0
+    stop = start + limit
+    following = None
+    if stop < reading.size:
+        following = Cursor(
+            definition.id, reading.epoch, stop, wish.as_of, wish.where, wish.order_by, wish.skip_errors
+        ).encode()
+    return orjson.dumps(
+        {
+            kind: definition.name,
+            "epoch": reading.epoch,
+            "columns": [column.model_dump() for column in column_models(reading.schema)],
+            "rows": json_rows(reading.part(start, stop), reading.schema, runtime.dictionary),
+            "next": following,
+        }
+    )
+
+
+def _wish(
+    definition: Definition,
+    as_of: str | None,
+    where: str | None,
+    order_by: str | None,
+    limit: int | None,
+    cursor: str | None,
+    skip_errors: bool,
+) -> _Wish:
+    """What the parameters ask for; with a cursor, what it was made for, which they may only repeat."""
+    where, order_by = where or None, order_by or None
+    if cursor is None:
+        return _Wish(as_of, where, order_by, limit, None, skip_errors)
+    found = Cursor.decode(cursor)
+    kept = (found.as_of, found.where, found.order_by)
+    given = (as_of, where, order_by)
+    if found.relation != definition.id or any(g not in (None, k) for g, k in zip(given, kept, strict=True)):
+        raise BadRequest(
+            "the cursor belongs to another query", "start again without it", code="cursor_mismatch"
+        )
+    return _Wish(*kept, limit, found, skip_errors or found.skip_errors)
+
+
+async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
+    """The epoch that a client means by its number or by a time; the newest by None."""
+    if as_of is None:
+        return newest
+    if as_of.isdecimal() and as_of.isascii():
+        return int(as_of)
+    return min(await runtime.epoch_at(parse_time(as_of)), newest)
+
+
+def parse_time(text: str) -> datetime:
+    """An RFC 3339 time; BadRequest for anything else. A `+` that a query string made a space is one again."""
+    try:
+        time = datetime.fromisoformat(re.sub(r" (?=\d\d:\d\d$)", "+", text))
+    except ValueError:
+        time = None
+    if time is None or time.tzinfo is None:
+        raise BadRequest(
+            f"as_of is {text!r}", "an epoch, or a time like 2026-01-01T00:00:00Z", code="invalid_as_of"
+        )
+    return time

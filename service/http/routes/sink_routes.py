@@ -1,0 +1,96 @@
+"""Continuous sinks: create, list, describe, drop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.http.access import pipeline_of, runtime_of
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.pipeline.locations import to_write
+from service.pipeline.sinks import Sink, SinkDefinition
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/sinks", tags=["sinks"])
+
+
+class NewSink(BaseModel):
+    """`from` is the first epoch whose changes are wanted; without it, the view as it is and what follows."""
+
+    model_config = ConfigDict(extra="forbid", populate_by_name=True)
+
+    name: str
+    view: str
+    format: Literal["parquet"] = "parquet"
+    path: str
+    first: int | None = Field(default=None, alias="from", ge=0)
+    interval_seconds: float = Field(default=10.0, gt=0, le=86_400)
+
+
+class SinkModel(BaseModel):
+    """`epoch` is the newest whose changes are in files. `reason` says why it failed, or what it waits for."""
+
+    name: str
+    view: str
+    format: str
+    path: str
+    first: int | None = Field(serialization_alias="from")
+    interval_seconds: float
+    state: Literal["running", "failed"]
+    reason: str | None
+    epoch: int | None
+    files: int
+    rows: int
+
+
+class SinkList(BaseModel):
+    sinks: list[SinkModel]
+
+
+@router.post("", status_code=201)
+async def create_sink(request: Request, new: NewSink, response: Response) -> SinkModel:
+    """Begin to append a view's changes to a directory of parquet files, each epoch's exactly once."""
+    runtime = runtime_of(request)
+    path = to_write(new.path, runtime.settings)
+    definition = SinkDefinition(fold(new.name), fold(new.view), str(path), new.first, new.interval_seconds)
+    sink = await asyncio.to_thread(pipeline_of(request).sinks.create, definition)
+    response.headers["Location"] = f"/v1/sinks/{definition.name}"
+    return _model(sink)
+
+
+@router.get("")
+async def list_sinks(request: Request) -> SinkList:
+    """All sinks, by name."""
+    return SinkList(sinks=[_model(sink) for _, sink in sorted(pipeline_of(request).sinks.all.items())])
+
+
+@router.get("/{sink}")
+async def describe_sink(request: Request, sink: str) -> SinkModel:
+    """One sink and how far it has come."""
+    return _model(pipeline_of(request).sinks.get(fold(sink)))
+
+
+@router.delete("/{sink}", status_code=204)
+async def drop_sink(request: Request, sink: str) -> None:
+    """End a sink; its files stay."""
+    await asyncio.to_thread(pipeline_of(request).sinks.drop, fold(sink))
+
+
+def _model(sink: Sink) -> SinkModel:
+    definition, progress = sink.definition, sink.progress
+    return SinkModel(
+        name=definition.name,
+        view=definition.view,
+        format="parquet",
+        path=definition.path,
+        first=definition.first,
+        interval_seconds=definition.interval_seconds,
+        state="running" if progress.failure is None else "failed",
+        reason=progress.failure or sink.trouble,
+        epoch=progress.done,
+        files=progress.files,
+        rows=progress.rows,
+    )

@@ -1,0 +1,129 @@
+"""Streaming sources: create, list, describe, resume, drop."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from service.http.access import pipeline_of, runtime_of
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.pipeline.locations import to_watch
+from service.pipeline.source import Source, State
+from service.pipeline.source_catalog import SourceDefinition
+from service.pipeline.spark_options import Value, reading
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/sources", tags=["sources"])
+
+Envelope = Literal["changes", "debezium"]
+Unit = Literal["milliseconds", "microseconds", "nanoseconds"]
+
+
+class NewSource(BaseModel):
+    """A directory to be watched. With `envelope`, a line is a change as `/deltas` takes it, or Debezium's.
+
+    `timestamps` is the unit of moments that Debezium writes as numbers, where it writes no schema.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    name: str
+    table: str
+    format: Literal["parquet", "csv", "json", "orc", "text"]
+    path: str
+    options: dict[str, Value] = {}
+    envelope: Envelope | None = None
+    timestamps: Unit | None = None
+    trigger_seconds: float = Field(default=1.0, ge=0, le=86_400)
+    files_per_batch: int = Field(default=100, ge=1, le=10_000)
+    bad_rows: Literal["fail", "skip"] = "fail"
+
+
+class SourceModel(BaseModel):
+    """`reason` says why it failed, or what it waits for. Before the first batch there is no `epoch`."""
+
+    name: str
+    table: str
+    format: str
+    path: str
+    options: dict[str, str]
+    envelope: Envelope | None
+    timestamps: Unit | None
+    trigger_seconds: float
+    files_per_batch: int
+    bad_rows: str
+    state: State
+    reason: str | None
+    batches: int
+    rows: int
+    skipped: int
+    last_batch: int | None
+    epoch: int | None
+
+
+class SourceList(BaseModel):
+    sources: list[SourceModel]
+
+
+@router.post("", status_code=201)
+async def create_source(request: Request, new: NewSource, response: Response) -> SourceModel:
+    """Begin to take the files of a directory into a table: each batch of them an epoch, each file once."""
+    path = to_watch(new.path, runtime_of(request).settings)
+    definition = SourceDefinition(
+        fold(new.name),
+        fold(new.table),
+        new.format,
+        str(path),
+        reading("text" if new.envelope else new.format, new.options),
+        new.envelope,
+        new.timestamps,
+        new.trigger_seconds,
+        new.files_per_batch,
+        new.bad_rows,
+    )
+    source = await asyncio.to_thread(pipeline_of(request).sources.create, definition)
+    response.headers["Location"] = f"/v1/sources/{definition.name}"
+    return _model(source)
+
+
+@router.get("")
+async def list_sources(request: Request) -> SourceList:
+    """All sources, by name."""
+    found = sorted(pipeline_of(request).sources.all.items())
+    return SourceList(sources=[_model(source) for _, source in found])
+
+
+@router.get("/{source}")
+async def describe_source(request: Request, source: str) -> SourceModel:
+    """One source and how far it has come."""
+    return _model(pipeline_of(request).sources.get(fold(source)))
+
+
+@router.post("/{source}/resume")
+async def resume_source(request: Request, source: str) -> SourceModel:
+    """Have a source that failed try again, from the batch that it failed at."""
+    return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold(source)))
+
+
+@router.delete("/{source}", status_code=204)
+async def drop_source(request: Request, source: str) -> None:
+    """End a source; the rows that it brought stay."""
+    await asyncio.to_thread(pipeline_of(request).sources.drop, fold(source))
+
+
+def _model(source: Source) -> SourceModel:
+    progress = source.progress
+    taken = progress.last_batch >= 0
+    return SourceModel(
+        **vars(source.definition),
+        state=source.state,
+        reason=progress.failure or source.trouble,
+        batches=progress.last_batch + 1,
+        rows=progress.rows,
+        skipped=progress.skipped,
+        last_batch=progress.last_batch if taken else None,
+        epoch=progress.epoch if taken else None,
+    )

@@ -1,0 +1,90 @@
+"""The SQL door over HTTP: a script in, a result for each statement out."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+from fastapi import APIRouter, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from starlette.responses import Response
+
+from service.decoding.pieces import check_values
+from service.errors import problem_of
+from service.http.access import runtime_of
+from service.http.bodies import read
+from service.http.routes.strict import StrictRoute
+from service.problems import MEDIA_TYPE, members
+from service.sql.script_door import ScriptFailed, SqlDoor
+from service.sql.tasks import Result
+
+router = APIRouter(route_class=StrictRoute, tags=["sql"])
+
+
+class Script(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    sql: str = Field(description="Statements, separated by semicolons.")
+    dialect: str = Field(default="postgres", description="Any that sqlglot reads.")
+
+
+class ColumnResult(BaseModel):
+    name: str
+    type: str
+
+
+class ResultModel(BaseModel):
+    """`columns` and `rows` of a statement that returns rows, `count` where it has a meaning."""
+
+    statement: str
+    epoch: int
+    count: int | None = None
+    columns: list[ColumnResult] | None = None
+    rows: list[list] | None = None
+
+
+class Results(BaseModel):
+    results: list[ResultModel]
+
+
+_BODY = {"required": True, "content": {"application/json": {"schema": Script.model_json_schema()}}}
+
+
+@router.post("/v1/sql", response_model=Results, openapi_extra={"requestBody": _BODY})
+async def run_sql(request: Request) -> Response:
+    """Run a script. It stops at the first statement that fails, whose `index` the problem has."""
+    runtime = runtime_of(request)
+    body = await read(request, runtime.settings.sql_limit)
+    check_values(body)
+    try:
+        script = Script.model_validate_json(body)
+    except ValidationError as error:
+        raise RequestValidationError(error.errors()) from None
+    try:
+        results = await _door(request).run(script.sql, script.dialect)
+    except ScriptFailed as failed:
+        return _failure(failed)
+    return Response(await asyncio.to_thread(_dump, results), media_type="application/json")
+
+
+def _door(request: Request) -> SqlDoor:
+    """The app's door, made when it is first used."""
+    state = request.app.state
+    if getattr(state, "sql_door", None) is None:
+        state.sql_door = SqlDoor(state.runtime)
+    return state.sql_door
+
+
+def _dump(results: list[Result]) -> bytes:
+    return orjson.dumps({"results": [result.document() for result in results]})
+
+
+def _failure(failed: ScriptFailed) -> Response:
+    """The problem of the statement that failed, with its index; what is our own fault is raised."""
+    problem = problem_of(failed.error)
+    if problem is None or problem.status == 500:
+        raise failed.error
+    document = members(problem) | {"index": failed.index}
+    headers = {"Retry-After": "1"} if problem.status in (429, 503) else None
+    return Response(orjson.dumps(document), problem.status, headers, MEDIA_TYPE)

@@ -1,0 +1,70 @@
+"""Strictness that all routes share: parameters that are unknown and bodies that are not JSON are refused.
+
+`StrictRoute` does it for the routes that FastAPI reads the parameters and bodies of, before it
+does; the hand-written ones call the same functions. A body that is no JSON is never tried as JSON: any
+page may send a form, or text, to any address without asking the browser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Coroutine
+from typing import Any
+
+from fastapi.routing import APIRoute
+from starlette.requests import Request
+from starlette.responses import Response
+
+from planner.suggestions import did_you_mean
+from service.decoding.parsing import JSON, media_type_of, unsupported
+from service.errors import Invalid
+from service.http.bodies import limited
+
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class StrictRoute(APIRoute):
+    """A route that knows its parameters, and takes no body but JSON of `FRESHET_SQL_LIMIT` bytes at most."""
+
+    def get_route_handler(self) -> Handler:
+        handle = super().get_route_handler()
+        known = frozenset(field.alias for field in self.dependant.query_params)
+        takes_body = self.body_field is not None or "requestBody" in (self.openapi_extra or {})
+
+        async def strict(request: Request) -> Response:
+            check_parameters(request, known)
+            if takes_body:
+                if has_body(request):
+                    check_json(request)
+                request = limited(request, request.app.state.settings.sql_limit)
+            return await handle(request)
+
+        return strict
+
+
+def check_parameters(request: Request, known: Collection[str] = ()) -> None:
+    """Invalid for a query parameter that the route has not."""
+    for name in request.query_params:
+        if name not in known:
+            takes = f"it takes {', '.join(sorted(known))}" if known else "it takes none"
+            raise Invalid(
+                f"{request.url.path} has no parameter {name[:_LONGEST]!r}",
+                did_you_mean(name[:_LONGEST], known, takes),
+                code="unknown_parameter",
+            )
+
+
+def check_json(request: Request) -> None:
+    """UnsupportedFormat unless the body is said to be JSON."""
+    given = media_type_of(request.headers.get("content-type", ""))
+    if given != JSON and not (given.startswith("application/") and given.endswith("+json")):
+        raise unsupported(given, (JSON,))
+
+
+def has_body(request: Request) -> bool:
+    """Whether a body comes with a request, if only an empty one in chunks."""
+    headers = request.headers
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+_LONGEST = 100
+"""Characters of a client's word that a message repeats."""

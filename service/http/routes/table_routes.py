@@ -1,0 +1,69 @@
+"""Tables: create, list, describe, drop."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter, Request, Response
+
+from planner.parsing.type_names import spelled_out
+from planner.statements.statement_reader import parse_script
+from planner.statements.statements import CreateTable
+from service.catalog.details import Details
+from service.definitions.definition import Definition
+from service.errors import Invalid
+from service.http.access import runtime_of
+from service.http.models import CreatedTable, NewTable, TableModel, Tables, key_of, schema_of, table_model
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.running.runtime import Runtime
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/tables", tags=["tables"])
+
+
+@router.post("", status_code=201)
+async def create_table(request: Request, new: NewTable, response: Response) -> CreatedTable:
+    """Create a table from its columns, or from a CREATE TABLE statement."""
+    runtime = runtime_of(request)
+    if new.sql is not None:
+        definition = await _create_from_sql(runtime, new)
+    elif new.name is None or new.columns is None:
+        raise Invalid("a table needs name and columns, or sql", code="invalid_request")
+    else:
+        schema = schema_of(new.columns, runtime.types())
+        definition = await runtime.create_table(fold(new.name), schema, key_of(new.primary_key, schema))
+    response.headers["Location"] = f"/v1/tables/{definition.name}"
+    return CreatedTable(**table_model(definition).model_dump(), epoch=runtime.snapshot.upper - 1)
+
+
+async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
+    if new.name is not None or new.columns is not None or new.primary_key is not None:
+        raise Invalid("a table is given by sql or by its columns, not both", code="invalid_request")
+    statements = parse_script(spelled_out(new.sql or "", new.dialect, runtime.types()), new.dialect)
+    if len(statements) != 1 or not isinstance(statements[0], CreateTable):
+        raise Invalid("sql is not one CREATE TABLE statement", "/v1/sql takes any", code="invalid_request")
+    statement = statements[0]
+    return await runtime.create_table(
+        statement.name,
+        statement.columns,
+        key_of([f'"{name}"' for name in statement.primary_key or ()], statement.columns),
+        exists_ok=statement.if_not_exists,
+        details=Details(statement.rules, statement.comments),
+    )
+
+
+@router.get("")
+async def list_tables(request: Request) -> Tables:
+    """All tables, by name."""
+    definitions = runtime_of(request).definitions()
+    return Tables(tables=[table_model(d) for _, d in sorted(definitions.items()) if not d.is_view])
+
+
+@router.get("/{table}")
+async def describe_table(request: Request, table: str) -> TableModel:
+    """One table."""
+    return table_model(runtime_of(request).definition(fold(table), view=False))
+
+
+@router.delete("/{table}", status_code=204)
+async def drop_table(request: Request, table: str) -> None:
+    """Drop a table and its history; 409 while a view reads it."""
+    await runtime_of(request).drop_table(fold(table))

@@ -1,0 +1,100 @@
+"""Views: create, list, describe, drop, explain."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Literal
+
+from fastapi import APIRouter, Request, Response
+
+from engine.errors import UnknownName
+from service.definitions.definition import Definition
+from service.errors import Conflict
+from service.http.access import runtime_of
+from service.http.models import CreatedView, NewView, ViewModel, Views, shown_columns
+from service.http.routes.strict import StrictRoute
+from service.names import fold
+from service.running.runtime import Runtime
+
+router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
+
+
+@router.post("", status_code=201)
+async def create_view(request: Request, new: NewView, response: Response) -> CreatedView:
+    """Create a view; it is there, with its history, when this answers."""
+    runtime = runtime_of(request)
+    definition = await runtime.create_view(fold(new.name), new.sql, new.dialect)
+    response.headers["Location"] = f"/v1/views/{definition.name}"
+    return CreatedView(**view_model(runtime, definition).model_dump(), epoch=runtime.snapshot.upper - 1)
+
+
+@router.get("")
+async def list_views(request: Request) -> Views:
+    """All views, by name."""
+    runtime = runtime_of(request)
+    definitions = sorted(runtime.definitions().items())
+    return Views(views=[view_model(runtime, d) for _, d in definitions if d.is_view])
+
+
+@router.get("/{view}")
+async def describe_view(request: Request, view: str) -> ViewModel:
+    """One view."""
+    runtime = runtime_of(request)
+    return view_model(runtime, runtime.definition(fold(view), view=True))
+
+
+@router.delete("/{view}", status_code=204)
+async def drop_view(request: Request, view: str) -> None:
+    """Drop a view; 409 while another view reads it."""
+    await runtime_of(request).drop_view(fold(view))
+
+
+@router.get("/{view}/plan")
+async def explain_view(
+    request: Request,
+    view: str,
+    stage: Literal["logical", "optimized", "dataflow", "supersteps", "analyze"] = "optimized",
+    format: Literal["text", "json", "mermaid"] = "text",
+) -> Response:
+    """What the view's SQL became: its relational form, optimized, what runs, how Spark runs it; or what runs,
+    measured."""
+    runtime = runtime_of(request)
+    definition = runtime.definition(fold(view), view=True)
+    planned = definition.planned
+    reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
+    if planned is None or reason is not None:
+        raise Conflict(f"view {view} has no plan that runs: {reason}", code="view_quarantined")
+    if stage == "analyze":
+        operators = await asyncio.to_thread(runtime.observe, definition.name)
+        explained = planned.analyze(operators, format)
+    else:
+        explained = planned.explain(stage, format)
+    media_type = "application/json" if format == "json" else "text/plain; charset=utf-8"
+    return Response(explained, media_type=media_type)
+
+
+def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
+    state, reason = _state(runtime, definition)
+    return ViewModel(
+        name=definition.name,
+        sql=definition.sql,
+        dialect=definition.dialect,
+        columns=shown_columns(definition),
+        state=state,
+        reason=reason,
+        comment=definition.details.comments.get(""),
+    )
+
+
+def _state(runtime: Runtime, definition: Definition) -> tuple[str, str | None]:
+    """The state of a view, and why it is not ready."""
+    snapshot = runtime.snapshot
+    try:
+        reason = definition.failure or snapshot.failure(definition.name)
+        errors = [] if reason else snapshot.errors(definition.name)
+    except UnknownName:
+        # Dropped between the look at the definitions and this one.
+        return "ready", None
+    if reason is not None:
+        return "quarantined", reason
+    return ("errors", errors[0][0]) if errors else ("ready", None)

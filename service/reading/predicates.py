@@ -1,0 +1,139 @@
+"""`where` and `order_by` of a read: one SQL predicate, some sort keys, and nothing else.
+
+Both are parsed alone, checked node by node, and written anew for DuckDB, so that what
+runs is what was understood. They may use the columns of the one relation, literals,
+operators and scalar functions; not subqueries, aggregates, windows, parameters or
+functions whose value is not a function of the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+from engine.schema import Schema
+from planner.allowed.check import check
+from planner.allowed.open_functions import PURE
+from planner.allowed.parse_tree import Closed
+from planner.dialects import in_duckdb
+from planner.dialects.as_written import remember_dialect
+from planner.errors import InvalidSyntax, UnknownColumn, UnknownFunction
+from planner.identifiers import fold
+from planner.parsing.arrows import restore
+from planner.parsing.dialect_parsers import trees
+from planner.suggestions import did_you_mean
+from service.errors import Invalid
+
+_REFUSED: tuple[tuple[type, str], ...] = (
+    (exp.Query, "a subquery"),
+    (exp.Subquery, "a subquery"),
+    (exp.Table, "a table"),
+    (exp.AggFunc, "an aggregate"),
+    (exp.Window, "a window function"),
+    (exp.Placeholder, "a parameter"),
+    (exp.Parameter, "a parameter"),
+    (exp.SessionParameter, "a parameter"),
+    (exp.Star, "*"),
+    (exp.Command, "a command"),
+    (exp.UDTF, "a table function"),
+    (exp.CurrentTimestamp, "the current time"),
+    (exp.CurrentDate, "the current time"),
+    (exp.CurrentTime, "the current time"),
+    (exp.CurrentDatetime, "the current time"),
+    (exp.CurrentUser, "the session"),
+)
+_READ = "postgres"
+_OPEN = PURE | {"unnest"}
+"""Functions of a row. DuckDB reads `x = ANY(list)` as a query of the list's elements, and takes no other
+UNNEST here."""
+
+
+@dataclass(frozen=True)
+class Clause:
+    """DuckDB text of a predicate or of sort keys, and the columns that it reads."""
+
+    sql: str
+    columns: frozenset[int]
+
+
+def predicate(text: str, schema: Schema) -> Clause:
+    """The predicate `text` over the columns of `schema`; InvalidSyntax, UnknownColumn or Invalid."""
+    tree = _parse(f"SELECT 1 WHERE ({text}\n)", text, "where")
+    where = tree.args.get("where")
+    _only(tree, {"expressions", "where"}, "where")
+    if where is None or not isinstance(where.this, exp.Paren):
+        raise InvalidSyntax("where is not one predicate")
+    return _clause([where.this.this], schema, "where")
+
+
+def sort_keys(text: str, schema: Schema) -> Clause:
+    """The sort keys `text`, as ORDER BY takes them; InvalidSyntax, UnknownColumn or Invalid."""
+    tree = _parse(f"SELECT 1 ORDER BY {text}", text, "order_by")
+    order = tree.args.get("order")
+    _only(tree, {"expressions", "order"}, "order_by")
+    if order is None:
+        raise InvalidSyntax("order_by has no sort keys")
+    keys = order.expressions
+    for key in keys:
+        if isinstance(key.this, exp.Literal):
+            raise Invalid(
+                "a sort key is a column or an expression, not a number or a text", code="invalid_clause"
+            )
+    return _clause(keys, schema, "order_by")
+
+
+def _parse(sql: str, text: str, what: str) -> exp.Expression:
+    try:
+        statements = trees(sql, _READ)
+    except (SqlglotError, ValueError, RecursionError):
+        statements = []
+    if len(statements) != 1 or not isinstance(statements[0], exp.Select):
+        raise InvalidSyntax(f"{what} cannot be parsed: {text}")
+    return in_duckdb(remember_dialect(restore(statements[0], _READ), _READ))
+
+
+def _only(tree: exp.Expression, parts: set[str], what: str) -> None:
+    """InvalidSyntax if the text went on to other clauses."""
+    if any(value and name not in parts for name, value in tree.args.items()):
+        raise InvalidSyntax(f"{what} goes on after its end")
+
+
+def _clause(trees: Sequence[exp.Expression], schema: Schema, what: str) -> Clause:
+    columns: set[int] = set()
+    for tree in trees:
+        for node in list(tree.walk()):
+            for kind, name in _REFUSED:
+                if isinstance(node, kind):
+                    raise Invalid(f"{what} contains {name}: {node.sql(_READ)}", code="invalid_clause")
+            if isinstance(node, exp.Column):
+                columns.add(_resolve(node, schema))
+    sql = ", ".join(tree.sql("duckdb", comments=False) for tree in trees)
+    _check(f"SELECT 1 {'ORDER BY' if what == 'order_by' else 'WHERE'} {sql}", schema, what)
+    return Clause(sql, frozenset(columns))
+
+
+def _check(query: str, schema: Schema, what: str) -> None:
+    """Invalid or a PlannerError if the query calls what is no function of a row."""
+    try:
+        check(query, _OPEN, columns=schema.names)
+    except Closed as found:
+        if not found.function or isinstance(found.error, UnknownFunction):
+            raise found.error from None
+        raise Invalid(
+            f"{what} calls {found.function}, whose value does not follow from the row", code="invalid_clause"
+        ) from None
+
+
+def _resolve(node: exp.Column, schema: Schema) -> int:
+    """The place of the column that the node names; it is quoted from now on."""
+    if node.args.get("table") is not None or not isinstance(node.this, exp.Identifier):
+        raise UnknownColumn(f"{node.sql(_READ)} is no column of the relation")
+    name = fold(node.this)
+    if name not in schema.names:
+        known = f"its columns are {', '.join(schema.names)}"
+        raise UnknownColumn(f"there is no column {name}", did_you_mean(name, schema.names, known))
+    node.set("this", exp.to_identifier(name, quoted=True))
+    return schema.index(name)

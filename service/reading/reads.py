@@ -1,0 +1,155 @@
+"""Reading a table or a view at an epoch: which rows, in which order, and a part of them.
+
+A reading is made from one snapshot and does not change. Rows come in the order of their
+words unless `order_by` says otherwise, a row of a bag as often as it counts. The last
+few readings are kept, so that a client that goes through pages, or many that read the
+same thing, find the work done.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from engine.codec.arrow import decode_column
+from engine.runtime.engine import Snapshot
+from engine.schema import Schema
+from engine.state.dictionary import Dictionary
+from service.definitions.definition import Definition
+from service.errors import Conflict, HistoryGone, Invalid
+from service.reading.duck import typed
+from service.reading.filters import places
+from service.reading.predicates import predicate, sort_keys
+
+
+@dataclass(frozen=True)
+class Query:
+    """What is read of a relation: SQL texts, or None."""
+
+    where: str | None = None
+    order_by: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Distinct rows `words` int64[W, n] in order, and how often each is there, `counts` int64[n] > 0."""
+
+    schema: Schema
+    epoch: int
+    words: np.ndarray
+    counts: np.ndarray
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """Where the copies of each distinct row end among all rows, int64[n]."""
+        return np.cumsum(self.counts)
+
+    @property
+    def size(self) -> int:
+        """Rows, copies counted."""
+        return int(self.ends[-1]) if len(self.counts) else 0
+
+    def part(self, start: int, stop: int) -> np.ndarray:
+        """The words int64[W, k] of rows `start` to `stop`, copies counted."""
+        stop = min(stop, self.size)
+        if start >= stop:
+            return self.words[:, :0]
+        first, last = np.searchsorted(self.ends, (start, stop - 1), side="right")
+        if self.size == len(self.counts):
+            return np.ascontiguousarray(self.words[:, start:stop])
+        counts = self.counts[first : last + 1].copy()
+        counts[-1] -= self.ends[last] - stop
+        counts[0] -= start - (self.ends[first] - self.counts[first])
+        return np.repeat(self.words[:, first : last + 1], counts, axis=1)
+
+
+def check_epoch(snapshot: Snapshot, name: str, epoch: int) -> None:
+    """Invalid for an epoch that has not been, HistoryGone for one that is no longer kept."""
+    newest, since = snapshot.upper - 1, snapshot.since(name)
+    if epoch > newest:
+        raise Invalid(f"epoch {epoch} has not been yet", f"the newest is {newest}", code="epoch_not_reached")
+    if epoch < since:
+        hint = f"its history goes back to epoch {since}"
+        raise HistoryGone(f"{name} is no longer kept at epoch {epoch}", hint)
+
+
+def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_errors: bool = False) -> None:
+    """Raises unless the relation can be read at the epoch: what `check_epoch` raises, and Conflict
+    for a view that is quarantined, or that has errors and is not to skip them."""
+    name = definition.name
+    reason = definition.failure or snapshot.failure(name)
+    if reason is not None:
+        raise Conflict(f"view {name} is quarantined: {reason}", "drop it", code="view_quarantined")
+    check_epoch(snapshot, name, epoch)
+    errors = [] if skip_errors or not definition.is_view else snapshot.errors(name, epoch)
+    if errors:
+        messages = "; ".join(
+            f"{message} ({count})" if count > 1 else message for message, count in errors[:10]
+        )
+        raise Conflict(
+            f"view {name} has errors at epoch {epoch}: {messages}",
+            "errors=skip reads the other rows; the view heals when the rows that fail are gone",
+            code="view_has_errors",
+        )
+
+
+class Reader:
+    """Makes readings and keeps the newest few, up to `capacity` bytes. Any thread."""
+
+    def __init__(self, dictionary: Dictionary, capacity: int) -> None:
+        self._dictionary = dictionary
+        self._capacity = capacity
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[tuple, Reading] = OrderedDict()
+        self._size = 0
+
+    def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
+        """The relation's rows at an epoch that `check_health` let pass. Invalid or a PlannerError."""
+        key = (definition.id, epoch, query)
+        with self._lock:
+            kept = self._kept.get(key)
+            # What was altered or replaced has another schema, even at the same epoch.
+            if kept is not None and kept.schema is definition.schema:
+                self._kept.move_to_end(key)
+                return kept
+        words, counts = snapshot.rows(definition.name, epoch)
+        if query.where or query.order_by:
+            chosen = self._places(definition.schema, words, query)
+            words, counts = np.ascontiguousarray(words[:, chosen]), counts[chosen]
+        reading = Reading(definition.schema, epoch, words, counts)
+        self._keep(key, reading)
+        return reading
+
+    def _places(self, schema: Schema, words: np.ndarray, query: Query) -> np.ndarray:
+        where = predicate(query.where, schema) if query.where else None
+        order_by = sort_keys(query.order_by, schema) if query.order_by else None
+        columns = sorted({*(where.columns if where else ()), *(order_by.columns if order_by else ())})
+        arrays = [decode_column(words[i], schema.types[i], self._dictionary) for i in columns]
+        if not arrays:
+            arrays, names = [pa.nulls(words.shape[1])], [""]
+        else:
+            names = [schema.names[i] for i in columns]
+        table = pa.Table.from_arrays(arrays, names=names)
+        return places(typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by)
+
+    def _keep(self, key: tuple, reading: Reading) -> None:
+        size = _bytes(reading)
+        if size > self._capacity:
+            return
+        with self._lock:
+            stale = self._kept.pop(key, None)
+            self._size -= 0 if stale is None else _bytes(stale)
+            self._kept[key] = reading
+            self._size += size
+            while self._size > self._capacity:
+                _, dropped = self._kept.popitem(last=False)
+                self._size -= _bytes(dropped)
+
+
+def _bytes(reading: Reading) -> int:
+    return reading.words.nbytes + 2 * reading.counts.nbytes

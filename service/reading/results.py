@@ -1,0 +1,164 @@
+"""Answers of DuckDB as JSON: columns with SQL types, rows as arrays of values.
+
+The kinds that tables have are written as the codec writes them. DuckDB has more:
+
+| DuckDB | type | JSON |
+|---|---|---|
+| HUGEINT | BIGINT, or NUMERIC(38, 0) where a value needs it | number, string |
+| UBIGINT | NUMERIC(20, 0) | string |
+| lists of such | the element's type and [] | array |
+| STRUCT, MAP | JSON | object; of a MAP with keys that are not text, an array of pairs |
+| any other | TEXT | as DuckDB prints it |
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable
+from itertools import islice
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from engine.codec.arrow import encode_column
+from engine.codec.durations import duration, interval_of
+from engine.codec.json import decode_rows
+from engine.schema import BIGINT, DATE, DOUBLE, REAL, TIME, TIMESTAMP, Column, Schema, Type
+from engine.state.dictionary import Dictionary
+from planner.errors import Unsupported
+from planner.sql_types import UNTYPED, from_duckdb
+from service.reading.duck import Answer
+
+_HUGE = "NUMERIC(38, 0)"
+_BIGINTS = (-(2**63), 2**63 - 1)
+
+
+def is_written(type: str) -> bool:
+    """Whether `document` writes columns of a DuckDB type; others come as text."""
+    return sql_type(type) is not None
+
+
+def sql_type(type: str) -> str | None:
+    """The SQL name of a DuckDB type; None for one that is only printed."""
+    if type.endswith("]"):
+        element = sql_type(type[: type.rindex("[")])
+        return None if element is None else f"{element}[]"
+    if type.startswith(("STRUCT(", "MAP(")):
+        return "JSON"
+    try:
+        found = from_duckdb(type, huge=BIGINT)
+    except Unsupported:
+        return None
+    return "INTEGER" if found is UNTYPED else str(found)
+
+
+def document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
+    """The columns and the rows of an answer whose types are all written, ready for JSON."""
+    columns, values = [], []
+    for name, type, array in zip(answer.names, answer.types, answer.table.columns, strict=True):
+        written, of_column = _column(type, array.combine_chunks())
+        columns.append({"name": name, "type": written})
+        values.append(of_column)
+    return columns, [list(row) for row in zip(*values, strict=True)]
+
+
+def _column(type: str, array: pa.Array) -> tuple[str, list]:
+    name = sql_type(type) or "TEXT"
+    if type.startswith("JSON"):
+        return name, _by_codec(from_duckdb(type))(array)
+    if type == "HUGEINT":
+        numbers = [None if number is None else int(number) for number in array.to_pylist()]
+        low, high = _BIGINTS
+        if all(number is None or low <= number <= high for number in numbers):
+            return name, numbers
+        return _HUGE, [None if number is None else str(number) for number in numbers]
+    return name, _values(array)
+
+
+def _values(array: pa.Array) -> list:
+    """The values of an Arrow array as JSON has them."""
+    for is_of, convert in _CONVERTERS:
+        if is_of(array.type):
+            return convert(array)
+    return array.to_pylist()
+
+
+def _by_codec(type: Type) -> Callable[[pa.Array], list]:
+    """The values as the codec writes those of `type`."""
+    schema = Schema((Column("", type),))
+
+    def convert(array: pa.Array) -> list:
+        dictionary = Dictionary()
+        words = encode_column(array, schema.columns[0], dictionary)
+        return [value for (value,) in decode_rows(words[np.newaxis], schema, dictionary)]
+
+    return convert
+
+
+def _timestamps(array: pa.Array) -> list:
+    zone = "" if array.type.tz is None else "Z"
+    plain = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.timestamp("us"))
+    return [None if text is None else text + zone for text in _moments(plain)]
+
+
+def _decimals(array: pa.Array) -> list:
+    return [None if number is None else format(number, "f") for number in array.to_pylist()]
+
+
+def _texts(array: pa.Array) -> list:
+    return [None if value is None else str(value) for value in array.to_pylist()]
+
+
+def _binaries(array: pa.Array) -> list:
+    return [None if data is None else base64.b64encode(data).decode() for data in array.to_pylist()]
+
+
+def _intervals(array: pa.Array) -> list:
+    return [None if interval is None else duration(interval_of(interval)) for interval in array.to_pylist()]
+
+
+def _lists(array: pa.Array) -> list:
+    elements = iter(_values(array.flatten()))
+    lengths = pc.list_value_length(array).to_pylist()
+    return [None if n is None else list(islice(elements, n)) for n in lengths]
+
+
+def _structs(array: pa.Array) -> list:
+    names = [field.name for field in array.type]
+    fields = [_values(field) for field in array.flatten()]
+    rows = [dict(zip(names, row, strict=True)) for row in zip(*fields, strict=True)]
+    return [row if valid else None for row, valid in zip(rows, array.is_valid().to_pylist(), strict=True)]
+
+
+def _maps(array: pa.Array) -> list:
+    entries = pa.struct([array.type.key_field.with_name("key"), array.type.item_field.with_name("value")])
+    pairs = _lists(array.cast(pa.list_(entries)))
+    texts = pa.types.is_string(array.type.key_type) or pa.types.is_large_string(array.type.key_type)
+    return [None if row is None else _map(row, texts) for row in pairs]
+
+
+def _map(entries: list[dict], texts: bool) -> dict | list:
+    pairs = [[entry["key"], entry["value"]] for entry in entries]
+    return dict(pairs) if texts else pairs
+
+
+_moments = _by_codec(TIMESTAMP)
+_CONVERTERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list]], ...] = (
+    (pa.types.is_float32, _by_codec(REAL)),
+    (pa.types.is_float64, _by_codec(DOUBLE)),
+    (pa.types.is_date, _by_codec(DATE)),
+    (pa.types.is_timestamp, _timestamps),
+    (pa.types.is_decimal, _decimals),
+    (pa.types.is_uint64, _texts),
+    (pa.types.is_binary, _binaries),
+    (pa.types.is_large_binary, _binaries),
+    (pa.types.is_time, _by_codec(TIME)),
+    (pa.types.is_interval, _intervals),
+    (pa.types.is_map, _maps),
+    (pa.types.is_list, _lists),
+    (pa.types.is_large_list, _lists),
+    (pa.types.is_fixed_size_list, _lists),
+    (pa.types.is_struct, _structs),
+    (pa.types.is_dictionary, lambda array: _values(array.dictionary_decode())),
+)

@@ -1,0 +1,158 @@
+"""Rows as bytes: JSON objects, NDJSON, CSV, Arrow streams and Parquet, a piece at a time.
+
+Each format turns a `Reading` into an iterator of pieces, so that an answer is never in
+memory as a whole. Text formats show values as the REST contract has them; CSV has
+JSON and arrays as JSON, leaves a NULL empty and quotes an empty text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from io import RawIOBase
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet
+
+from engine.codec import arrow_type, decode_arrow, decode_rows
+from engine.codec.parquet import decode_parquet, parquet_schema
+from engine.schema import Kind, Schema
+from engine.state.dictionary import Dictionary
+from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
+from service.errors import NotAcceptable
+from service.reading.reads import Reading
+
+TEXT_ROWS = 4096
+COLUMN_ROWS = 1 << 17
+
+
+def json_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[dict[str, object]]:
+    """The rows of words [W, n] as JSON objects."""
+    names = schema.names
+    return [dict(zip(names, row, strict=True)) for row in decode_rows(words, schema, dictionary)]
+
+
+def ndjson(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
+    for words in _parts(reading, start, stop, TEXT_ROWS):
+        rows = json_rows(words, reading.schema, dictionary)
+        yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+
+
+def csv(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
+    yield (",".join(map(_csv_field, reading.schema.names)) + "\r\n").encode()
+    documents = [type.kind in (Kind.JSON, Kind.ARRAY) for type in reading.schema.types]
+    for words in _parts(reading, start, stop, TEXT_ROWS):
+        rows = decode_rows(words, reading.schema, dictionary)
+        if any(documents):
+            rows = [tuple(map(_written, row, documents)) for row in rows]
+        yield "".join([",".join(map(_csv_field, row)) + "\r\n" for row in rows]).encode()
+
+
+def _written(value: object, is_document: bool) -> object:
+    """A value, as JSON text if it is a document."""
+    return orjson.dumps(value).decode() if is_document and value is not None else value
+
+
+def _csv_field(value: object) -> str:
+    if value is None:
+        return ""
+    if value is True or value is False:
+        return "true" if value else "false"
+    if not isinstance(value, str):
+        return str(value)
+    if value == "" or any(mark in value for mark in ',"\r\n'):
+        return '"' + value.replace('"', '""') + '"'
+    return value
+
+
+def arrow_stream(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
+    sink = _Sink()
+    with pyarrow.ipc.new_stream(sink, _arrow_schema(reading.schema)) as writer:
+        for words in _parts(reading, start, stop, COLUMN_ROWS):
+            writer.write_table(decode_arrow(words, reading.schema, dictionary))
+            yield sink.take()
+    yield sink.take()
+
+
+def parquet(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
+    sink = _Sink()
+    with pyarrow.parquet.ParquetWriter(sink, parquet_schema(reading.schema)) as writer:
+        for words in _parts(reading, start, stop, COLUMN_ROWS):
+            writer.write_table(decode_parquet(words, reading.schema, dictionary))
+            yield sink.take()
+    yield sink.take()
+
+
+@dataclass(frozen=True)
+class Format:
+    """`pieces(reading, dictionary, start, stop)` gives the bytes of rows `start` to `stop`."""
+
+    media_type: str
+    pieces: Callable[[Reading, Dictionary, int, int], Iterator[bytes]]
+
+
+STREAMS: dict[str, Format] = {
+    NDJSON: Format(NDJSON, ndjson),
+    CSV: Format(f"{CSV}; charset=utf-8; header=present", csv),
+    ARROW: Format(ARROW, arrow_stream),
+    PARQUET: Format(PARQUET, parquet),
+}
+
+
+def negotiate(accept: str | None, offered: tuple[str, ...]) -> str:
+    """The offered media type that an Accept header likes best; NotAcceptable if it likes none."""
+    if not accept:
+        return offered[0]
+    wishes = []
+    for place, wish in enumerate(accept.split(",")):
+        media_type, *parameters = (part.strip().lower() for part in wish.split(";"))
+        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
+        try:
+            wishes.append((-float(quality), place, media_type))
+        except ValueError:
+            continue
+    for aversion, _, wanted in sorted(wishes):
+        for media_type in offered:
+            kind = media_type.partition("/")[0]
+            if aversion < 0 and wanted in (media_type, f"{kind}/*", "*/*"):
+                return media_type
+    raise NotAcceptable(f"no answer is {accept}", f"{', '.join(offered)} are offered")
+
+
+OFFERED = (JSON, *STREAMS)
+
+
+def _parts(reading: Reading, start: int, stop: int, rows: int) -> Iterator[np.ndarray]:
+    for at in range(start, stop, rows):
+        yield reading.part(at, min(at + rows, stop))
+
+
+def _arrow_schema(schema: Schema) -> pa.Schema:
+    return pa.schema([pa.field(c.name, arrow_type(c.type), c.nullable) for c in schema.columns])
+
+
+class _Sink(RawIOBase):
+    """A file that gives what was written to it away."""
+
+    def __init__(self) -> None:
+        self._pieces: list[bytes] = []
+        self._position = 0
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._position
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        piece = bytes(data)
+        self._pieces.append(piece)
+        self._position += len(piece)
+        return len(piece)
+
+    def take(self) -> bytes:
+        pieces, self._pieces = self._pieces, []
+        return b"".join(pieces)

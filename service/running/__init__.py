@@ -1,0 +1,1 @@
+"""The running service: its state, how it starts and ends, and its checkpoints."""

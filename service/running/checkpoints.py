@@ -1,0 +1,158 @@
+"""Checkpoints while the service runs: when one is due, who writes it, and what it replaces.
+
+The writer's thread captures the engine's state; a thread of its own writes to files what is in
+memory alone (`engine.runtime.spill`), while the writer goes on; then the writer's thread publishes the
+manifest,
+which takes the place of the log up to the moment of the capture, and lets the files stand for
+what is in memory. One checkpoint is written at a time. One that fails leaves the log as it
+is: nothing is lost by it, and the next one is tried when as much has been written again.
+
+Before a capture, history that is older than the setting wants is forgotten.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.exc import SQLAlchemyError
+
+from engine.runtime.spill import Capture, Spill
+from service.catalog.manifests import Saved
+from service.errors import Unavailable
+from service.running.state import State
+
+_log = logging.getLogger("freshet.checkpoints")
+Call = Callable[[Callable[[], Any]], Any]
+"""Runs a job on the writer's thread, or in its place, and gives the result."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """What a checkpoint will hold: all of one moment on the writer's thread.
+
+    No table can be read at epochs before `since`.
+    """
+
+    capture: Capture
+    newest_relation: int
+    since: int
+    log_bytes: int
+    log_commits: int
+
+
+class Checkpoints:
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._lock = threading.Lock()
+        self._stopped = False
+        self._thread: threading.Thread | None = None
+        self._failed = (0, 0)
+
+    def consider(self, call: Call) -> None:
+        """Starts a checkpoint if one is due and none is being written. On the writer's thread."""
+        if not self._is_due():
+            return
+        with self._lock:
+            if self._stopped or (self._thread is not None and self._thread.is_alive()):
+                return
+            self._thread = threading.Thread(
+                target=self._write, args=(self._plan(), call), name="freshet-checkpoint"
+            )
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Starts no more, and waits for the one that is being written. While the writer still runs."""
+        with self._lock:
+            self._stopped = True
+        if self._thread is not None:
+            self._thread.join()
+
+    def finish(self) -> None:
+        """Writes what there is, new views too. Once the writer has stopped."""
+        self._write(self._plan(), lambda job: job())
+
+    def _is_due(self) -> bool:
+        epochs, settings = self._state.epochs, self._state.settings
+        failed_bytes, failed_commits = self._failed
+        return (
+            epochs.log_bytes - failed_bytes >= settings.checkpoint_bytes
+            or epochs.log_commits - failed_commits >= settings.checkpoint_commits
+        )
+
+    def _plan(self) -> _Plan:
+        state = self._state
+        forget_indexes(state)
+        if state.settings.history_seconds:
+            forget(state, _now() - state.settings.history_seconds * 1_000_000)
+        engine, epochs = state.engine, state.epochs
+        tables = [name for name, definition in state.definitions.all.items() if not definition.is_view]
+        since = min((engine.snapshot.since(table) for table in tables), default=0)
+        newest = state.definitions.newest
+        return _Plan(engine.capture(), newest, since, epochs.log_bytes, epochs.log_commits)
+
+    def _write(self, plan: _Plan, call: Call) -> None:
+        state = self._state
+        started = time.perf_counter()
+        try:
+            spill = plan.capture.write(state.directory, state.settings.shards)
+            call(lambda: self._record(spill, plan))
+        except Exception:
+            _log.exception("a checkpoint failed; the log is kept")
+            state.metrics.checkpoints.add(1, (("outcome", "failed"),))
+            self._failed = (plan.log_bytes, plan.log_commits)
+            with suppress(Unavailable, SQLAlchemyError):  # the writer has stopped, or knows not what to keep
+                call(lambda: self._give_up(plan))
+            return
+        state.metrics.checkpoints.add(1, (("outcome", "done"),))
+        seconds, size = time.perf_counter() - started, spill.manifest.size
+        _log.info("checkpoint of epoch %d: %d bytes in %.1f s", plan.capture.upper - 1, size, seconds)
+
+    def _record(self, spill: Spill, plan: _Plan) -> None:
+        """Publishes the manifest, and sweeps what no longer belongs to anything. On the writer's thread."""
+        state = self._state
+        oldest = _now() - state.settings.idempotency_hours * 3_600_000_000
+        saved = Saved(spill.manifest, plan.newest_relation)
+        if not state.catalog.publish(saved, oldest, plan.since):
+            self._give_up(plan)  # an epoch has been published with files of its own
+            return
+        state.engine.install(spill)
+        state.directory.sweep(state.engine.files() | set(spill.manifest.names()))
+        state.epochs.log_bytes -= plan.log_bytes
+        state.epochs.log_commits -= plan.log_commits
+        self._failed = (0, 0)
+
+    def _give_up(self, plan: _Plan) -> None:
+        """Goes on without the checkpoint, and without its files. On the writer's thread."""
+        state = self._state
+        state.engine.release(plan.capture)
+        found = state.catalog.saved()
+        state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
+
+
+def forget(state: State, at: int) -> None:
+    """Lets the relations forget what was before the epoch of the time `at` (microseconds since 1970, UTC)."""
+    horizon = state.catalog.epoch_at(at)
+    for definition in state.definitions.all.values():
+        if definition.failure is None:
+            state.engine.forget(definition.name, horizon, at_once=False)
+    state.clock.forget(horizon)
+
+
+def forget_indexes(state: State) -> None:
+    """Lets the indexes of constraints forget all but the newest state, which is all that is asked of them."""
+    newest = state.engine.snapshot.upper - 1
+    for definition in state.definitions.all.values():
+        if not definition.is_view:
+            for index in state.definitions.indexes(definition):
+                state.engine.forget(index, newest, at_once=False)
+
+
+def _now() -> int:
+    """Microseconds since 1970, UTC."""
+    return time.time_ns() // 1000

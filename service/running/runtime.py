@@ -1,0 +1,265 @@
+"""The running service without its doors: what the REST routes and the SQL door both call.
+
+A `Runtime` is opened once a process over one data directory, by `Runtime.open`. Reading
+goes to the engine's snapshot, from any thread. Everything that changes something is
+awaited: it waits in the writer's queue and takes place on the writer's thread
+(`service/writing/writer.py`), durable before it is visible and visible before it is
+acknowledged. Names are as the catalog has them: a door folds case before it calls.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import TypeVar
+
+from sqlalchemy import Connection
+
+from engine.runtime.engine import Snapshot
+from engine.runtime.execution import Scanned
+from engine.runtime.observation import Observed
+from engine.schema import Schema, Type
+from engine.spark.sessions import Sessions
+from engine.state.dictionary import Dictionary
+from planner.parsing.type_names import spelled_out
+from planner.relation import Relation
+from planner.statements.alterations import Action
+from service.catalog.catalog import Receipt
+from service.catalog.details import NO_DETAILS, Details
+from service.changes.table_changes import Applied, Idempotency, TableChanges
+from service.clock import Time, system_time
+from service.definitions.altering import Alterations
+from service.definitions.definition import Definition
+from service.metrics import Metrics
+from service.placement import Placement
+from service.running.checkpoints import Checkpoints
+from service.running.pulse import Pulse
+from service.running.state import State, recover
+from service.settings.settings import Settings
+from service.writing.epochs import Load, Request
+from service.writing.transaction import Transaction
+from service.writing.writer import Limits, Writer
+
+T = TypeVar("T")
+_1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class Runtime:
+    """`pulse` beats whenever a new epoch or definition can be read."""
+
+    def __init__(self, state: State) -> None:
+        self.settings = state.settings
+        self.metrics = state.metrics
+        self.pulse = Pulse()
+        self.closing = False
+        self._state = state
+        self._alterations = Alterations(state.definitions)
+        self._checkpoints = Checkpoints(state)
+        limits = Limits(
+            state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
+        )
+        self._writer = Writer(state.epochs, limits, self._after)
+
+    @classmethod
+    def open(
+        cls,
+        settings: Settings,
+        metrics: Metrics,
+        sessions: Sessions | None = None,
+        time: Time = system_time,
+    ) -> Runtime:
+        """Recovers what the data directory holds and starts the writer. Blocks until all is readable.
+
+        With `sessions`, which stay the caller's, what is large is computed on Spark. `time` tells the time.
+        """
+        return cls(recover(settings, metrics, sessions, time))
+
+    def end_feeds(self) -> None:
+        """Tells those who follow the pulse that the service is about to end."""
+        self.closing = True
+        self.pulse.beat()
+
+    def close(self) -> None:
+        """Finishes what waits, writes a checkpoint and lets go of the data directory. Blocks."""
+        self.end_feeds()
+        self._checkpoints.stop()
+        self._writer.close()
+        self._checkpoints.finish()
+        self._state.close()
+
+    def _after(self) -> None:
+        self.pulse.beat()
+        self._checkpoints.consider(self._writer.call)
+
+    @property
+    def is_running(self) -> bool:
+        """Whether changes can be made."""
+        return self._writer.is_running
+
+    @property
+    def placement(self) -> Placement | None:
+        """Where advances have been computed; None where all of them are here."""
+        return self._state.placement
+
+    # Reading: any thread.
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The newest published state: immutable, `snapshot.upper - 1` is its newest epoch."""
+        return self._state.engine.snapshot
+
+    @property
+    def dictionary(self) -> Dictionary:
+        return self._state.engine.dictionary
+
+    @property
+    def waiting(self) -> int:
+        """Requests that wait for the writer or are being worked on."""
+        return self._writer.waiting
+
+    def catalog(self) -> Mapping[str, Relation]:
+        """Every table and view, as the planner takes them. Immutable; replaced by each DDL statement."""
+        return self._state.definitions.relations
+
+    def definitions(self) -> Mapping[str, Definition]:
+        """Every table and view with its id, SQL, plan and the epoch of its creation."""
+        return self._state.definitions.all
+
+    def types(self) -> Mapping[str, Type]:
+        """The types that have names. Immutable; replaced by each statement about them."""
+        return self._state.types.all
+
+    def definition(self, name: str, *, view: bool | None = None) -> Definition:
+        """The table or view called `name`; NotFound if there is none, or it is not of the kind wished for."""
+        return self._state.definitions.get(name, view=view)
+
+    def failure(self, name: str) -> str | None:
+        """Why the view is quarantined; None for a healthy one, and for a table."""
+        definition = self.definition(name)
+        if not definition.is_view:
+            return None
+        return definition.failure or self.snapshot.failure(name)
+
+    def size(self, name: str) -> int:
+        """About how many rows a table or a view has."""
+        return self._state.engine.rows(name)
+
+    def observe(self, view: str) -> tuple[Observed, ...]:
+        """What each operator of a view holds and has done, between two epochs. Blocks."""
+        return self._writer.call(partial(self._state.engine.observe, view))
+
+    async def epoch_at(self, time: datetime) -> int:
+        """The newest epoch committed at or before `time` (aware); 0 if there is none."""
+        microseconds = (time - _1970) // timedelta(microseconds=1)
+        return await asyncio.to_thread(self._state.catalog.epoch_at, microseconds)
+
+    # Changing: awaited, on the writer's thread, in the order of the calls.
+
+    async def create_table(
+        self,
+        name: str,
+        schema: Schema,
+        key: tuple[int, ...] | None,
+        *,
+        exists_ok: bool = False,
+        details: Details = NO_DETAILS,
+    ) -> Definition:
+        """A new empty table; `key` are the columns of its primary key, None makes it a bag."""
+        create = self._state.definitions.create_table
+        return await self._writer.run(partial(create, name, schema, key, exists_ok, details))
+
+    async def drop_table(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
+        """Conflict while a view reads one of them, or a foreign key refers to it, unless these go too."""
+        drop = self._state.definitions.drop
+        await self._writer.run(partial(drop, names, view=False, missing_ok=missing_ok, cascade=cascade))
+
+    async def alter_table(self, name: str, actions: Sequence[Action], *, missing_ok: bool = False) -> None:
+        """All of the actions or none; history is altered with the table."""
+        await self._writer.run(partial(self._alterations.alter_table, name, actions, missing_ok))
+
+    async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
+        """A name for a type."""
+        await self._writer.run(partial(self._state.types.create, name, type, exists_ok))
+
+    async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
+        """What was made with the types stays as it is."""
+        for name in names:
+            await self._writer.run(partial(self._state.types.drop, name, missing_ok))
+
+    async def create_view(
+        self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
+    ) -> Definition:
+        """A new view of the query `sql`, hydrated from its tables' kept history, readable at its epochs."""
+        sql = spelled_out(sql, dialect, self.types())
+
+        def create() -> Definition:
+            definitions = self._state.definitions
+            there = definitions.all.get(name)
+            if or_replace and there is not None and there.is_view:
+                return self._alterations.replace_view(name, sql, dialect)
+            return definitions.create_view(name, sql, dialect)
+
+        return await self._writer.run(create)
+
+    async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
+        """Conflict while another view reads one of them, unless that goes too."""
+        drop = self._state.definitions.drop
+        await self._writer.run(partial(drop, names, view=True, missing_ok=missing_ok, cascade=cascade))
+
+    async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
+        await self._writer.run(partial(self._alterations.rename_view, name, to, missing_ok))
+
+    async def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
+        """A comment on a table or view, or on a column of it; none any more without a text."""
+        await self._writer.run(partial(self._alterations.comment, name, column, text, view))
+
+    async def apply(
+        self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
+    ) -> Applied:
+        """The changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
+        if any(self.definition(table).details.rules.judges for table in changes):
+            request = await asyncio.to_thread(self._request, changes, idempotency)
+        else:
+            request = self._request(changes, idempotency)
+        return await self._writer.apply(request)
+
+    def commit(self, changes: Mapping[str, TableChanges], receipt: Receipt) -> Applied:
+        """`apply` for a thread of its own, which it blocks, with a receipt in the epoch's transaction."""
+        return self._writer.commit(self._request(changes, receipt=receipt))
+
+    def _request(
+        self,
+        changes: Mapping[str, TableChanges],
+        idempotency: Idempotency | None = None,
+        receipt: Receipt | None = None,
+    ) -> Request:
+        """The changes, checked against the tables as they are now."""
+        parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
+        admitted = tuple((definition, definition.admitted(part)) for definition, part in parts)
+        return Request(admitted, idempotency, receipt)
+
+    def record(self, write: Callable[[Connection], T]) -> T:
+        """Calls `write` with the catalog, in one transaction; blocks the thread, never the writer's."""
+        return self._writer.call(partial(self._recorded, write))
+
+    def transaction(self) -> AbstractContextManager[Connection]:
+        """A transaction of the catalog that does not wait for the writer: for what no epoch depends on."""
+        return self._state.catalog.transaction()
+
+    def _recorded(self, write: Callable[[Connection], T]) -> T:
+        with self._state.catalog.changing() as changing:
+            return write(changing.connection)
+
+    def load(self, load: Load) -> tuple[Applied, Scanned]:
+        """Rows that Spark reads, as one epoch, in the writer's turn: see `Epochs.load`. Blocks."""
+        return self._writer.call(lambda: self._state.epochs.load(load))
+
+    async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
+        """Calls `work` on the writer's thread; what it applies becomes one epoch, nothing does if it raises.
+
+        Work that applies nothing makes no epoch: `Applied` has the newest one and 0 changes.
+        """
+        return await self._writer.run(partial(self._state.epochs.transact, work))

@@ -1,0 +1,189 @@
+"""What a running service consists of, and how it comes back from its data directory.
+
+Recovery: take the lock of the directory, bring the catalog up to date, begin a new engine with the
+state that the manifest names, whose tables and views are there at once, and feed it the log
+after it in one pass. Any chopping of history gives the same answer, so one pass gives what the many
+passes of the past gave. Views that are not saved are then hydrated in the order of their creation.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import logging
+import os
+import resource
+import shutil
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from engine.runtime.engine import Engine, Options
+from engine.runtime.spill import SavedState
+from engine.spark.sessions import Sessions
+from engine.state.store.directory import StateDirectory
+from service.catalog.catalog import Catalog
+from service.changes.payload import decode
+from service.clock import Clock, Time, system_time
+from service.concealing import hide
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+from service.definitions.named_types import NamedTypes
+from service.definitions.restoring import Restoring
+from service.errors import ServiceError
+from service.metrics import Metrics
+from service.placement import Placement
+from service.privacy import tighten
+from service.settings.settings import Settings
+from service.writing.epochs import Epochs
+
+_log = logging.getLogger("freshet.state")
+_OWN = ("lock", "freshet.db*", "spark")
+"""What the service keeps in the data directory, in which clients' files may be too."""
+
+
+@dataclass(eq=False)
+class State:
+    """Changing any of it is the writer thread's."""
+
+    settings: Settings
+    metrics: Metrics
+    engine: Engine
+    catalog: Catalog
+    clock: Clock
+    definitions: Definitions
+    types: NamedTypes
+    epochs: Epochs
+    directory: StateDirectory
+    placement: Placement | None
+    lock: int
+
+    def close(self) -> None:
+        """Lets go of the database and of the data directory."""
+        self.catalog.close()
+        os.close(self.lock)
+
+
+def recover(
+    settings: Settings, metrics: Metrics, sessions: Sessions | None = None, time: Time = system_time
+) -> State:
+    """The state that the data directory holds; an empty one for a new directory.
+
+    With `sessions`, what is large is computed on Spark. `time` tells the time.
+
+    ServiceError if another process has the directory; DamagedPayload or StoreError if what it holds is
+    damaged.
+    """
+    settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    hide([settings.data, settings.state, *settings.roots])
+    tighten(settings.data, _OWN)
+    tighten(settings.state, ("*",))
+    _allow_open_files()
+    with ExitStack() as undo:
+        lock = _lock(settings)
+        undo.callback(os.close, lock)
+        catalog = Catalog(settings.url)
+        undo.callback(catalog.close)
+        state = _recover(settings, metrics, catalog, lock, sessions, time)
+        undo.pop_all()
+    return state
+
+
+def _recover(
+    settings: Settings,
+    metrics: Metrics,
+    catalog: Catalog,
+    lock: int,
+    sessions: Sessions | None,
+    time: Time,
+) -> State:
+    started = perf_counter()
+    engine = Engine(Options(max_rounds=settings.max_rounds))
+    directory = StateDirectory(settings.state)
+    placement = None if sessions is None else Placement(settings, sessions, directory)
+    clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
+    definitions = Definitions(engine, catalog, clock, placement)
+    epochs = Epochs(engine, catalog, definitions, metrics, clock, placement)
+    state = State(
+        settings,
+        metrics,
+        engine,
+        catalog,
+        clock,
+        definitions,
+        NamedTypes(catalog),
+        epochs,
+        directory,
+        placement,
+        lock,
+    )
+    restoring, rest = _restore(state)
+    _replay(state, restoring)
+    for definition in rest:
+        restoring.hydrate(definition)
+    for definition in definitions.all.values():
+        failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
+        if failure:
+            _log.error("view %s is quarantined: %s", definition.name, failure)
+    seconds = perf_counter() - started
+    epoch, views = engine.snapshot.upper - 1, len(rest)
+    _log.info("recovered epoch %d in %.1f s, of which %d views were computed", epoch, seconds, views)
+    return state
+
+
+def _restore(state: State) -> tuple[Restoring, list[Definition]]:
+    """Begins with the state that is saved; the views that are not."""
+    found = state.catalog.saved()
+    saved: SavedState | None = None
+    if found is not None:
+        saved = SavedState(found.manifest, state.directory)
+        state.engine.resume(saved)
+
+    def is_saved(id: int) -> bool:
+        return found is not None and found.has(id)
+
+    restoring = Restoring(state.definitions)
+    rest = restoring.tables(saved, is_saved)
+    rest += restoring.views(saved, is_saved)
+    state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
+    shutil.rmtree(state.settings.scratch, ignore_errors=True)  # of an epoch that nobody waits for any more
+    return restoring, rest
+
+
+def _replay(state: State, restoring: Restoring) -> None:
+    """Feeds the engine the log."""
+    newest = state.catalog.newest()
+    if newest is None:
+        return
+    parts: dict[str, list[np.ndarray]] = {}
+    log_bytes = log_commits = 0
+    for payload in state.catalog.payloads():
+        for id, delta in decode(payload, state.engine.dictionary):
+            known = restoring.current(id, delta)
+            if known is not None:
+                table, delta = known
+                parts.setdefault(table, []).append(delta)
+        log_bytes += len(payload)
+        log_commits += 1
+    deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
+    state.engine.stage(deltas | state.clock.replayed(), newest.last + 1).publish()
+    state.epochs.resume(newest, log_bytes, log_commits)
+
+
+def _allow_open_files() -> None:
+    """Lets the process have as many files open as it may: each one that is mapped is open."""
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with suppress(ValueError, OSError):  # a system that has no such number
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def _lock(settings: Settings) -> int:
+    """Holds the data directory for this process, until the descriptor is closed."""
+    descriptor = os.open(settings.data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(descriptor)
+        raise ServiceError(f"another process uses the data directory {settings.data}") from None
+    return descriptor

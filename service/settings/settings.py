@@ -1,0 +1,278 @@
+"""Settings, read once from the environment and frozen.
+
+`SETTINGS` lists every one with its variable, default and meaning; the documentation is
+checked against it.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from engine.spark.configuration import SparkOptions
+from service.settings.doors import MIB, Doors
+
+
+def _as(variable: str, meaning: str) -> dict[str, str]:
+    return {"variable": variable, "meaning": meaning}
+
+
+@dataclass(frozen=True)
+class Settings(Doors):
+    host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
+    port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
+    data: Path = field(
+        default=Path("data"),
+        metadata=_as("FRESHET_DATA", "directory of the database, the state's files and the lock"),
+    )
+    state_directory: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_STATE",
+            "directory of the state's files, for this service alone, on storage that Spark's workers share; "
+            "empty: state in the data directory",
+        ),
+    )
+    shards: int = field(
+        default=4,
+        metadata=_as("FRESHET_SHARDS", "shards into which the rows of the state's files are divided"),
+    )
+    spark: str = field(
+        default="auto",
+        metadata=_as(
+            "FRESHET_SPARK",
+            "what Spark computes: auto (what is large), always (all that it can), "
+            "never (only what it has to read)",
+        ),
+    )
+    spark_rows: int = field(
+        default=5_000_000,
+        metadata=_as(
+            "FRESHET_SPARK_ROWS",
+            "rows that come in by one pass, or that a new view reads, from which on Spark computes it",
+        ),
+    )
+    spark_solo_rows: int = field(
+        default=100_000,
+        metadata=_as(
+            "FRESHET_SPARK_SOLO_ROWS",
+            "rows that may enter a recursion which one task of Spark then runs whole",
+        ),
+    )
+    spark_rounds: int = field(
+        default=1_000,
+        metadata=_as(
+            "FRESHET_SPARK_ROUNDS", "rounds of a recursion on Spark after which it is computed in the process"
+        ),
+    )
+    spark_master: str = field(
+        default="local[*,4]",
+        metadata=_as(
+            "FRESHET_SPARK_MASTER",
+            "where Spark runs: in this machine's cores, with four attempts of a task, or a cluster's address",
+        ),
+    )
+    spark_remote: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_SPARK_REMOTE", "address of a Spark Connect server, sc://..., in place of a master"
+        ),
+    )
+    spark_memory: str = field(
+        default="2g",
+        metadata=_as("FRESHET_SPARK_MEMORY", "memory of the JVM that is Spark's driver, as Java writes it"),
+    )
+    spark_conf: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_SPARK_CONF",
+            "more of Spark's own configuration: key=value pairs, separated by semicolons",
+        ),
+    )
+    load_roots: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_LOAD_ROOTS",
+            "directories and addresses, separated by colons, under which data may be read and written for "
+            "clients; empty: the data directory",
+        ),
+    )
+    jobs_kept: int = field(
+        default=1_000,
+        metadata=_as(
+            "FRESHET_JOBS_KEPT", "loads and exports that are remembered; as many may wait, more get 429"
+        ),
+    )
+    database_url: str = field(
+        default="",
+        metadata=_as(
+            "FRESHET_DATABASE_URL",
+            "SQLAlchemy URL of the catalog and the epoch log; empty: SQLite in the data directory",
+        ),
+    )
+    log_level: str = field(
+        default="info", metadata=_as("FRESHET_LOG_LEVEL", "critical, error, warning, info or debug")
+    )
+    queue_requests: int = field(
+        default=10_000,
+        metadata=_as("FRESHET_QUEUE_REQUESTS", "requests that may wait for the writer; more get 429"),
+    )
+    queue_changes: int = field(
+        default=5_000_000,
+        metadata=_as("FRESHET_QUEUE_CHANGES", "changes that may wait for the writer; more get 429"),
+    )
+    group_changes: int = field(
+        default=100_000,
+        metadata=_as(
+            "FRESHET_GROUP_CHANGES", "changes that waiting requests may bring into one pass of the writer"
+        ),
+    )
+    checkpoint_bytes: int = field(
+        default=64 * MIB,
+        metadata=_as("FRESHET_CHECKPOINT_BYTES", "bytes of log after which a checkpoint is written"),
+    )
+    checkpoint_commits: int = field(
+        default=20_000,
+        metadata=_as("FRESHET_CHECKPOINT_COMMITS", "commits of the log after which a checkpoint is written"),
+    )
+    clock_milliseconds: int = field(
+        default=1_000,
+        metadata=_as(
+            "FRESHET_CLOCK_MILLISECONDS",
+            "milliseconds that lie at least between two epochs which are made because views change with time",
+        ),
+    )
+    history_seconds: int = field(
+        default=0,
+        metadata=_as(
+            "FRESHET_HISTORY_SECONDS",
+            "seconds for which past epochs can be read at least; 0: for ever. "
+            "They are forgotten by the next checkpoint",
+        ),
+    )
+    max_rounds: int = field(
+        default=100_000,
+        metadata=_as(
+            "FRESHET_MAX_ROUNDS", "rounds after which a recursion without a limit of its own has failed"
+        ),
+    )
+    idempotency_hours: int = field(
+        default=24,
+        metadata=_as("FRESHET_IDEMPOTENCY_HOURS", "hours for which an Idempotency-Key is remembered"),
+    )
+    read_cache_bytes: int = field(
+        default=256 * MIB,
+        metadata=_as(
+            "FRESHET_READ_CACHE_BYTES", "bytes of what was read last that are kept for the next page"
+        ),
+    )
+    page_rows: int = field(
+        default=1_000, metadata=_as("FRESHET_PAGE_ROWS", "rows of a JSON page when the request sets no limit")
+    )
+    page_rows_most: int = field(
+        default=100_000, metadata=_as("FRESHET_PAGE_ROWS_MOST", "largest limit that a JSON page may have")
+    )
+    shutdown_seconds: int = field(
+        default=10,
+        metadata=_as(
+            "FRESHET_SHUTDOWN_SECONDS", "seconds that open requests get to finish when the service ends"
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for item in fields(self):
+            value = getattr(self, item.name)
+            if isinstance(value, int) and value < (0 if item.name in _MAY_BE_ZERO else 1):
+                raise ValueError(f"{item.metadata['variable']} is {value}")
+            choices = _CHOICES.get(item.name)
+            if choices and value.lower() not in choices:
+                raise ValueError(f"{item.metadata['variable']} is {value!r}, none of {', '.join(choices)}")
+        if not all("=" in pair for pair in _pairs(self.spark_conf)):
+            raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
+
+    @classmethod
+    def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
+        """The settings that the environment's variables give; ValueError names one that cannot be read."""
+        given = {}
+        for item in fields(cls):
+            text = environment.get(item.metadata["variable"])
+            if text is not None:
+                given[item.name] = _read(item.metadata["variable"], type(item.default), text)
+        return cls(**given)
+
+    @property
+    def roots(self) -> tuple[Path, ...]:
+        """The directories under which clients may name files."""
+        paths = tuple(Path(root) for root in _ROOT.findall(self.load_roots) if ":" not in root)
+        return paths if self.load_roots else (self.data,)
+
+    @property
+    def remote_roots(self) -> tuple[str, ...]:
+        """The addresses, such as `s3a://bucket`, under which clients may name others."""
+        return tuple(root for root in _ROOT.findall(self.load_roots) if ":" in root)
+
+    @property
+    def scratch(self) -> Path:
+        """The directory of what Spark's tasks tell each other while an epoch is computed."""
+        return self.state / "scratch"
+
+    @property
+    def state(self) -> Path:
+        """The directory of the state's files."""
+        return Path(self.state_directory) if self.state_directory else self.data / "state"
+
+    @property
+    def spark_options(self) -> SparkOptions:
+        """Which Spark, and how."""
+        conf = dict(pair.split("=", 1) for pair in _pairs(self.spark_conf))
+        return SparkOptions(
+            self.data.absolute() / "spark", self.spark_master, self.spark_remote, self.spark_memory, conf
+        )
+
+    @property
+    def url(self) -> str:
+        """The database's URL."""
+        return self.database_url or f"sqlite:///{self.data / 'freshet.db'}"
+
+
+_ROOT = re.compile(
+    r"(?:jdbc:)?[A-Za-z][A-Za-z0-9+.-]*://[^:]*(?::[0-9][^:]*)*"  # an address, its port, and so on
+    r"|jdbc:[a-z0-9]+:[^:]+"
+    r"|[^:]+"
+)
+_CHOICES = {
+    "log_level": ("critical", "error", "warning", "info", "debug"),
+    "spark": ("auto", "always", "never"),
+}
+_MAY_BE_ZERO = frozenset({"port", "history_seconds", "shutdown_seconds"})
+
+
+@dataclass(frozen=True)
+class Setting:
+    variable: str
+    default: str
+    meaning: str
+
+
+SETTINGS: tuple[Setting, ...] = tuple(
+    Setting(item.metadata["variable"], str(item.default), item.metadata["meaning"])
+    for item in fields(Settings)
+)
+
+
+def _pairs(text: str) -> list[str]:
+    return [pair.strip() for pair in text.split(";") if pair.strip()]
+
+
+def _read(variable: str, kind: type, text: str) -> Any:
+    try:
+        if issubclass(kind, Path):
+            return Path(text)
+        return int(text) if kind is int else text
+    except ValueError:
+        raise ValueError(f"{variable} is {text!r}, not a {kind.__name__}") from None

@@ -1,0 +1,1 @@
+"""The SQL door: scripts, and the statements in them."""

@@ -1,0 +1,126 @@
+"""Statements that define: CREATE, ALTER, DROP and COMMENT, as calls of the runtime."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+
+from sqlglot import exp
+
+from engine.codec.arrow import encode_arrow
+from engine.schema import BIGINT, Column, Schema
+from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
+from planner.errors import InvalidQuery, PlannerError
+from planner.sql_types import from_duckdb
+from planner.statements.statements import (
+    AlterTable,
+    Comment,
+    CreateTable,
+    CreateTableAs,
+    CreateTableLike,
+    CreateType,
+    CreateView,
+    DropTable,
+    DropType,
+    DropView,
+    RenameView,
+    Statement,
+)
+from service.catalog.details import Details
+from service.changes.table_changes import Op, TableChanges
+from service.reading.duck import Answer
+from service.running.runtime import Runtime
+
+DEFINING = (
+    CreateTable
+    | CreateTableAs
+    | CreateTableLike
+    | CreateView
+    | DropTable
+    | DropView
+    | CreateType
+    | DropType
+    | AlterTable
+    | RenameView
+    | Comment
+)
+Ask = Callable[[AdhocQuery], Awaitable[Answer]]
+
+
+async def define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
+    """Makes a definition, or changes one; `ask` answers a query over the newest state."""
+    match statement:
+        case CreateTable(name=name, columns=columns, primary_key=names):
+            key = None if names is None else tuple(columns.index(column) for column in names)
+            details = Details(statement.rules, statement.comments)
+            await runtime.create_table(name, columns, key, exists_ok=statement.if_not_exists, details=details)
+        case CreateTableAs():
+            await _create_as(statement, runtime, ask)
+        case CreateTableLike():
+            await _create_like(statement, runtime)
+        case DropTable(names=names):
+            await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+        case DropView(names=names):
+            await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+        case CreateType(name=name, type=type):
+            await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
+        case DropType(names=names):
+            await runtime.drop_type(*names, missing_ok=statement.if_exists)
+        case CreateView():
+            await _create_view(statement, runtime)
+        case AlterTable(name=name, actions=actions):
+            await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
+        case RenameView(name=name, to=to):
+            await runtime.rename_view(name, to, missing_ok=statement.if_exists)
+        case Comment(name=name, of_column=column, text=text, view=view):
+            await runtime.comment(name, column, text, view)
+
+
+async def _create_view(statement: CreateView, runtime: Runtime) -> None:
+    there = runtime.definitions().get(statement.name)
+    if statement.if_not_exists and there is not None and there.is_view:
+        return
+    query, dialect = statement.definition, statement.piece.dialect
+    try:
+        await runtime.create_view(statement.name, query.text, dialect, or_replace=statement.or_replace)
+    except PlannerError as error:
+        query.relocate(error)
+        raise
+
+
+async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> None:
+    """A table of what a query gives: the table, and then an epoch of its own for the rows."""
+    there = runtime.definitions().get(statement.name)
+    if statement.if_not_exists and there is not None and not there.is_view:
+        return
+    answer = await ask(adhoc_query(_unwrapped(statement.query), runtime.definitions()))
+    names = statement.column_names or tuple(name.lower() for name in answer.names)
+    if len(names) != len(answer.names):
+        raise InvalidQuery(f"{len(names)} names for {len(answer.names)} columns")
+    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
+    definition = await runtime.create_table(statement.name, Schema(tuple(columns)), None)
+    if statement.with_data and answer.table.num_rows:
+        words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
+        changes = TableChanges.of(Op.INSERT, definition.schema, words)
+        await runtime.apply({definition.name: changes})
+
+
+def _unwrapped(query: exp.Expression) -> exp.Expression:
+    """A query without parentheses around it."""
+    while isinstance(query, exp.Subquery) and not query.alias:
+        query = query.this
+    return query.copy()
+
+
+async def _create_like(statement: CreateTableLike, runtime: Runtime) -> None:
+    like = runtime.definition(statement.like, view=None)
+    if not statement.rules:
+        await runtime.create_table(statement.name, like.strict, None, exists_ok=statement.if_not_exists)
+        return
+    rules = like.details.rules
+    own = rules.with_targets(lambda f: replace(f, table=statement.name) if f.table == like.name else f)
+    details = Details(own, like.details.comments)
+    key = like.relation.key
+    await runtime.create_table(
+        statement.name, like.strict, key, exists_ok=statement.if_not_exists, details=details
+    )

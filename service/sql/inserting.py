@@ -1,0 +1,160 @@
+"""The rows of INSERT: of VALUES, of a query, or of defaults alone, in words.
+
+The rows of plain values need no evaluation: `NewRows.plain` has them at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sqlglot import exp
+
+from engine.codec.json import encode_rows
+from engine.errors import InvalidValue
+from engine.state.dictionary import Dictionary
+from planner.adhoc.adhoc_query import AdhocQuery
+from planner.adhoc.dml_queries import (
+    cells,
+    default_cells,
+    insert_columns,
+    insert_query,
+    only_column,
+    values_query,
+)
+from planner.adhoc.literals import plain_rows
+from planner.errors import InvalidQuery, UnknownColumn
+from planner.positions import fail
+from planner.statements.statements import Insert
+from planner.suggestions import did_you_mean
+from service.definitions.definition import Definition
+from service.sql.sight import Sight
+from service.sql.updating import check_writable, encoded, naming, nullable
+
+
+@dataclass(frozen=True, eq=False)
+class NewRows:
+    """`words` gives them, int64[W, n]; `plain` has them if that asks nothing."""
+
+    queries: tuple[AdhocQuery, ...]
+    words: Callable[[Sight], np.ndarray]
+    plain: np.ndarray | None = None
+
+
+def new_rows(
+    statement: Insert,
+    definition: Definition,
+    definitions: Mapping[str, Definition],
+    dictionary: Dictionary,
+) -> NewRows:
+    """The rows that an INSERT brings; a PlannerError or InvalidValue if they are already seen to be wrong."""
+    match statement.query:
+        case None:
+            words = _whole_rows(np.zeros((0, 1), np.int64), definition, ())
+            return NewRows((), lambda sight: words, words)
+        case exp.Values() as values:
+            return _of_values(statement, values, definition, definitions, dictionary)
+    return _of_query(statement, definition, definitions)
+
+
+def _of_values(
+    statement: Insert,
+    values: exp.Values,
+    definition: Definition,
+    definitions: Mapping[str, Definition],
+    dictionary: Dictionary,
+) -> NewRows:
+    places = _places(statement, definition, {len(cells(row)) for row in values.expressions})
+    for row in values.expressions:
+        _check_width(len(cells(row)), places, row)
+    left = default_cells(values)
+    for place, column in enumerate(places):
+        if sum(at == place for _, at in left) < len(values.expressions):
+            check_writable([column], definition, values)
+    types = [definition.schema.types[i] for i in places]
+    plain = plain_rows(values, types)
+    if plain is not None:
+        found = encode_rows(plain, nullable(definition, places), dictionary)
+        words = _whole_rows(_filled(found, left, definition, places), definition, places)
+        return NewRows((), lambda sight: words, words)
+    query = values_query(values, types, definitions)
+
+    def evaluate(sight: Sight) -> np.ndarray:
+        try:
+            answer = sight.ask(query)
+        except InvalidValue:
+            for place, column in enumerate(places):
+                alone = values_query(only_column(values, place), types[place : place + 1], definitions)
+                with naming(definition.schema.names[column]):
+                    sight.ask(alone)
+            raise
+        words = encoded(answer, sight, definition, places)
+        return _whole_rows(_filled(words, left, definition, places), definition, places)
+
+    return NewRows((query,), evaluate)
+
+
+def _of_query(statement: Insert, definition: Definition, definitions: Mapping[str, Definition]) -> NewRows:
+    query = insert_query(statement, definitions)
+    by_name = bool(statement.tree.args.get("by_name"))
+    node = statement.tree
+
+    def evaluate(sight: Sight) -> np.ndarray:
+        answer = sight.ask(query)
+        if by_name:
+            places = _by_name(answer.names, definition, node)
+        else:
+            places = _places(statement, definition, {len(answer.names)})
+        _check_width(len(answer.names), places, node.expression)
+        check_writable(places, definition, node)
+        return _whole_rows(encoded(answer, sight, definition, places), definition, places)
+
+    if statement.columns:
+        check_writable(insert_columns(statement, definition.schema), definition, node)
+    return NewRows((query,), evaluate)
+
+
+def _places(statement: Insert, definition: Definition, widths: set[int]) -> tuple[int, ...]:
+    """The columns that an INSERT names; without a list all of them, or all but those that are generated."""
+    places = insert_columns(statement, definition.schema)
+    if statement.columns or definition.filling is None or widths == {len(places)}:
+        return places
+    given = tuple(i for i in places if i not in definition.filling.generated)
+    return given if widths == {len(given)} else places
+
+
+def _by_name(names: Sequence[str], definition: Definition, node: exp.Expression) -> tuple[int, ...]:
+    places = []
+    for name in names:
+        if name not in definition.schema.names:
+            known = ", ".join(definition.schema.names)
+            hint = did_you_mean(name, definition.schema.names, f"it has {known}")
+            fail(UnknownColumn(f'table "{definition.name}" has no column "{name}"', hint), node)
+        places.append(definition.schema.index(name))
+    return tuple(places)
+
+
+def _check_width(width: int, places: tuple[int, ...], node: exp.Expression) -> None:
+    if width != len(places):
+        values = f"{width} value{'s' if width != 1 else ''}"
+        columns = f"{len(places)} column{'s' if len(places) != 1 else ''}"
+        fail(InvalidQuery(f"{values} for {columns}"), node)
+
+
+def _filled(
+    words: np.ndarray, left: Sequence[tuple[int, int]], definition: Definition, places: tuple[int, ...]
+) -> np.ndarray:
+    """The words with those of defaults where DEFAULT was written."""
+    if left:
+        defaults = definition.defaults()
+        for row, place in left:
+            words[place, row] = defaults[places[place]]
+    return words
+
+
+def _whole_rows(words: np.ndarray, definition: Definition, places: tuple[int, ...]) -> np.ndarray:
+    """Rows of all columns, defaults in those that are not in the words."""
+    rows = np.repeat(definition.defaults()[:, np.newaxis], words.shape[1], axis=1)
+    rows[list(places)] = words
+    return rows

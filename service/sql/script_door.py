@@ -1,0 +1,176 @@
+"""The SQL door: a script's statements, one after the other, each with a result.
+
+A script stops at the first statement that fails, with its number in `ScriptFailed`;
+what came before it stands. Statements between BEGIN and COMMIT are one epoch: they run
+together in the writer's turn, and if one of them fails, or ROLLBACK stands in the place of
+COMMIT, none has happened. Definitions (CREATE, ALTER, DROP) take effect at once and so cannot
+stand there.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import datetime
+
+from planner.adhoc.adhoc_query import AdhocQuery
+from planner.errors import InvalidQuery, PlannerError
+from planner.parsing.script import Piece, split
+from planner.parsing.type_names import spelled_out_piece
+from planner.statements.statement_reader import parse_statement
+from planner.statements.statements import (
+    Begin,
+    Commit,
+    Delete,
+    Insert,
+    Merge,
+    Rollback,
+    Statement,
+    Truncate,
+    Update,
+)
+from service.reading.duck import Answer, Duck, Limits
+from service.running.runtime import Runtime
+from service.sql.defining import DEFINING, define
+from service.sql.sight import Sight
+from service.sql.tasks import Result, Task, name_of, task_of
+from service.writing.transaction import Transaction
+
+
+class ScriptFailed(Exception):
+    """Statement `index` of a script failed with `error`; those before it stand, but for a block's."""
+
+    def __init__(self, index: int, error: Exception) -> None:
+        super().__init__(f"statement {index}: {error}")
+        self.index = index
+        self.error = error
+
+
+class SqlDoor:
+    def __init__(self, runtime: Runtime, limits: Limits | None = None) -> None:
+        self._runtime = runtime
+        self._duck = Duck(limits or Limits())
+
+    def close(self) -> None:
+        self._duck.close()
+
+    async def run(self, script: str, dialect: str = "postgres") -> list[Result]:
+        """What each statement of the script gives; InvalidSyntax if it cannot be cut, else ScriptFailed."""
+        results: list[Result] = []
+        block: list[Statement] = []
+        for piece in await asyncio.to_thread(split, script, dialect):
+            with _numbered(piece):
+                known = spelled_out_piece(piece, self._runtime.types())
+                statement = await asyncio.to_thread(parse_statement, known)
+                _check_block(statement, block)
+                if block or isinstance(statement, Begin):
+                    block.append(statement)
+                if isinstance(statement, Commit | Rollback):
+                    results += await self._together(block)
+                    block = []
+                elif not block:
+                    results.append(await self._alone(statement))
+        if block:
+            with _numbered(block[0].piece):
+                raise InvalidQuery("BEGIN has no COMMIT: nothing behind it has happened", "end with COMMIT")
+        return results
+
+    async def _alone(self, statement: Statement) -> Result:
+        if isinstance(statement, DEFINING):
+            await define(statement, self._runtime, self._ask)
+            return Result(name_of(statement), self._runtime.snapshot.upper - 1)
+        task = await asyncio.to_thread(self._task, statement)
+        if task.plain is not None:
+            applied = await self._runtime.apply(task.plain)
+            return Result(name_of(statement), applied.epoch, count=applied.changes)
+        if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
+            _, (result,) = await self._transact([task])
+            return result
+        return await self._read(task)
+
+    async def _together(self, block: Sequence[Statement]) -> list[Result]:
+        """The results of a block, from BEGIN to COMMIT: one epoch or none."""
+        tasks = []
+        for statement in block[1:-1]:
+            with _numbered(statement.piece):
+                tasks.append(await asyncio.to_thread(self._task, statement))
+        end = block[-1]
+        with _numbered(end.piece):
+            epoch, results = await self._transact(tasks, isinstance(end, Rollback))
+        return [Result("BEGIN", epoch), *results, Result(name_of(end), epoch)]
+
+    async def _ask(self, query: AdhocQuery) -> Answer:
+        """The answer to a query over the newest state."""
+        sight = self._sight(await self._times([query]))
+        return await asyncio.to_thread(sight.ask, query)
+
+    async def _transact(self, tasks: Sequence[Task], undone: bool = False) -> tuple[int, list[Result]]:
+        """Runs the tasks in the writer's turn; the epoch, and their results at it. `undone`: of none."""
+        times = await self._times([query for task in tasks for query in task.queries])
+        dictionary = self._runtime.dictionary
+
+        def work(transaction: Transaction) -> list[Result]:
+            sight = Sight(
+                transaction.snapshot,
+                transaction.definitions,
+                times,
+                self._duck,
+                dictionary,
+                self._runtime.observe,
+                self._runtime.size,
+                transaction,
+            )
+            results = []
+            for task in tasks:
+                with _numbered(task.statement.piece):
+                    results.append(task.run(sight))
+            if undone:
+                transaction.forget()
+            return results
+
+        applied, results = await self._runtime.transact(work)
+        return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
+
+    async def _read(self, task: Task) -> Result:
+        sight = self._sight(await self._times(task.queries))
+        return await asyncio.to_thread(task.run, sight)
+
+    def _sight(self, times: Mapping[datetime, int]) -> Sight:
+        """The newest state."""
+        runtime = self._runtime
+        seen = (runtime.snapshot, runtime.definitions(), times)
+        return Sight(*seen, self._duck, runtime.dictionary, runtime.observe, runtime.size)
+
+    async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
+        """The epochs of the times that the queries refer to."""
+        references = [r for query in queries for r in query.references]
+        times = {r.timestamp for r in references if r.timestamp is not None}
+        return {time: await self._runtime.epoch_at(time) for time in times}
+
+    def _task(self, statement: Statement) -> Task:
+        return task_of(statement, self._runtime.definitions(), self._runtime.dictionary)
+
+
+def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
+    if isinstance(statement, Begin) and block:
+        raise InvalidQuery("BEGIN stands between BEGIN and COMMIT", "a block has no blocks in it")
+    if isinstance(statement, Commit | Rollback) and not block:
+        word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
+        raise InvalidQuery(f"{word} has no BEGIN before it", "every other statement is an epoch of its own")
+
+
+@contextmanager
+def _numbered(piece: Piece) -> Iterator[None]:
+    """Turns an exception into the failure of the statement that the piece is."""
+    try:
+        yield
+    except ScriptFailed:
+        raise
+    except RecursionError:
+        raise ScriptFailed(piece.index, piece.unsupported("the statement is nested too deeply")) from None
+    except PlannerError as error:
+        raise ScriptFailed(piece.index, error.at(*piece.place())) from error
+    except Exception as error:
+        raise ScriptFailed(piece.index, error) from error

@@ -1,0 +1,114 @@
+"""The tables and views as one statement sees them: every reference at its epoch.
+
+Without a version a relation is seen at one epoch, the same for all: the newest, or
+inside a transaction the newest with the transaction's own changes in the tables. A view
+does not have those yet; a transaction that has changed something cannot see views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+import numpy as np
+import pyarrow as pa
+
+from engine.runtime.engine import Snapshot
+from engine.runtime.observation import Observed
+from engine.state.dictionary import Dictionary
+from planner.adhoc.adhoc_query import AdhocQuery, Reference
+from planner.errors import UnknownColumn
+from service.definitions.definition import Definition
+from service.errors import Conflict, HistoryGone, NotFound, ServiceError
+from service.reading.duck import Answer, Duck, arrow_table
+from service.reading.reads import check_health
+from service.writing.transaction import Transaction
+
+
+@dataclass(frozen=True, eq=False)
+class Sight:
+    """`times` has the epoch of every time that a statement refers to, 0 for one before all epochs; `observe`
+    tells of a view's operators as they run, `size` about how many rows a relation has."""
+
+    snapshot: Snapshot
+    definitions: Mapping[str, Definition]
+    times: Mapping[datetime, int]
+    duck: Duck
+    dictionary: Dictionary
+    observe: Callable[[str], Sequence[Observed]]
+    size: Callable[[str], int]
+    transaction: Transaction | None = None
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch there is."""
+        return self.snapshot.upper - 1
+
+    def ask(
+        self,
+        query: AdhocQuery,
+        carried: Callable[[str], bool] = lambda type: True,
+        given: pa.Table | None = None,
+    ) -> Answer:
+        """The answer to a query; a column whose DuckDB type is not `carried` as text.
+
+        Of the query's target it sees the rows that are `given`, if any are.
+
+        NotFound, Conflict, HistoryGone or Invalid for a relation that cannot be seen, and
+        what `Duck.run` raises.
+        """
+        tables = {
+            reference.alias: self._table(reference, query)
+            if given is None or reference.row is None
+            else given
+            for reference in query.references
+        }
+        try:
+            return self.duck.run(query, tables, carried)
+        except UnknownColumn:
+            if query.columns is None:
+                raise
+        # With all columns in sight the error says what there is.
+        return self.ask(replace(query, columns=None), carried, given)
+
+    def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The newest rows of a table: distinct words [W, n] and counts [n]; `Reference.row` counts them."""
+        return self.snapshot.rows(name) if self.transaction is None else self.transaction.rows(name)
+
+    def changing(self) -> Transaction:
+        """The transaction; ServiceError for a sight that has none."""
+        if self.transaction is None:
+            raise ServiceError("a statement that changes rows runs in a transaction")
+        return self.transaction
+
+    def _table(self, reference: Reference, query: AdhocQuery) -> pa.Table:
+        definition = self.definitions.get(reference.relation)
+        if definition is None:
+            raise NotFound(f"there is no table or view called {reference.relation}")
+        epoch = self._epoch(reference)
+        if epoch is None:
+            self._check_pending(definition)
+            check_health(definition, self.snapshot, self.epoch)
+            rows = self.rows(definition.name)
+        else:
+            check_health(definition, self.snapshot, epoch)
+            rows = self.snapshot.rows(definition.name, epoch)
+        return arrow_table(rows, definition.schema, self.dictionary, query.columns, reference.row)
+
+    def _epoch(self, reference: Reference) -> int | None:
+        if reference.timestamp is None:
+            return reference.version
+        epoch = self.times[reference.timestamp]
+        if epoch == 0:
+            time = reference.timestamp.isoformat()
+            raise HistoryGone(f"there is no epoch at or before {time}", "the first epoch is later")
+        return epoch
+
+    def _check_pending(self, definition: Definition) -> None:
+        if definition.is_view and self.transaction is not None and self.transaction.changes:
+            raise Conflict(
+                f"view {definition.name} is read behind a change, before COMMIT",
+                "a view follows its tables at COMMIT: read it before the change, or behind COMMIT",
+                code="view_before_commit",
+            )

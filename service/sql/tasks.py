@@ -1,0 +1,309 @@
+"""Statements that read or change rows, made ready to run: what a script's `Task` is.
+
+A task is prepared from a statement and the definitions of the moment, without reading
+anything, and run over a `Sight`: the newest snapshot, or a transaction. CREATE and DROP
+are no tasks: they change the definitions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sqlglot import exp
+
+from engine.state.dictionary import Dictionary
+from planner import PlannedQuery, plan_query
+from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
+from planner.adhoc.dml_queries import row_column
+from planner.adhoc.returning import returning_query
+from planner.errors import PlannerError, Unsupported
+from planner.statements.show_create import table_text, view_text
+from planner.statements.statements import (
+    ANALYZE,
+    STAGES,
+    AlterTable,
+    Begin,
+    Comment,
+    Commit,
+    CreateTable,
+    CreateTableAs,
+    CreateTableLike,
+    CreateType,
+    CreateView,
+    Delete,
+    DropTable,
+    DropType,
+    DropView,
+    Explain,
+    Insert,
+    Merge,
+    RenameView,
+    Rollback,
+    Select,
+    ShowColumns,
+    ShowCreate,
+    ShowTables,
+    ShowViews,
+    Statement,
+    Truncate,
+    Update,
+)
+from planner.suggestions import did_you_mean
+from service.changes.table_changes import TableChanges
+from service.definitions.definition import Definition
+from service.definitions.seeing import sized
+from service.errors import Conflict, NotFound
+from service.reading.duck import arrow_table
+from service.reading.reads import check_health
+from service.reading.results import document, is_written
+from service.sql.dml import Change, prepare, table_of, truncate
+from service.sql.merging import merge
+from service.sql.sight import Sight
+
+_NAMES: dict[type[Statement], str] = {
+    Begin: "BEGIN",
+    Commit: "COMMIT",
+    CreateTable: "CREATE TABLE",
+    CreateView: "CREATE VIEW",
+    Delete: "DELETE",
+    DropTable: "DROP TABLE",
+    DropView: "DROP VIEW",
+    CreateType: "CREATE TYPE",
+    DropType: "DROP TYPE",
+    Explain: "EXPLAIN",
+    Insert: "INSERT",
+    Select: "SELECT",
+    ShowTables: "SHOW TABLES",
+    ShowViews: "SHOW VIEWS",
+    Update: "UPDATE",
+    AlterTable: "ALTER TABLE",
+    Comment: "COMMENT",
+    CreateTableAs: "CREATE TABLE",
+    CreateTableLike: "CREATE TABLE",
+    Merge: "MERGE",
+    RenameView: "ALTER VIEW",
+    Rollback: "ROLLBACK",
+    ShowColumns: "SHOW COLUMNS",
+    ShowCreate: "SHOW CREATE",
+    Truncate: "TRUNCATE",
+}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one statement gives: rows with their columns, or a count where it has a meaning."""
+
+    statement: str
+    epoch: int
+    count: int | None = None
+    columns: list[dict[str, str]] | None = None
+    rows: list[list] | None = None
+
+    def document(self) -> dict[str, Any]:
+        """The result as JSON has it."""
+        members = {"statement": self.statement, "epoch": self.epoch, "count": self.count}
+        members |= {"columns": self.columns, "rows": self.rows}
+        return {name: value for name, value in members.items() if value is not None}
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """`queries` are all that it asks; `plain` its changes by table, if it need not run to know them."""
+
+    statement: Statement
+    queries: tuple[AdhocQuery, ...]
+    run: Callable[[Sight], Result]
+    plain: Mapping[str, TableChanges] | None = None
+
+
+def name_of(statement: Statement) -> str:
+    """What a result calls the statement."""
+    return _NAMES[type(statement)]
+
+
+def task_of(statement: Statement, definitions: Mapping[str, Definition], dictionary: Dictionary) -> Task:
+    """The task of a statement; a PlannerError if it is wrong, Unsupported if it is none."""
+    match statement:
+        case Insert() | Update() | Delete():
+            change = prepare(statement, definitions, dictionary)
+            plain = None if change.plain is None else {change.definition.name: change.plain}
+            returning = returning_query(statement.tree, change.definition.schema, definitions)
+            queries = change.queries if returning is None else (*change.queries, returning)
+            return Task(statement, queries, partial(_change, statement, change, returning), plain)
+        case Merge():
+            change = merge(statement, definitions)
+            returning = returning_query(statement.tree, change.definition.schema, definitions)
+            queries = change.queries if returning is None else (*change.queries, returning)
+            return Task(statement, queries, partial(_change, statement, change, returning))
+        case Truncate():
+            tables = [table_of(name, exp.Table(), definitions) for name in statement.names]
+            return Task(statement, (), partial(_truncate, statement, tables))
+        case Select():
+            query = adhoc_query(statement.query.copy(), definitions)
+            return Task(statement, (query,), partial(_select, statement, query))
+        case Explain():
+            return Task(statement, (), partial(_explain, statement))
+        case ShowTables():
+            return Task(statement, (), partial(_show_tables, statement))
+        case ShowViews():
+            return Task(statement, (), partial(_show_views, statement))
+        case ShowColumns():
+            return Task(statement, (), partial(_show_columns, statement))
+        case ShowCreate():
+            return Task(statement, (), partial(_show_create, statement))
+    raise Unsupported(
+        f"{name_of(statement)} between BEGIN and COMMIT is not supported",
+        "INSERT, UPDATE, DELETE, MERGE, TRUNCATE and SELECT are; definitions take effect at once, so put "
+        "them before BEGIN",
+    )
+
+
+def _change(statement: Statement, change: Change, returning: AdhocQuery | None, sight: Sight) -> Result:
+    rows = change.apply(sight)
+    count = rows.shape[1]
+    if returning is None:
+        return Result(name_of(statement), sight.epoch, count=count)
+    schema = change.definition.schema
+    given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
+    columns, values = document(sight.ask(returning, is_written, given))
+    return Result(name_of(statement), sight.epoch, count, columns, values)
+
+
+def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
+    return Result(name_of(statement), sight.epoch, count=sum(truncate(table, sight) for table in tables))
+
+
+def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
+    columns, rows = document(sight.ask(query, is_written))
+    return Result(name_of(statement), sight.epoch, columns=columns, rows=rows)
+
+
+def _explain(statement: Explain, sight: Sight) -> Result:
+    planned = _planned(statement, sight)
+    if statement.stage == ANALYZE:
+        view, planned = _running(statement, planned, sight)
+        text = planned.analyze(sight.observe(view))
+        return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
+    lines: list[str] = []
+    for stage in STAGES if statement.stage is None else (statement.stage,):
+        if statement.stage is None:
+            lines.append(f"-- {stage}")
+        lines += planned.explain(stage, "text").rstrip("\n").split("\n")
+    return _texts(statement, sight, ("plan",), [[line] for line in lines])
+
+
+def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[str, PlannedQuery]:
+    """The view that is observed, and its plan: the one that is named, or one of this very query, which may
+    have been planned when tables had other sizes."""
+    views = (
+        (definition.name, of)
+        for definition in sight.definitions.values()
+        if (of := definition.planned) is not None and (of.plan == planned.plan or of.sql == planned.sql)
+    )
+    name, planned = (statement.view, planned) if statement.view else next(views, (None, planned))
+    if name is None:
+        raise NotFound(
+            "no view is kept of this query", "EXPLAIN ANALYZE measures what runs: CREATE VIEW, or no ANALYZE"
+        )
+    reason = sight.snapshot.failure(name)
+    if reason is not None:
+        raise Conflict(f"view {name} does not run: {reason}", code="view_quarantined")
+    return name, planned
+
+
+def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
+    """The planned query that is explained: of a view its own."""
+    if statement.query is not None:
+        relations = {name: definition.relation for name, definition in sight.definitions.items()}
+        catalog = sized(relations, sight.size)
+        try:
+            return plan_query(statement.query.text, catalog, statement.piece.dialect)
+        except PlannerError as error:
+            statement.query.relocate(error)
+            raise
+    view = sight.definitions.get(statement.view or "")
+    if view is None or not view.is_view:
+        names = (name for name, definition in sight.definitions.items() if definition.is_view)
+        hint = did_you_mean(statement.view or "", names)
+        raise NotFound(f"there is no view called {statement.view}", hint)
+    if view.planned is None:
+        raise Conflict(f"view {view.name} has no plan: {view.failure}", code="view_quarantined")
+    return view.planned
+
+
+def _show_tables(statement: Statement, sight: Sight) -> Result:
+    rows = []
+    for name, table in sorted(sight.definitions.items()):
+        if not table.is_view:
+            key = ", ".join(table.schema.names[i] for i in table.relation.key or ())
+            rows.append([name, _columns_text(table), key or None])
+    return _texts(statement, sight, ("name", "columns", "primary_key"), rows)
+
+
+def _show_views(statement: Statement, sight: Sight) -> Result:
+    rows = [
+        [name, _columns_text(view), _state(view, sight), view.sql]
+        for name, view in sorted(sight.definitions.items())
+        if view.is_view
+    ]
+    return _texts(statement, sight, ("name", "columns", "state", "sql"), rows)
+
+
+def _columns_text(definition: Definition) -> str:
+    """The columns as CREATE TABLE has them."""
+    columns = definition.strict.columns
+    return ", ".join(f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
+
+
+def _state(view: Definition, sight: Sight) -> str:
+    """ready, errors or quarantined."""
+    try:
+        check_health(view, sight.snapshot, sight.epoch)
+    except Conflict as error:
+        return "quarantined" if error.code == "view_quarantined" else "errors"
+    return "ready"
+
+
+def _show_columns(statement: ShowColumns, sight: Sight) -> Result:
+    definition = _relation(statement.name, sight)
+    rules, comments = definition.details.rules, definition.details.comments
+    key = {definition.schema.names[i] for i in definition.relation.key or ()}
+    rows: list[list] = []
+    for column in definition.strict.columns:
+        name = column.name
+        filled = rules.defaults.get(name) or rules.generated.get(name)
+        default = None if filled is None else filled.sql
+        nullable = "YES" if column.nullable else "NO"
+        rows.append(
+            [name, str(column.type), nullable, "PRI" if name in key else None, default, comments.get(name)]
+        )
+    return _texts(statement, sight, ("name", "type", "nullable", "key", "default", "comment"), rows)
+
+
+def _show_create(statement: ShowCreate, sight: Sight) -> Result:
+    definition = _relation(statement.name, sight, statement.view)
+    name, comments = definition.name, definition.details.comments
+    if definition.is_view:
+        text = view_text(name, None, definition.sql, comments)
+    else:
+        names = definition.schema.names
+        key = None if definition.relation.key is None else [names[i] for i in definition.relation.key]
+        text = table_text(name, definition.strict, key, definition.details.rules, comments)
+    return _texts(statement, sight, ("name", "statement"), [[name, text]])
+
+
+def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
+    found = sight.definitions.get(name)
+    if found is None or (view is not None and found.is_view != view):
+        hint = did_you_mean(name, sight.definitions)
+        raise NotFound(f"there is no {'view' if view else 'table'} called {name}", hint)
+    return found
+
+
+def _texts(statement: Statement, sight: Sight, names: tuple[str, ...], rows: list[list]) -> Result:
+    columns = [{"name": name, "type": "TEXT"} for name in names]
+    return Result(name_of(statement), sight.epoch, columns=columns, rows=rows)

@@ -1,0 +1,1 @@
+"""Writing: one thread that makes every change, an epoch at a time."""

@@ -1,0 +1,465 @@
+"""Epochs: what makes changes of tables durable and visible, in this order.
+
+A group of requests is resolved against the newest state, and each that can be made gets
+an epoch of its own; one pass of the engine computes what all of them do to every view;
+one commit of the log makes them durable; publishing makes them visible. A request that
+cannot be made is refused alone. Should the engine fail over a group, its requests go
+one by one, so that the culprit fails alone.
+
+All of it happens on the writer's thread (`service/writing/writer.py`). If a commit fails, it is
+asked for in the log: a database may have kept what it could not confirm. While that
+question has no answer, or the log holds an epoch that was not published, nothing more
+is accepted.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
+
+from engine.runtime.engine import Engine, Stage
+from engine.runtime.execution import BadRows, Declined, KeyTaken, Scan, Scanned
+from service.catalog.catalog import Catalog, Commit, Receipt
+from service.catalog.manifests import Saved
+from service.changes.constraints import Broken
+from service.changes.payload import encode
+from service.changes.resolve import Net, TableBatch, conflict_of, key_conflict, named_key
+from service.changes.table_changes import Applied, Idempotency, Op, TableChanges
+from service.clock import Clock
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+from service.errors import Conflict, Invalid, ServiceError, Unavailable
+from service.metrics import Metrics
+from service.placement import Placement
+from service.writing.transaction import Transaction
+
+T = TypeVar("T")
+Outcome = Applied | Exception
+Deltas = dict[str, np.ndarray]
+
+_log = logging.getLogger("freshet.epochs")
+_REASON = "the service's own log says why"
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """Changes, checked, of tables as their author knew them; one epoch or none.
+
+    The `receipt` is written in the transaction of the epoch's commit.
+    """
+
+    parts: tuple[tuple[Definition, TableChanges], ...]
+    idempotency: Idempotency | None = None
+    receipt: Receipt | None = None
+
+    @property
+    def changes(self) -> int:
+        return sum(len(changes) for _, changes in self.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Load:
+    """Rows that Spark reads into a table as its author knew it, as one epoch; `tag` ends it.
+
+    The `receipt`, for what was read, is written in the transaction of the epoch's commit.
+    """
+
+    definition: Definition
+    scan: Scan
+    tag: str
+    receipt: Callable[[Scanned], Receipt] | None = None
+
+
+class Epochs:
+    def __init__(
+        self,
+        engine: Engine,
+        catalog: Catalog,
+        definitions: Definitions,
+        metrics: Metrics,
+        clock: Clock,
+        placement: Placement | None = None,
+    ) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._placement = placement
+        self._catalog = catalog
+        self._definitions = definitions
+        self._metrics = metrics
+        self._doubt: int | None = None
+        self.log_bytes = 0
+        self.log_commits = 0
+
+    def commit(self, requests: Sequence[Request]) -> list[Outcome]:
+        """What becomes of each request: its epoch, or why it was refused."""
+        for place, request in enumerate(requests):
+            if self._is_followed(request):
+                before = self.commit(requests[:place]) if place else []
+                after = self.commit(requests[place + 1 :]) if place + 1 < len(requests) else []
+                return [*before, self._commit_alone(request), *after]
+        keys = [r.idempotency.key for r in requests if r.idempotency is not None]
+        if keys:
+            return self._commit_with_keys(requests, keys)
+        return self._commit(requests)
+
+    def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
+        """Calls `work` and makes what it applied one epoch; none if it applied nothing."""
+        snapshot = self._engine.snapshot
+        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
+        result = work(transaction)
+        if not transaction.changes:
+            return Applied(snapshot.upper - 1, 0), result
+        transaction.check_references()
+        epoch = snapshot.upper
+        self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
+        return Applied(epoch, transaction.changes), result
+
+    def patience(self) -> float | None:
+        """Seconds until an epoch is due by the clock alone; 0 if one is, None if none will be."""
+        return self._clock.patience()
+
+    def tick(self) -> None:
+        """Makes the epoch that is due."""
+        self._clock.tried()
+        epoch = self._engine.snapshot.upper
+        self._install({}, epoch, epoch, 0)
+
+    def load(self, load: Load) -> tuple[Applied, Scanned]:
+        """Makes the rows of a scan one epoch. What has been read if all goes well, or nothing is changed.
+
+        Conflict where a key is there already, Invalid where a row is bad, Declined where Spark is not the one
+        to compute a view of the table.
+        """
+        if self._placement is None:
+            raise Unavailable("there is no Spark", code="spark_unavailable")
+        definition = load.definition
+        if self._definitions.all.get(definition.name) is not definition:
+            raise replaced(definition)
+        if definition.details.rules.judges:
+            raise Declined(f"table {definition.name} has constraints, which are judged here")
+        self._settle_doubt()
+        started = time.perf_counter()
+        epoch = self._engine.snapshot.upper
+        at = self._clock.now()
+        try:
+            executor = self._placement.for_scan(load.tag)
+            timed = self._clock.with_time({}, epoch, at)
+            stage = self._engine.stage(timed, epoch + 1, executor, {definition.name: load.scan})
+        except KeyTaken as error:
+            key = np.array(error.key, np.int64)
+            dictionary = self._engine.dictionary
+            raise key_conflict(definition.name, definition.key_schema, key, dictionary) from error
+        except BadRows as error:
+            raise Invalid(error.message, error.hint, code="bad_rows") from error
+        applied = Applied(epoch, stage.scanned.rows)
+        receipts = [] if load.receipt is None else [(load.receipt(stage.scanned), applied)]
+        self._finish(stage, {}, Commit(epoch, epoch, at), applied.changes, (), receipts, started)
+        return applied, stage.scanned
+
+    def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
+        answered = self._catalog.answered(keys)
+        outcomes: list[Outcome | None] = [None] * len(requests)
+        fresh: list[int] = []
+        seen: set[str] = set()
+        for place, request in enumerate(requests):
+            idempotency = request.idempotency
+            if idempotency is not None and idempotency.key in answered:
+                outcomes[place] = _repeat(idempotency, *answered[idempotency.key])
+            elif idempotency is not None and idempotency.key in seen:
+                # Its namesake has to be answered first, and with it all that came before.
+                break
+            else:
+                fresh.append(place)
+                if idempotency is not None:
+                    seen.add(idempotency.key)
+        else:
+            place = len(requests)
+        for at, outcome in zip(fresh, self._commit([requests[i] for i in fresh]), strict=True):
+            outcomes[at] = outcome
+        rest = self.commit(requests[place:]) if place < len(requests) else []
+        return [outcome for outcome in outcomes[:place] if outcome is not None] + rest
+
+    def _commit(self, requests: Sequence[Request]) -> list[Outcome]:
+        started = time.perf_counter()
+        alive, refused, nets = self._resolve(requests)
+        self._metrics.resolve_seconds.observe(time.perf_counter() - started)
+        for error in refused.values():
+            self._metrics.refused.add(1, (("code", error.code),))
+        first = self._engine.snapshot.upper
+        epochs = first - 1 + np.cumsum(alive)
+        accepted = int(alive.sum())
+        outcomes: list[Outcome] = [
+            refused[i] if i in refused else Applied(int(epochs[i]), request.changes)
+            for i, request in enumerate(requests)
+        ]
+        if not accepted:
+            return outcomes
+        deltas = {t: _delta(n.words, epochs[n.request], n.diffs) for t, n in nets.items() if len(n.diffs)}
+        applied = [(r, o) for r, o in zip(requests, outcomes, strict=True) if isinstance(o, Applied)]
+        keys = [(r.idempotency, o) for r, o in applied if r.idempotency is not None]
+        receipts = [(r.receipt, o) for r, o in applied if r.receipt is not None]
+        changes = sum(o.changes for _, o in applied)
+        try:
+            self._install(deltas, first, first + accepted - 1, changes, keys, receipts)
+        except Unavailable as error:
+            return [error if alive[i] else outcomes[i] for i in range(len(requests))]
+        except Exception as error:
+            if accepted == 1:
+                return [error if alive[i] else outcomes[i] for i in range(len(requests))]
+            _log.warning("a group of %d requests failed; taking them one by one", accepted, exc_info=True)
+            return [outcome for request in requests for outcome in self._commit([request])]
+        return outcomes
+
+    def _resolve(
+        self, requests: Sequence[Request]
+    ) -> tuple[np.ndarray, dict[int, ServiceError], dict[str, Net]]:
+        """Which requests can be made, why the others cannot, and what the former come to by table."""
+        alive = np.ones(len(requests), np.bool_)
+        refused: dict[int, ServiceError] = {}
+        parts: dict[str, list[tuple[int, TableChanges]]] = {}
+        for place, request in enumerate(requests):
+            error = self._changed(request)
+            if error is not None:
+                refused[place] = error
+                alive[place] = False
+                continue
+            for definition, changes in request.parts:
+                if len(changes):
+                    parts.setdefault(definition.name, []).append((place, changes))
+        batches = {table: self._batch(table, named) for table, named in parts.items()}
+        bonded = bool(self._definitions.bonds.of(batches))
+        while True:
+            conflicts = [
+                (*found, table)
+                for table, batch in batches.items()
+                if (found := batch.conflict(alive)) is not None
+            ]
+            place, at, op, table = min(conflicts, default=(len(requests), 0, Op.INSERT, ""))
+            if bonded:
+                # A later request may be in conflict with what an earlier one is refused for.
+                sure = alive & (np.arange(len(requests)) < place)
+                broken = self._broken({table: batch.net(sure) for table, batch in batches.items()})
+                if broken is not None:
+                    refused[broken.request] = broken.error
+                    alive[broken.request] = False
+                    continue
+            if not conflicts:
+                return alive, refused, {table: batch.net(alive) for table, batch in batches.items()}
+            start = sum(len(changes) for other, changes in parts[table] if other < place)
+            refused[place] = conflict_of(table, op, at - start, self._named(table, batches[table].row(at)))
+            alive[place] = False
+
+    def _named(self, table: str, row: np.ndarray) -> str:
+        relation = self._definitions.all[table].relation
+        return named_key(relation.schema, relation.key, row, self._engine.dictionary)
+
+    def _broken(self, nets: Mapping[str, Net]) -> Broken | None:
+        snapshot, dictionary = self._engine.snapshot, self._engine.dictionary
+        return self._definitions.bonds.broken(nets, snapshot, dictionary)
+
+    def _is_followed(self, request: Request) -> bool:
+        """Whether rows go, or change, with those that a request deletes."""
+        actions = self._definitions.bonds.actions
+        return any(part.removes.any() and actions(definition.name) for definition, part in request.parts)
+
+    def _commit_alone(self, request: Request) -> Outcome:
+        """A request whose deletions are followed by others, as a transaction."""
+        idempotency = request.idempotency
+        if idempotency is not None:
+            answered = self._catalog.answered([idempotency.key])
+            if idempotency.key in answered:
+                return _repeat(idempotency, *answered[idempotency.key])
+        error = self._changed(request)
+        if error is not None:
+            return error
+        snapshot = self._engine.snapshot
+        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
+        applied = Applied(snapshot.upper, request.changes)
+        keys = [] if idempotency is None else [(idempotency, applied)]
+        receipts = [] if request.receipt is None else [(request.receipt, applied)]
+        try:
+            transaction.apply({definition.name: part for definition, part in request.parts})
+            transaction.check_references()
+            deltas = _pending(transaction, applied.epoch)
+            self._install(deltas, applied.epoch, applied.epoch, applied.changes, keys, receipts)
+        except Exception as failure:
+            if isinstance(failure, ServiceError):
+                self._metrics.refused.add(1, (("code", failure.code),))
+            return failure
+        return applied
+
+    def _changed(self, request: Request) -> ServiceError | None:
+        """Whether a table is no longer the one that the request was made for."""
+        for definition, _ in request.parts:
+            now = self._definitions.all.get(definition.name)
+            if now is None or now.filling is not definition.filling or now.id != definition.id:
+                return replaced(definition)
+        return None
+
+    def _batch(self, table: str, parts: list[tuple[int, TableChanges]]) -> TableBatch:
+        snapshot = self._engine.snapshot
+        key = self._definitions.all[table].relation.key
+        request = np.repeat([place for place, _ in parts], [len(changes) for _, changes in parts])
+        changes = TableChanges.concat([changes for _, changes in parts])
+        return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys))
+
+    def _install(
+        self,
+        deltas: Deltas,
+        first: int,
+        last: int,
+        changes: int,
+        keys: Sequence[tuple[Idempotency, Applied]] = (),
+        receipts: Sequence[tuple[Receipt, Applied]] = (),
+    ) -> None:
+        """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
+        self._settle_doubt()
+        started = time.perf_counter()
+        commit = Commit(first, last, self._clock.now())
+        stage = self._stage(self._clock.with_time(deltas, first, commit.at), last + 1)
+        self._finish(stage, deltas, commit, changes, keys, receipts, started)
+
+    def _stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
+        placement = self._placement
+        if placement is None:
+            return self._engine.stage(deltas, upper)
+        rows = sum(delta.shape[1] for delta in deltas.values())
+        stage = self._engine.stage(deltas, upper, placement.executor(rows))
+        if stage.declined:
+            placement.declined(stage.declined)
+        return stage
+
+    def _finish(
+        self,
+        stage: Stage,
+        deltas: Mapping[str, np.ndarray],
+        commit: Commit,
+        changes: int,
+        keys: Sequence[tuple[Idempotency, Applied]],
+        receipts: Sequence[tuple[Receipt, Applied]],
+        started: float,
+    ) -> None:
+        """Logs and publishes what is staged: its changes, or the manifest where its state is all in files."""
+        times = [started, time.perf_counter()]
+        payload = b""
+        try:
+            if stage.manifest is None:
+                payload = self._payload(deltas)
+                self._confirmed(commit, lambda: self._catalog.append(commit, payload, keys, receipts))
+            else:
+                saved = Saved(stage.manifest, self._definitions.newest)
+                publish = self._catalog.publish
+                self._confirmed(commit, lambda: publish(saved, 0, 0, commit, keys, receipts))
+        except BaseException:
+            stage.abort()
+            raise
+        times.append(time.perf_counter())
+        self._publish(stage, commit)
+        times.append(time.perf_counter())
+        for view, reason in stage.failed.items():
+            _log.error("view %s is quarantined: %s", view, reason)
+        metrics = self._metrics
+        metrics.stage_seconds.observe(times[1] - times[0])
+        metrics.commit_seconds.observe(times[2] - times[1])
+        metrics.publish_seconds.observe(times[3] - times[2])
+        metrics.group.observe(commit.last - commit.first + 1)
+        metrics.epochs.add(commit.last - commit.first + 1)
+        metrics.changes.add(changes)
+        metrics.log_bytes.add(len(payload))
+        if stage.manifest is None:
+            self.log_bytes += len(payload)
+            self.log_commits += 1
+        else:
+            self.log_bytes = self.log_commits = 0
+
+    def _payload(self, deltas: Mapping[str, np.ndarray]) -> bytes:
+        definitions = self._definitions.all
+        parts = {definitions[t].logged: (definitions[t].schema, delta) for t, delta in deltas.items()}
+        return encode(parts, self._engine.dictionary)
+
+    def _publish(self, stage: Stage, commit: Commit) -> None:
+        try:
+            stage.publish()
+        except BaseException:
+            self._doubt = commit.last
+            raise
+        self._clock.showed(commit.at)
+
+    def _confirmed(self, commit: Commit, write: Callable[[], object]) -> None:
+        """Writes the commit; should the database not confirm it, it is asked whether it has it."""
+        try:
+            write()
+        except IntegrityError as error:
+            self._doubt = commit.last
+            raise Unavailable(
+                f"the log has an epoch {commit.last} of another process",
+                "one service at a time may use a database",
+                code="log_unavailable",
+            ) from error
+        except SQLAlchemyError as error:
+            _log.exception("the log did not confirm epochs %d to %d", commit.first, commit.last)
+            self._doubt = commit.last
+            if not self._is_logged(commit.last):
+                self._doubt = None
+                raise Unavailable("the log cannot be written", _REASON, code="log_unavailable") from error
+            self._doubt = None
+
+    def _is_logged(self, epoch: int) -> bool:
+        """Whether the log holds the epoch; Unavailable if it cannot be asked."""
+        try:
+            newest = self._catalog.newest()
+        except SQLAlchemyError as error:
+            _log.warning("the log cannot be reached: %s", error)
+            raise Unavailable("the log cannot be reached", _REASON, code="log_unavailable") from error
+        return newest is not None and newest.last >= epoch
+
+    def _settle_doubt(self) -> None:
+        """Unavailable while it is open, or bad, whether the log kept a commit that it did not confirm."""
+        if self._doubt is not None:
+            if self._is_logged(self._doubt):
+                raise Unavailable(
+                    f"the log holds epoch {self._doubt}, which was not published",
+                    "restart",
+                    code="log_unavailable",
+                )
+            self._doubt = None
+
+    def resume(self, newest: Commit | None, log_bytes: int, log_commits: int) -> None:
+        """Goes on after what the log holds."""
+        self._clock.resume(0 if newest is None else newest.at)
+        self.log_bytes = log_bytes
+        self.log_commits = log_commits
+
+
+def replaced(definition: Definition) -> Conflict:
+    """What the author of changes is told whose table is no longer the one that they were made for."""
+    return Conflict(f"table {definition.name} was dropped or created anew meanwhile", code="table_changed")
+
+
+def _pending(transaction: Transaction, epoch: int) -> Deltas:
+    """What a transaction does, as differences of an epoch."""
+    return {
+        table: _delta(words, np.full(len(counts), epoch, np.int64), counts)
+        for table, (words, counts) in transaction.pending.items()
+        if len(counts)
+    }
+
+
+def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.vstack((words, epochs, diffs)))
+
+
+def _repeat(idempotency: Idempotency, digest: bytes, applied: Applied) -> Outcome:
+    """The first answer again, if it was the same request."""
+    if digest != idempotency.digest:
+        return Invalid(
+            f"Idempotency-Key {idempotency.key!r} was used with another request",
+            code="idempotency_key_reused",
+        )
+    return applied

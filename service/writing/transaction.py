@@ -1,0 +1,198 @@
+"""A transaction: work on the writer's thread that reads the newest state and changes tables.
+
+What it applies becomes one epoch, or nothing does if the work raises. While it runs no
+other change can come between, so what it read is still so when its changes take place:
+no update is lost. It reads tables with its own changes in them; views stay as they
+were before it, until its epoch is there.
+
+UNIQUE is judged after each `apply`, foreign keys when the work is done (`check_references`); what
+they have go with a row that is deleted goes with it at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from engine.kernels.words import NULL
+from engine.runtime.engine import Snapshot
+from engine.state.dictionary import Dictionary
+from planner.statements.table_rules import Action
+from service.changes.constraints import Bonds, Reference, Side, Single
+from service.changes.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows
+from service.changes.table_changes import Op, TableChanges
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+
+Found = tuple[np.ndarray, np.ndarray, np.ndarray]
+"""Words [W, j], counts [j], and the position [j] in the keys asked for that each answers."""
+_ALIVE = np.ones(1, np.bool_)
+
+
+class Transaction:
+    """Lives for one call of the work that it was made for, on the writer's thread.
+
+    `snapshot` is the newest published state, without the transaction's own changes;
+    `changes` counts what was applied.
+    """
+
+    def __init__(self, snapshot: Snapshot, definitions: Definitions, dictionary: Dictionary) -> None:
+        self.snapshot = snapshot
+        self.changes = 0
+        self._definitions = definitions
+        self._dictionary = dictionary
+        self._pending: dict[str, Rows] = {}
+
+    @property
+    def definitions(self) -> Mapping[str, Definition]:
+        return self._definitions.all
+
+    @property
+    def pending(self) -> Mapping[str, Rows]:
+        """By table, the rows that the transaction adds and, with negative counts, takes away."""
+        return self._pending
+
+    def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The newest rows of a table or view: distinct words [W, n], sorted, and counts int64[n] > 0."""
+        words, counts = self.snapshot.rows(name)
+        if name not in self._pending:
+            return words, counts
+        more_words, more_counts = self._pending[name]
+        return sum_rows(np.concatenate((words, more_words), axis=1), np.concatenate((counts, more_counts)))
+
+    def apply(self, changes: Mapping[str, TableChanges], *, updates: bool = False) -> dict[str, TableChanges]:
+        """Makes the changes part of the transaction; these, complete. Conflict or Invalid: none was made.
+
+        Rows that `updates` take away are not deleted: what refers to them stays.
+        """
+        before = dict(self._pending)
+        try:
+            applied = {table: self._apply(table, part, updates) for table, part in changes.items()}
+            broken = self._broken(Single)
+            if broken is not None:
+                raise broken
+        except BaseException:
+            self._pending = before
+            raise
+        self.changes += sum(len(part) for part in changes.values())
+        return applied
+
+    def forget(self) -> None:
+        """Leaves nothing of what was applied."""
+        self._pending = {}
+        self.changes = 0
+
+    def check_references(self) -> None:
+        """Conflict where a row refers to none."""
+        broken = self._broken(Reference)
+        if broken is not None:
+            raise broken
+
+    def find(self, side: Side, keys: np.ndarray) -> Found:
+        """The newest rows of a table by distinct keys int64[K, m], the transaction's own changes in them."""
+        definition = self._definitions.get(side.table, view=False)
+        own = definition.relation.key
+        if side.index != side.table:
+            places, counts, positions = self._find(side, keys)
+            if own is None:
+                return places, counts, positions
+            found, counts, of = self.find(_primary(definition), places[list(own)])
+            return found, counts, positions[of]
+        return self._find(side, keys)
+
+    def _find(self, side: Side, keys: np.ndarray) -> Found:
+        """Whole rows of a bag or by the primary key; of an index with the columns that it has not NULL."""
+        width = len(side.schema)
+        words, counts, positions = self.snapshot.lookup(side.index, np.ascontiguousarray(keys))
+        columns = list(range(width))
+        if side.index != side.table:
+            columns = list(self._index_columns(side))
+        whole = np.full((width, words.shape[1]), NULL, np.int64)
+        whole[columns] = words
+        if side.table not in self._pending:
+            return whole, counts, positions
+        more_words, more_counts = self._pending[side.table]
+        mine, places = _matches(more_words[list(side.columns)], keys)
+        more = np.full((width, len(mine)), NULL, np.int64)
+        more[columns] = more_words[columns][:, mine]
+        positioned = np.concatenate((np.vstack((positions, whole)), np.vstack((places, more))), axis=1)
+        summed, counts = sum_rows(positioned, np.concatenate((counts, more_counts[mine])))
+        return np.ascontiguousarray(summed[1:]), counts, summed[0]
+
+    def _index_columns(self, side: Side) -> Sequence[int]:
+        key = self._definitions.get(side.table).relation.key
+        rest = range(len(side.schema)) if key is None else key
+        return (*side.columns, *(i for i in rest if i not in side.columns))
+
+    def _apply(self, table: str, part: TableChanges, updates: bool) -> TableChanges:
+        definition = self._definitions.get(table, view=False)
+        part = definition.admitted(part)
+        if not len(part):
+            return part
+        key = definition.relation.key
+        primary = _primary(definition)
+        batch = TableBatch(part, np.zeros(len(part), np.int64), key, lambda keys: self._find(primary, keys))
+        conflict = batch.conflict(_ALIVE)
+        if conflict is not None:
+            _, place, op = conflict
+            row = named_key(definition.schema, key, batch.row(place), self._dictionary)
+            raise conflict_of(table, op, place, row)
+        net = batch.net(_ALIVE)
+        words, counts = self._pending.get(table, (net.words[:, :0], net.diffs[:0]))
+        self._pending[table] = sum_rows(
+            np.concatenate((words, net.words), axis=1), np.concatenate((counts, net.diffs))
+        )
+        if not updates and part.removes.any():
+            for reference in self._definitions.bonds.actions(table):
+                self._follow(reference, net)
+        return part
+
+    def _follow(self, reference: Reference, net: Net) -> None:
+        """Does to the rows that refer to deleted ones what their foreign key says."""
+        gone = net.words[list(reference.parent.columns)][:, net.diffs < 0]
+        gone = np.unique(gone[:, (gone != NULL).all(axis=0)], axis=1)
+        if not gone.shape[1]:
+            return
+        _, _, left = self._find(reference.parent, gone)
+        gone = np.delete(gone, left, axis=1)
+        if not gone.shape[1]:
+            return
+        rows, counts, _ = self.find(reference.child, gone)
+        if not rows.shape[1]:
+            return
+        child = self._definitions.get(reference.child.table, view=False)
+        every = np.repeat(rows, counts, axis=1)
+        deleted = TableChanges.of(Op.DELETE, child.schema, every)
+        if reference.action is Action.CASCADE:
+            self._apply(child.name, deleted, False)
+            return
+        cut = every.copy()
+        cut[list(reference.child.columns)] = NULL
+        inserted = TableChanges.of(Op.INSERT, child.schema, cut)
+        self._apply(child.name, TableChanges.concat([deleted, inserted]), True)
+
+    def _broken(self, kind: type) -> Exception | None:
+        """Why a bond of a kind does not hold after what is pending; None if all do."""
+        bonds = Bonds(tuple(b for b in self._definitions.bonds.of(self._pending) if isinstance(b, kind)))
+        if not bonds.all:
+            return None
+        nets = {t: Net(words, np.zeros(len(n), np.int64), n) for t, (words, n) in self._pending.items()}
+        broken = bonds.broken(nets, self.snapshot, self._dictionary)
+        return None if broken is None else broken.error
+
+
+def _primary(definition: Definition) -> Side:
+    """A table's rows by its primary key, or as a whole."""
+    key, schema = definition.relation.key, definition.schema
+    return Side(definition.name, tuple(range(len(schema))) if key is None else key, definition.name, schema)
+
+
+def _matches(rows: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Places in rows [K, n] that equal one of the distinct keys [K, m], and the place of that key."""
+    number = np.unique(np.concatenate((keys, rows), axis=1), axis=1, return_inverse=True)[1].ravel()
+    of_key = np.full(number.max(initial=-1) + 1, -1, np.int64)
+    of_key[number[: keys.shape[1]]] = np.arange(keys.shape[1])
+    place = of_key[number[keys.shape[1] :]]
+    mine = np.flatnonzero(place >= 0)
+    return mine, place[mine]

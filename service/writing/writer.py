@@ -1,0 +1,226 @@
+"""The writer: one thread that makes every change, in the order in which the changes came.
+
+Requests wait in a queue; the thread takes all that wait together, commits them as one
+group and acknowledges them with one call into the event loop. Jobs (definitions,
+transactions) run between groups, in their turn. What it calls is not thread-safe and
+belongs to it from the start to `close`.
+
+More requests or changes than the limits may not wait: `Overloaded`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
+
+from service.changes.table_changes import Applied
+from service.errors import Overloaded, Unavailable
+from service.writing.epochs import Epochs, Request
+
+T = TypeVar("T")
+_log = logging.getLogger("freshet.writer")
+
+
+@dataclass(frozen=True, eq=False)
+class _Item:
+    """A request or a job, and who waits for it: a future of `loop`, or of no loop, of a thread."""
+
+    work: Request | Callable[[], Any]
+    future: asyncio.Future | Future
+    loop: asyncio.AbstractEventLoop | None
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may wait, and how many changes may go into one group."""
+
+    requests: int
+    changes: int
+    group_changes: int
+
+
+class Writer:
+    def __init__(self, epochs: Epochs, limits: Limits, after: Callable[[], None]) -> None:
+        """Starts the thread; it calls `after`, which must not raise, whenever something may have changed."""
+        self._epochs = epochs
+        self._limits = limits
+        self._after = after
+        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._closed = False
+        # Each number has one writing thread under the lock or the GIL; their differences are what waits.
+        self._came, self._came_changes = 0, 0
+        self._went, self._went_changes = 0, 0
+        self._in_hand: list[_Item | None] = []
+        self._thread = threading.Thread(target=self._run, name="freshet-writer")
+        self._thread.start()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether what is put into the queue will be done."""
+        return not self._closed and self._thread.is_alive()
+
+    @property
+    def waiting(self) -> int:
+        """Requests and jobs that wait or are being worked on."""
+        return self._came - self._went
+
+    async def apply(self, request: Request) -> Applied:
+        """The request's epoch, once it is durable and visible; or what it was refused with is raised."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Applied] = loop.create_future()
+        self._put(_Item(request, future, loop), request.changes)
+        return await future
+
+    def commit(self, request: Request) -> Applied:
+        """The same, for a thread of its own: blocks it until then."""
+        future: Future[Applied] = Future()
+        self._put(_Item(request, future, None), request.changes)
+        return future.result()
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Calls the job on the writer's thread in its turn."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[T] = loop.create_future()
+        self._put(_Item(job, future, loop), 0)
+        return await future
+
+    def call(self, job: Callable[[], T]) -> T:
+        """Calls the job on the writer's thread in its turn; blocks another thread until it is done.
+
+        On the writer's thread itself it is its turn.
+        """
+        if threading.current_thread() is self._thread:
+            return job()
+        future: Future[T] = Future()
+        self._put(_Item(job, future, None), 0)
+        return future.result()
+
+    def close(self) -> None:
+        """Takes nothing more, finishes what waits, and ends the thread. Blocks."""
+        with self._lock:
+            closed, self._closed = self._closed, True
+        if not closed:
+            self._queue.put(None)
+        self._thread.join()
+
+    def _put(self, item: _Item, changes: int) -> None:
+        with self._lock:
+            if self._closed:
+                raise Unavailable("the service is shutting down", code="shutting_down")
+            if self._came - self._went >= self._limits.requests:
+                raise Overloaded(f"{self._limits.requests} requests wait already", "try again later")
+            waiting = self._came_changes - self._went_changes
+            if waiting and waiting + changes > self._limits.changes:
+                raise Overloaded(f"{waiting} changes wait already", "try again later")
+            self._came += 1
+            self._came_changes += changes
+            self._queue.put(item)
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException:
+            _log.critical("the writer stopped; nothing more is accepted until a restart", exc_info=True)
+            with self._lock:
+                self._closed = True
+            left = [item for item in self._in_hand + self._taken(0) if item is not None]
+            _settle(
+                left, [Unavailable("the writer has stopped", "restart", code="shutting_down")] * len(left)
+            )
+            raise
+
+    def _work(self) -> None:
+        open = True
+        while open:
+            self._in_hand = items = self._taken(self._epochs.patience())
+            open = None not in items
+            for group in _groups([item for item in items if item is not None], self._limits.group_changes):
+                _settle(group, self._outcomes(group))
+                self._went += len(group)
+                self._went_changes += sum(_size(item) for item in group)
+                self._after()
+            if open and self._epochs.patience() == 0:
+                self._tick()
+
+    def _tick(self) -> None:
+        """Makes the epoch that is due; should that fail, it is due again later."""
+        try:
+            self._epochs.tick()
+        except Exception:
+            _log.exception("an epoch that was due could not be made")
+        else:
+            self._after()
+
+    def _taken(self, patience: float | None) -> list[_Item | None]:
+        """All that is in the queue: at least one, or what has come when the patience, in seconds, is over."""
+        items: list[_Item | None] = []
+        try:
+            items.append(self._queue.get(timeout=patience))
+            while True:
+                items.append(self._queue.get_nowait())
+        except Empty:
+            return items
+
+    def _outcomes(self, group: Sequence[_Item]) -> Sequence[Any]:
+        """What becomes of a group's items: results, and exceptions to be raised."""
+        try:
+            if isinstance(group[0].work, Request):
+                return self._epochs.commit([item.work for item in group])  # type: ignore[misc]
+            return [group[0].work()]
+        except Exception as error:
+            return [error] * len(group)
+
+
+def _groups(items: Sequence[_Item], most: int) -> list[list[_Item]]:
+    """Requests that follow each other, together, up to `most` changes; each job alone."""
+    groups: list[list[_Item]] = []
+    room = 0
+    for item in items:
+        size = _size(item)
+        if not isinstance(item.work, Request):
+            groups.append([item])
+            room = 0
+        elif size < room:
+            groups[-1].append(item)
+            room -= size
+        else:
+            groups.append([item])
+            room = most - size
+    return groups
+
+
+def _size(item: _Item) -> int:
+    """What the item counts against limits of changes."""
+    return item.work.changes if isinstance(item.work, Request) else 0
+
+
+def _settle(group: Sequence[_Item], outcomes: Sequence[Any]) -> None:
+    """Tells everybody what became of their item: one call for each event loop."""
+    loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future, Any]]] = {}
+    for item, outcome in zip(group, outcomes, strict=True):
+        if item.loop is not None:
+            loops.setdefault(item.loop, []).append((item.future, outcome))  # type: ignore[arg-type]
+        else:
+            _set([(item.future, outcome)])
+    for loop, settled in loops.items():
+        try:
+            loop.call_soon_threadsafe(_set, settled)
+        except RuntimeError:
+            _log.info("%d requests were answered after their event loop had closed", len(settled))
+
+
+def _set(settled: Sequence[tuple[asyncio.Future | Future, Any]]) -> None:
+    for future, outcome in settled:
+        if future.done():
+            continue
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
