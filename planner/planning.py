@@ -10,10 +10,10 @@ from sqlglot import exp
 from engine.plan.nodes import Node
 from engine.runtime.observation import Observed
 from engine.schema import Schema
-from planner.bind import Binding, bind
+from planner.bind import BoundStatement, bind
 from planner.errors import Unsupported
 from planner.explain import analyze, explain
-from planner.ir import Program
+from planner.ir import RelationalProgram
 from planner.lower.whole_program import lower
 from planner.parsing.mutually import sql_text
 from planner.parsing.parse import parse_query
@@ -30,8 +30,8 @@ class PlannedQuery:
     schema: Schema
     sql: str
     reads: frozenset[str]
-    logical: Program
-    optimized: Program
+    logical: RelationalProgram
+    optimized: RelationalProgram
 
     def explain(self, stage: str = "optimized", format: str = "text") -> str:
         """The plan at `stage` (logical, optimized, dataflow, supersteps) as text, json or mermaid."""
@@ -54,7 +54,7 @@ def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "post
         raise Unsupported("the query is nested too deeply", "take parts of it into CTEs or views") from None
 
 
-def _optimized(bound: Binding) -> Program:
+def _optimized(bound: BoundStatement) -> RelationalProgram:
     """The program after all passes; what they find about the time stands where the query asks for it."""
     try:
         return optimize(bound.program, bound.numbers)

@@ -15,7 +15,7 @@ from engine.spark.sessions import Sessions
 from engine.spark.transport import SparkTransport
 from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor
-from engine.supersteps.spec import Limits
+from engine.supersteps.spec import SuperstepLimits
 from service.settings.settings import Settings
 
 
@@ -76,6 +76,6 @@ class Placement:
 
     def _executor(self) -> SuperstepExecutor:
         settings = self.settings
-        limits = Limits(settings.spark_solo_rows, settings.spark_rounds)
+        limits = SuperstepLimits(settings.spark_solo_rows, settings.spark_rounds)
         transport = SparkTransport(self.sessions)
         return SuperstepExecutor(self.directory, settings.scratch, transport, settings.shards, limits)

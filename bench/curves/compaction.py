@@ -13,7 +13,7 @@ from bench.data import SEED, insertion
 from bench.workloads.base import integers
 from engine import Dataflow
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
-from engine.plan.nodes import Aggregate, Filter, Function, Reduce, Source
+from engine.plan.nodes import AggregateSpec, Filter, Function, Reduce, Source
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, BOOLEAN
 
@@ -64,7 +64,7 @@ def _operators(size: Size) -> Iterator[tuple[int, int]]:
     engine = Engine()
     source = Source("rows", SCHEMA)
     engine.create_source("rows", SCHEMA, keep=False)
-    counts = Reduce(source, (1,), (Aggregate(Function.COUNT, None, BIGINT),))
+    counts = Reduce(source, (1,), (AggregateSpec(Function.COUNT, None, BIGINT),))
     negative = Call(Op.LT, (ColumnRef(1, BIGINT), Literal(0, BIGINT)), BOOLEAN)
     engine.create_view("nothing", Filter(counts, negative))
     for changes, delta in _churn(size, engine.snapshot.upper):

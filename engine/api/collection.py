@@ -15,8 +15,7 @@ from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef
 from engine.plan.multijoins import multi_join
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Consolidate,
@@ -27,6 +26,7 @@ from engine.plan.nodes import (
     GroupBy,
     Inspect,
     Join,
+    LoopBinding,
     Map,
     Negate,
     Node,
@@ -247,7 +247,7 @@ class Collection:
         value = body(self._of(variable)).node
         on_limit = OnLimit.ERROR if rounds is None else OnLimit.RETURN
         return self._of(
-            Recursive((Binding(variable.name, value, self.node),), variable.name, rounds, on_limit)
+            Recursive((LoopBinding(variable.name, value, self.node),), variable.name, rounds, on_limit)
         )
 
     def prioritize(
@@ -262,7 +262,7 @@ class Collection:
         (round,) = traced(priority, Row(self.schema))
         entry = Variable(self.flow.fresh_name("p"), self.schema)
         value = body(self._of(entry)).node
-        binding = Binding(self.flow.fresh_name("x"), value)
+        binding = LoopBinding(self.flow.fresh_name("x"), value)
         entries = (Entry(entry.name, self.node, as_type(round, BIGINT).expression),)
         return self._of(Recursive((binding,), binding.name, entries=entries))
 
@@ -303,7 +303,7 @@ class Collection:
         others = (split + c for c in range(len(join.right.schema)) if c not in join.right_keys)
         return self._of(project(join, (*range(split), *others)))
 
-    def _aggregate(self, name: str, aggregator: Aggregator) -> Aggregate:
+    def _aggregate(self, name: str, aggregator: Aggregator) -> AggregateSpec:
         function = aggregator.function
         argument = None if aggregator.column is None else self._columns(aggregator.column)[0]
         type = BIGINT if argument is None else self.schema.types[argument]
@@ -311,7 +311,7 @@ class Collection:
             type = BIGINT
         elif function is Function.AVG:
             type = DOUBLE
-        return Aggregate(function, argument, type, name)
+        return AggregateSpec(function, argument, type, name)
 
 
 class Arranged:

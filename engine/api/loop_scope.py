@@ -20,7 +20,7 @@ from engine.api.collection import Collection
 from engine.api.python_types import schema_from
 from engine.api.symbolic_rows import Row, as_type, traced
 from engine.errors import PlanError
-from engine.plan.nodes import Binding, Entry, OnLimit, Recursive, Variable
+from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive, Variable
 from engine.schema import BIGINT
 
 if TYPE_CHECKING:
@@ -92,9 +92,9 @@ class LoopVariable(Collection):
         """The fixed point, outside of the scope."""
         return self._scope.leave(self)
 
-    def binding(self) -> Binding:
+    def binding(self) -> LoopBinding:
         """The variable as the plan has it; PlanError if it is not set."""
         if self._value is None:
             raise PlanError(f"a variable of the columns {', '.join(self.schema.names)} is not set")
         initial = None if self._initial is None else self._initial.node
-        return Binding(self.node.name, self._value.node, initial)
+        return LoopBinding(self.node.name, self._value.node, initial)

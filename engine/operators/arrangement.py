@@ -28,7 +28,7 @@ from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
 
-class Arranged(Protocol):
+class ArrangementReader(Protocol):
     """What a reader of an arrangement uses, whichever scope the arrangement is of."""
 
     width: int

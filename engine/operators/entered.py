@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.operators.arrangement import Arranged, Arrangement
+from engine.operators.arrangement import Arrangement, ArrangementReader
 from engine.operators.operator import Operator, Step
 from engine.state.layer import Layer
 
@@ -111,13 +111,13 @@ class EnteredArrangement(Operator):
         self.resume()
 
 
-class Rows(Operator):
+class ArrangementChanges(Operator):
     """An arrangement's changes as deltas, for those who do not look anything up in it."""
 
     def __init__(self, source: Operator) -> None:
         super().__init__([source])
 
     def step(self, step: Step) -> None:
-        source: Arranged = self.inputs[0]  # type: ignore[assignment]
+        source: ArrangementReader = self.inputs[0]  # type: ignore[assignment]
         batch = source.batch
         self.out = [] if batch is None else [np.ascontiguousarray(batch.T)]

@@ -10,11 +10,11 @@ import numpy as np
 from engine.errors import JoinTooLarge
 from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.rounds import split_deltas
-from engine.operators.arrangement import Arranged
+from engine.operators.arrangement import ArrangementReader
 from engine.operators.operator import Deferred, Operator, Step
 
 
-class Join(Operator):
+class JoinOperator(Operator):
     """The pairs of rows with equal keys; each result's words are chosen from both sides."""
 
     def __init__(
@@ -31,8 +31,8 @@ class Join(Operator):
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
-        left: Arranged = self.inputs[0]  # type: ignore[assignment]
-        right: Arranged = self.inputs[1]  # type: ignore[assignment]
+        left: ArrangementReader = self.inputs[0]  # type: ignore[assignment]
+        right: ArrangementReader = self.inputs[1]  # type: ignore[assignment]
         changed = left.batch
         if changed is not None:
             self._pair(changed, left, right.after(), right, self._from_left, step)
@@ -43,9 +43,9 @@ class Join(Operator):
     def _pair(
         self,
         batch: np.ndarray,
-        side: Arranged,
+        side: ArrangementReader,
         table: np.ndarray,
-        other: Arranged,
+        other: ArrangementReader,
         columns: np.ndarray,
         step: Step,
     ) -> None:

@@ -19,7 +19,7 @@ from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
-from engine.operators.operator import Deferred, Operator, Scope, Step
+from engine.operators.operator import Deferred, Operator, Step, StepScope
 from engine.operators.slots import Finish
 from engine.plan.nodes import Clamp
 from engine.state.packed_times import TOTAL
@@ -55,7 +55,7 @@ class GroupOperator(Operator):
         """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit later."""
         raise TypeError(f"{type(self).__name__} does not say how it reduces")
 
-    def of_all(self, source: Arrangement, scope: Scope) -> np.ndarray:
+    def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
         """The delta of all groups of `source`, which has one new batch, and no rounds as `scope` has none."""
         reduce = copy(self)
         reduce.inputs = [source]
@@ -84,7 +84,7 @@ class GroupOperator(Operator):
         self.deferred.clear()
 
 
-class Threshold(GroupOperator):
+class ThresholdOperator(GroupOperator):
     """A bag's rows with clamped multiplicities."""
 
     def __init__(self, source: Arrangement, clamp: Clamp) -> None:

@@ -18,7 +18,7 @@ from engine.operators.operator import Step
 from engine.scalar.questions import Question
 
 
-class GroupQuery(GroupOperator):
+class GroupQueryOperator(GroupOperator):
     """The answers to a question, whose differences are those between a group's states."""
 
     def __init__(

@@ -92,7 +92,7 @@ class GroupwiseOperator(GroupOperator):
         return rows[~above], is_new[~above]
 
 
-class General(GroupwiseOperator):
+class GeneralOperator(GroupwiseOperator):
     """Any function of a group's rows. Reads the whole group; asks again at each of its interesting times."""
 
     def __init__(self, source: Arrangement, key: int, reducer: Reducer, words: int) -> None:

@@ -27,9 +27,9 @@ from engine.kernels.lookup import find_ranges
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
-from engine.operators.group_operators import GroupOperator, Threshold
-from engine.operators.groupwise import Answer, General, Words, rows_by_key
-from engine.operators.loop import Loop, Variable
+from engine.operators.group_operators import GroupOperator, ThresholdOperator
+from engine.operators.groupwise import Answer, GeneralOperator, Words, rows_by_key
+from engine.operators.loop import Loop, VariableOperator
 from engine.operators.operator import Operator, Step
 from engine.operators.swept import SweptThreshold
 from engine.plan.nodes import Clamp, OnLimit
@@ -85,7 +85,7 @@ class Initial(GroupOperator):
         return keys[0] if len(keys) == 1 else distinct_rows(np.concatenate(keys))
 
 
-class InitialAtEpochs(Initial, Threshold):
+class InitialAtEpochs(Initial, ThresholdOperator):
     def __init__(self, source: HashedArrangement) -> None:
         super().__init__(source, Clamp.DISTINCT)
 
@@ -120,7 +120,7 @@ class Contested(Operator):
         return hashes[(lows < highs).any(axis=0)]
 
 
-class Contest(General):
+class Contest(GeneralOperator):
     """For each hash, what its losers ask for next, as (hash, next hash, next round, row)."""
 
     def __init__(self, entered: EnteredArrangement, contested: Contested, hash: IdHash) -> None:
@@ -196,7 +196,7 @@ def intern(
     hash = node.hash
     rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
     initial = put(("initial", node), lambda: InitialAtEpochs(rows) if is_total else InitialAtTimes(rows))
-    variable = Variable(None, limit)
+    variable = VariableOperator(None, limit)
     words = (*range(1, rows.width + 2),)
     proposals = Arrangement(variable, words, rows.width + 2, depth + 1)
     contested = put(("contested", node), lambda: Contested(initial, proposals))
@@ -209,7 +209,7 @@ def _loop(rows: HashedArrangement, contested: Contested, hash: IdHash, limit: in
     loop = Loop("of ids", limit, OnLimit.ERROR)
     entered = EnteredArrangement(rows)
     contest = Contest(entered, contested, hash)
-    variable: Variable = contested.proposals.inputs[0]  # type: ignore[assignment]
+    variable: VariableOperator = contested.proposals.inputs[0]  # type: ignore[assignment]
     loop.inputs.append(contested)
     loop.entries.append(entered)
     loop.variables.append(variable)

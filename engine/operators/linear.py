@@ -7,12 +7,12 @@ import numpy as np
 from engine.kernels.arrange import arrange
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Step
-from engine.scalar import Program
+from engine.scalar import ScalarProgram
 
 _NO_ROUNDS = np.empty(0, np.int64)
 
 
-class Input(Operator):
+class InputOperator(Operator):
     """Where the rows of a source, or of a constant, come in; `pending` is taken at the next step."""
 
     def __init__(self) -> None:
@@ -31,14 +31,14 @@ class Enter(Operator):
         self.out = self.inputs[0].out if step.entering else []
 
 
-class Concat(Operator):
+class ConcatOperator(Operator):
     """The sum of collections."""
 
     def step(self, step: Step) -> None:
         self.out = [delta for operator in self.inputs for delta in operator.out]
 
 
-class Negate(Operator):
+class NegateOperator(Operator):
     """The collection with every diff's sign turned."""
 
     def step(self, step: Step) -> None:
@@ -52,7 +52,7 @@ def negated(delta: np.ndarray) -> np.ndarray:
     return result
 
 
-class Consolidate(Operator):
+class ConsolidateOperator(Operator):
     """The collection with the changes of equal rows and times in a step made one."""
 
     def step(self, step: Step) -> None:
@@ -66,7 +66,7 @@ def consolidated(delta: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(arrange(delta, order, _NO_ROUNDS).T)
 
 
-class Select(Operator):
+class SelectOperator(Operator):
     """Some columns of the input, in an order."""
 
     def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
@@ -81,10 +81,10 @@ class Select(Operator):
         return delta[self._rows]
 
 
-class Map(Operator):
+class MapOperator(Operator):
     """Each row becomes the row of a program's results; a row that fails is an error instead."""
 
-    def __init__(self, source: Operator, program: Program, failures: FailureLog) -> None:
+    def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog) -> None:
         super().__init__([source])
         self._program = program
         self.failures = failures
@@ -100,10 +100,10 @@ class Map(Operator):
             self.out.append(result)
 
 
-class Filter(Operator):
+class FilterOperator(Operator):
     """The rows for which a program's one result is true; a row that fails is an error instead."""
 
-    def __init__(self, source: Operator, program: Program, failures: FailureLog) -> None:
+    def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog) -> None:
         super().__init__([source])
         self._program = program
         self.failures = failures

@@ -20,14 +20,14 @@ from engine.kernels.arrange import arrange
 from engine.kernels.rounds import split_deltas
 from engine.operators.failure_log import FailureLog
 from engine.operators.linear import negated
-from engine.operators.operator import Deferred, Operator, Scope, Step
+from engine.operators.operator import Deferred, Operator, Step, StepScope
 from engine.plan.nodes import OnLimit
-from engine.scalar import Program
+from engine.scalar import ScalarProgram
 
 _NO_ROUNDS = np.empty(0, np.int64)
 
 
-class Variable(Operator):
+class VariableOperator(Operator):
     """A binding's value in the round before; in the first, `initial`, an operator that has entered."""
 
     def __init__(self, initial: Operator | None, limit: int) -> None:
@@ -52,7 +52,7 @@ class Variable(Operator):
 class EnterAt(Operator):
     """A collection of the scope outside, each row from the round on that a program gives for it."""
 
-    def __init__(self, source: Operator, program: Program, failures: FailureLog, loop: Loop) -> None:
+    def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog, loop: Loop) -> None:
         super().__init__([source])
         self._program = program
         self.failures = failures
@@ -109,14 +109,14 @@ class Loop(Operator):
         self.keys: list[Hashable] = []
         """What each operator of the body stands for."""
         self.entries: list[Operator] = []
-        self.variables: list[Variable | None] = []
+        self.variables: list[VariableOperator | None] = []
         self.values: list[Operator] = []
         self.left: list[list[np.ndarray]] = []
         self.most: int | None = None
         self._limit = limit
         self._on_limit = on_limit
         self._agenda: dict[tuple[int, ...], set[int]] = {}
-        self._outer: Scope | None = None
+        self._outer: StepScope | None = None
 
     def schedule(self, rounds: tuple[int, ...]) -> None:
         """There is work at `rounds`, which may lie in a later round of the scope outside too."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.rounds import split_deltas
-from engine.operators.arrangement import Arranged
+from engine.operators.arrangement import ArrangementReader
 from engine.operators.lookups import Choosing
 from engine.operators.lookups import Step as PathStep
 from engine.operators.operator import Deferred, Operator, Step
@@ -26,20 +26,20 @@ CHUNK = 1 << 16
 """Lines that go on together: more are divided, so that what is between two steps stays small."""
 
 
-class MultiJoin(Operator):
+class MultiJoinOperator(Operator):
     """The rows of all inputs that agree; a result's words are the attributes `wanted`, in ascending order."""
 
     def __init__(self, node: MultiJoinNode, wanted: tuple[int, ...], arrangements: Arrangements) -> None:
         """`arrangements` has each input in every order of `engine.plan.join_paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]
-        self.wide: list[Arranged] | None = None
+        self.wide: list[ArrangementReader] | None = None
         """In place of the inputs, where other shards have parts of their changes."""
         self._routes = routes(node, wanted, arrangements)
         self.deferred: Deferred = Deferred()
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
-        sources: list[Arranged] = self.wide or self.inputs  # type: ignore[assignment]
+        sources: list[ArrangementReader] = self.wide or self.inputs  # type: ignore[assignment]
         turns = [route for route in self._routes if sources[route.source].changed]
         turns.sort(key=lambda route: sources[route.source].changed, reverse=True)
         done: set[int] = set()

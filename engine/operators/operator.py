@@ -36,7 +36,7 @@ class Timer(Protocol):
         """The operator's step is over."""
 
 
-class Scope(Protocol):
+class StepScope(Protocol):
     """Where a step belongs: it is told of work for rounds to come."""
 
     def schedule(self, rounds: tuple[int, ...]) -> None: ...
@@ -49,7 +49,7 @@ class Step:
 
     rounds: tuple[int, ...]
     array: np.ndarray
-    scope: Scope
+    scope: StepScope
     changed: list[Stateful]
     masks: np.ndarray
     clock: Timer | None = None
@@ -74,15 +74,20 @@ class Operator:
 
     deferred: Deferred | None = None
     made = 0
-    """Rows of differences that it has handed on since it is there."""
+    """Differences that it has passed to its readers since it was made."""
     received = 0
-    """Rows of differences that were computed for it elsewhere."""
+    """Differences that an executor has computed for it."""
     nanoseconds = 0
-    """What its steps have taken, without those of operators inside of it: see `clock`."""
+    """The time of its steps, without that of operators inside it (`engine.operators.stopwatch`)."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
         self.out: list[np.ndarray] = []
+
+    @property
+    def kind(self) -> str:
+        """What EXPLAIN and messages call it: `Join`, `Arrangement`, `Loop` and so on."""
+        return type(self).__name__.removesuffix("Operator")
 
     def step(self, step: Step) -> None:
         """Read the inputs' deltas of this step and set `out`."""
@@ -119,7 +124,7 @@ class Deferred:
     def __init__(self) -> None:
         self._waiting: dict[tuple[int, ...], list[np.ndarray]] = {}
 
-    def put(self, rounds: tuple[int, ...], item: np.ndarray, scope: Scope) -> None:
+    def put(self, rounds: tuple[int, ...], item: np.ndarray, scope: StepScope) -> None:
         waiting = self._waiting.get(rounds)
         if waiting is None:
             self._waiting[rounds] = [item]

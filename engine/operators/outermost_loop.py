@@ -20,7 +20,7 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
-from engine.operators.linear import Select
+from engine.operators.linear import SelectOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
@@ -180,7 +180,7 @@ class _Result(Protocol):
 class _Reduced:
     """The result is a reduce, or some columns of one: what the reduce reads, over all rounds, tells it."""
 
-    def __init__(self, loop: Loop, reduce: GroupOperator, select: Select | None, width: int) -> None:
+    def __init__(self, loop: Loop, reduce: GroupOperator, select: SelectOperator | None, width: int) -> None:
         self.width = width
         self._scope = loop
         self._reduce = reduce
@@ -233,7 +233,7 @@ class _Kept:
 
 def _result(loop: Loop, binding: int, width: int) -> _Result:
     value = loop.values[binding]
-    select = value if isinstance(value, Select) else None
+    select = value if isinstance(value, SelectOperator) else None
     reduce = value if select is None else select.inputs[0]
     # A reduce that notes failures would note them again.
     if isinstance(reduce, GroupOperator) and not hasattr(reduce, "failures"):

@@ -19,7 +19,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Order
 
 
-class FlatMap(Operator):
+class FlatMapOperator(Operator):
     """Each row becomes the rows that a function gives; a row for which it raises is an error instead."""
 
     def __init__(
@@ -63,7 +63,7 @@ class FlatMap(Operator):
         return [encode_row(result, node.schema, self._dictionary) for result in node.function(*values)]
 
 
-class Inspect(Operator):
+class InspectOperator(Operator):
     """The input, whose changes are shown to a function."""
 
     def __init__(self, source: Operator, node: InspectNode, times: Order, dictionary: Dictionary) -> None:

@@ -14,7 +14,7 @@ from engine.codec.values import MAX_DIGITS, float_word, word_float
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.operators.groupwise import Answer, Reducer, Words
-from engine.plan.nodes import Aggregate, Function, Ordering, Reduce, TopK
+from engine.plan.nodes import AggregateSpec, Function, Ordering, Reduce, TopK
 from engine.schema import Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 
@@ -95,7 +95,7 @@ def _place(word: int, descending: bool, nulls_first: bool, rank: Callable[[int],
 
 
 def _aggregate(
-    a: Aggregate, input: Schema, keys: tuple[int, ...], others: list[int], dictionary: Dictionary
+    a: AggregateSpec, input: Schema, keys: tuple[int, ...], others: list[int], dictionary: Dictionary
 ) -> Callable[[Words, Answer], int]:
     """One aggregate as a function of a group's key and rows, which gives a word."""
     column = a.argument

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.operators.arrangement import Arranged
+from engine.operators.arrangement import ArrangementReader
 from engine.operators.lookups import Checking, Choosing, Layout, Lookup, Meeting, Proposing, Selecting, Step
-from engine.plan.join_paths import Access, Bind, Candidate, Check, Meet, Path, order_for, paths
+from engine.plan.join_paths import Access, Bind, Candidate, Meet, Path, PathCheck, order_for, paths
 from engine.plan.join_paths import Step as PathStep
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import Node
 
-Arrangements = Mapping[tuple[Node, tuple[int, ...]], Arranged]
+Arrangements = Mapping[tuple[Node, tuple[int, ...]], ArrangementReader]
 """Nodes arranged in orders of their columns."""
 
 
@@ -93,7 +93,7 @@ class _Routing:
                 bound = bound.union(self._node.attributes[access.input])
                 after = self._layout(bound, rest)
                 return Meeting(self._lookup(access, layout), after, self._linked(rest, after, bound))
-            case Check(access):
+            case PathCheck(access):
                 return Checking(self._lookup(access, layout), self._linked(rest, layout, bound))
             case Bind(attribute, candidates):
                 then = self._linked(rest, (*layout, attribute), bound | {attribute})

@@ -36,10 +36,10 @@ class OperatorFailed(Exception):
             return self.cause
         if isinstance(self.cause, MemoryError):
             return EngineError("the view does not fit into memory")
-        return EngineError(f"the view's {type(self.operator).__name__} failed: {self.cause!r}")
+        return EngineError(f"the view's {self.operator.kind} failed: {self.cause!r}")
 
 
-class Dataflow:
+class RunningDataflow:
     """The outermost scope, whose changes are at times of an order."""
 
     def __init__(self, order: Order = TOTAL) -> None:
@@ -107,7 +107,7 @@ class Dataflow:
             for part in operator.parts():
                 part.abandon()
 
-    def graft(self, other: Dataflow) -> dict[Operator, Operator]:
+    def graft(self, other: RunningDataflow) -> dict[Operator, Operator]:
         """Take over the operators of `other` that are not here yet.
 
         Returns which operator here stands for each of the other's that was not taken over.

@@ -18,7 +18,7 @@ from engine.kernels import reduce as kernels
 from engine.kernels.limbs import LIMB
 from engine.kernels.moments import PRODUCT_LIMBS
 from engine.kernels.words import NULL
-from engine.plan.nodes import Aggregate, Function, Reduce
+from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.schema import Kind
 from engine.state.dictionary import Dictionary
 
@@ -47,7 +47,7 @@ class SlotLayout:
             self._slots.append(slot)
         return self._slots.index(slot)
 
-    def _aggregate(self, a: Aggregate) -> Finish:
+    def _aggregate(self, a: AggregateSpec) -> Finish:
         if a.argument is None:
             return (kernels.COUNT, 0, 0, 0, 1, kernels.INTEGERS, 0, 0, 1, 0)
         x, y = a.argument, a.argument if a.other is None else a.other

@@ -18,7 +18,7 @@ SAMPLE = 16
 """Of the small advances after those, one in so many is timed."""
 
 
-class Clock:
+class Stopwatch:
     """Runs from one operator's step to the next one's; `weight` is how many advances this one stands for."""
 
     def __init__(self, weight: int) -> None:
@@ -38,11 +38,11 @@ class Sampling:
     def __init__(self) -> None:
         self._small = 0
 
-    def clock(self, rows: int) -> Clock | None:
+    def clock(self, rows: int) -> Stopwatch | None:
         """The clock of an advance of so many rows of changes, None if it is not timed."""
         if rows >= LARGE:
-            return Clock(1)
+            return Stopwatch(1)
         self._small += 1
         if self._small <= FIRST:
-            return Clock(1)
-        return Clock(SAMPLE) if self._small % SAMPLE == 0 else None
+            return Stopwatch(1)
+        return Stopwatch(SAMPLE) if self._small % SAMPLE == 0 else None

@@ -20,7 +20,7 @@ import numpy as np
 
 from engine.kernels.rounds import split_deltas
 from engine.kernels.words import NULL
-from engine.operators.arrangement import Arranged, Arrangement
+from engine.operators.arrangement import Arrangement, ArrangementReader
 from engine.operators.linear import consolidated
 from engine.operators.operator import Deferred, Operator, Step
 
@@ -90,7 +90,7 @@ class Moments:
         return np.where(are_seen, come, NEVER), np.where(are_seen, go, NEVER)
 
 
-class Temporal(Operator):
+class TemporalOperator(Operator):
     """The rows while the clock is within their moments."""
 
     def __init__(
@@ -107,12 +107,12 @@ class Temporal(Operator):
         self.deferred: Deferred = Deferred()
 
     @property
-    def clock(self) -> Arranged:
+    def clock(self) -> ArrangementReader:
         return self.inputs[0]  # type: ignore[return-value]
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
-        rows: Arranged = self.inputs[1]  # type: ignore[assignment]
+        rows: ArrangementReader = self.inputs[1]  # type: ignore[assignment]
         ticked = self.clock.batch is not None
         if rows.batch is None and not ticked:
             return
@@ -164,7 +164,7 @@ class Temporal(Operator):
         self.deferred.clear()
 
 
-class Today(Operator):
+class TodayOperator(Operator):
     """The clock's time as a date."""
 
     def step(self, step: Step) -> None:
@@ -179,7 +179,7 @@ class Today(Operator):
         return (now // DAY + 1) * DAY
 
 
-def _before(side: Arranged) -> list[np.ndarray]:
+def _before(side: ArrangementReader) -> list[np.ndarray]:
     """The batches without the current step's, which is the last."""
     batches = side.batches()  # type: ignore[attr-defined]
     return batches if side.batch is None else batches[:-1]

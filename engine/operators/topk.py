@@ -104,7 +104,7 @@ class OrderedArrangement(Arrangement):
             self.passed = 0
 
 
-class TopK(GroupOperator):
+class TopKOperator(GroupOperator):
     """The rows that have the places offset < p ≤ offset + limit of their group; a copy takes one."""
 
     def __init__(self, source: OrderedArrangement, key: int, offset: int, limit: int) -> None:

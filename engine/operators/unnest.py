@@ -44,7 +44,7 @@ class _Parts:
         return self.elements[np.minimum(self.starts[rows] + places, len(self.elements) - 1)]
 
 
-class Unnest(Operator):
+class UnnestOperator(Operator):
     """The input's rows with the elements of their lists; a row with too long a list is an error instead."""
 
     def __init__(

@@ -31,7 +31,7 @@ class Functions:
     labels: tuple[str, ...]
 
 
-class Places:
+class KnownPlaces:
     """What is known of every place of each published batch, made when a batch is first read: so it costs what
     merges do. What is no batch any more is forgotten."""
 
@@ -46,7 +46,7 @@ class Places:
         return table_of([self._known[id(batch)][1] for batch in batches])
 
 
-class Window(GroupOperator):
+class WindowOperator(GroupOperator):
     """The input's rows with their functions' values. No rounds: in a loop, `General` takes its place."""
 
     def __init__(
@@ -54,8 +54,10 @@ class Window(GroupOperator):
     ) -> None:
         super().__init__(source, key)
         self._functions = functions
-        self._sums = Places(lambda batch: prefix_sums(batch, functions.summed, source.codes, self._words))
-        self._bests = Places(
+        self._sums = KnownPlaces(
+            lambda batch: prefix_sums(batch, functions.summed, source.codes, self._words)
+        )
+        self._bests = KnownPlaces(
             lambda batch: best_rows(batch, key, functions.extremes, source.codes, self._words)
         )
         self.failures = failures

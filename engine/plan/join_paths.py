@@ -41,7 +41,7 @@ class Meet:
 
 
 @dataclass(frozen=True)
-class Check:
+class PathCheck:
     """Lines for which `access` finds nothing are dropped."""
 
     access: Access
@@ -67,7 +67,7 @@ class Bind:
     candidates: tuple[Candidate, ...]
 
 
-Step = Meet | Check | Bind
+Step = Meet | PathCheck | Bind
 
 
 @dataclass(frozen=True)
@@ -140,7 +140,7 @@ def _bound_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
         known = bound.intersection(node.attributes[i])
         if known and not set(attributes[:1]).intersection(node.attributes[i]):
             access = _access(node, i, bound)
-            yield Meet(access) if bound.issuperset(node.attributes[i]) else Check(access)
+            yield Meet(access) if bound.issuperset(node.attributes[i]) else PathCheck(access)
     for attribute in attributes:
         after = bound | {attribute}
         yield Bind(

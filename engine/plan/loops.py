@@ -41,7 +41,7 @@ class OnLimit(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Binding:
+class LoopBinding:
     """A name of a scope and the collection it is set to in every round.
 
     In the first round the variable is `initial`, a collection of the scope outside, or empty.
@@ -83,7 +83,7 @@ class Recursive(Node):
     rounds of the scope are priorities, and what has the least is done first.
     """
 
-    bindings: tuple[Binding, ...]
+    bindings: tuple[LoopBinding, ...]
     result: str
     limit: int | None = None
     on_limit: OnLimit = OnLimit.ERROR

@@ -13,7 +13,7 @@ import enum
 
 from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import (
-    Aggregate,
+    AggregateSpec,
     Clamp,
     Concat,
     Function,
@@ -36,7 +36,7 @@ class Method(enum.Enum):
     FLOATS = "accumulated exactly"
 
 
-def method(aggregate: Aggregate, input: Schema) -> Method:
+def method(aggregate: AggregateSpec, input: Schema) -> Method:
     """How `aggregate` over a relation of the given schema is maintained."""
     if aggregate.argument is None or aggregate.function is Function.COUNT:
         return Method.SUMS

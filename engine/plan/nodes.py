@@ -23,13 +23,12 @@ from typing import NamedTuple
 
 from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef, Expression
-from engine.plan.loops import Binding, Entry, OnLimit, Recursive, Variable
+from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable
 from engine.plan.node import Node, SameSchema, Unary, check_columns, check_expression
 from engine.schema import BOOLEAN, Column, Schema, Type
 
 __all__ = [
-    "Aggregate",
-    "Binding",
+    "AggregateSpec",
     "Clamp",
     "Concat",
     "Consolidate",
@@ -41,6 +40,7 @@ __all__ = [
     "GroupBy",
     "Inspect",
     "Join",
+    "LoopBinding",
     "Map",
     "Negate",
     "Node",
@@ -191,7 +191,7 @@ class Function(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Aggregate:
+class AggregateSpec:
     """`function` over column `argument` of the input; COUNT without one counts rows, COMOMENT has `other`."""
 
     function: Function
@@ -215,7 +215,7 @@ class Reduce(Unary):
     comes of an empty input, with `keys` empty too."""
 
     keys: tuple[int, ...]
-    aggregates: tuple[Aggregate, ...]
+    aggregates: tuple[AggregateSpec, ...]
     __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
@@ -239,7 +239,7 @@ class Reduce(Unary):
         keys = tuple(self.input.schema.columns[i] for i in self.keys)
         return Schema(keys + tuple(self._column(a) for a in self.aggregates))
 
-    def _column(self, a: Aggregate) -> Column:
+    def _column(self, a: AggregateSpec) -> Column:
         nullable = a.function is not Function.COUNT and any(
             self.input.schema.columns[column].nullable for column in a.columns
         )

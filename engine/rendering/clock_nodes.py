@@ -12,22 +12,22 @@ from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.nodes import Node
 from engine.rendering.layout import places
 from engine.rendering.rendering import Rendering
-from engine.rendering.scopes import Collection, Scope, plain
+from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
-class Temporals(Rendering):
+class ClockNodes(Rendering):
     """Rows are arranged by their moments, once for each kind that they have."""
 
-    def _temporal(self, node: Temporal, scope: Scope) -> Collection:
+    def _temporal(self, node: Temporal, scope: RenderScope) -> Rendered:
         if not self.times.is_total:
             raise PlanError("the clock goes by epochs, and times here have several coordinates")
         clock = self.keyed_arrangement(CLOCK, (), scope)
         by_since = self._by(node, node.since, scope)
         by_until = self._by(node, node.until, scope)
-        operator = scope.put(node, lambda: temporal.Temporal(clock, by_since, by_until))
+        operator = scope.put(node, lambda: temporal.TemporalOperator(clock, by_since, by_until))
         return plain(operator, len(node.schema))
 
-    def _by(self, node: Temporal, moment: int | None, scope: Scope) -> tuple[Operator, Moments] | None:
+    def _by(self, node: Temporal, moment: int | None, scope: RenderScope) -> tuple[Operator, Moments] | None:
         """The rows by one of their moments."""
         if moment is None:
             return None
@@ -36,7 +36,7 @@ class Temporals(Rendering):
         since, until = (None if m is None else place[m] for m in (node.since, node.until))
         return self.keyed_arrangement(node.input, (moment,), scope), Moments(columns, since, until)
 
-    def _today(self, node: Today, scope: Scope) -> Collection:
+    def _today(self, node: Today, scope: RenderScope) -> Rendered:
         source: Node = CLOCK
         clock = self.select(self.collection(source, scope), source, scope)
-        return plain(scope.put(node, lambda: temporal.Today([clock])), len(node.schema))
+        return plain(scope.put(node, lambda: temporal.TodayOperator([clock])), len(node.schema))

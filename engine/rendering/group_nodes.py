@@ -13,36 +13,34 @@ from engine.operators.arrangement import (
     SumsArrangement,
 )
 from engine.operators.failure_log import FailureLog
-from engine.operators.group_operators import FloatComoment, FloatSum, Sums
-from engine.operators.group_operators import Threshold as ThresholdOperator
-from engine.operators.groupquery import GroupQuery as GroupQueryOperator
-from engine.operators.groupquery import asking
-from engine.operators.groupwise import General, Reducer
+from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
+from engine.operators.groupquery import GroupQueryOperator, asking
+from engine.operators.groupwise import GeneralOperator, Reducer
 from engine.operators.interner import intern
 from engine.operators.operator import Operator
 from engine.operators.slots import SlotLayout
 from engine.operators.swept import SweptSums, SweptThreshold
-from engine.operators.topk import TopK as TopKOperator
+from engine.operators.topk import TopKOperator
 from engine.plan.group_queries import GroupQuery
 from engine.plan.lowering import Method, method, split_reduce
-from engine.plan.nodes import Aggregate, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
+from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
 from engine.plan.row_ids import Intern
 from engine.rendering.layout import keyed
-from engine.rendering.scopes import Collection, Scope, plain
-from engine.rendering.topk_nodes import Ordered, ordering_codes
+from engine.rendering.scopes import Rendered, RenderScope, plain
+from engine.rendering.topk_nodes import TopKNodes, ordering_codes
 from engine.scalar.questions import Question
 
 
-class Reduces(Ordered):
+class GroupNodes(TopKNodes):
     """Compiled where times are epochs, and for what is accumulated; else swept in Python."""
 
-    def _threshold(self, node: Threshold, scope: Scope) -> Collection:
+    def _threshold(self, node: Threshold, scope: RenderScope) -> Rendered:
         width = len(node.schema)
         arrangement = self.arrangement(node.input, tuple(range(width)), scope)
         kind = ThresholdOperator if self.times.is_total else SweptThreshold
         return plain(scope.put(node, lambda: kind(arrangement, node.clamp)), width)
 
-    def _reduce(self, node: Reduce, scope: Scope) -> Collection:
+    def _reduce(self, node: Reduce, scope: RenderScope) -> Rendered:
         split = split_reduce(node)
         if not self.times.is_total and (split is not node or not _is_sums(node)):
             reducer = reducers.aggregated(node, self.dictionary)
@@ -54,11 +52,11 @@ class Reduces(Ordered):
             return plain(self._sums(node, scope), width)
         return plain(self._single(node, node.aggregates[0], scope), width)
 
-    def _group_by(self, node: GroupBy, scope: Scope) -> Collection:
+    def _group_by(self, node: GroupBy, scope: RenderScope) -> Rendered:
         reducer = functions.reducer(node, self.dictionary)
         return self._general(node, node.input, node.keys, reducer, len(node.results), scope)
 
-    def _group_query(self, node: GroupQuery, scope: Scope) -> Collection:
+    def _group_query(self, node: GroupQuery, scope: RenderScope) -> Rendered:
         question = Question(node, self.dictionary)
         key, words = len(node.keys), len(node.results)
         if not self.times.is_total:
@@ -69,15 +67,15 @@ class Reduces(Ordered):
         return plain(operator, key + words)
 
     def _general(
-        self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: Scope
-    ) -> Collection:
+        self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: RenderScope
+    ) -> Rendered:
         """The groups of `input`, reduced to rows of the key and `words` more words."""
         order = keyed(tuple(range(len(input.schema))), keys)
         source = self.arrangement(input, order, scope)
-        operator = scope.put(node, lambda: General(source, len(keys), reducer, words))
+        operator = scope.put(node, lambda: GeneralOperator(source, len(keys), reducer, words))
         return plain(operator, len(keys) + words)
 
-    def _top_at_times(self, node: TopK, scope: Scope) -> Collection:
+    def _top_at_times(self, node: TopK, scope: RenderScope) -> Rendered:
         """A top-k whose rows come with the key first, put into the node's order again."""
         width = len(node.schema)
         order = keyed(tuple(range(width)), node.keys)
@@ -85,7 +83,7 @@ class Reduces(Ordered):
         found = self._general(node, node.input, node.keys, reducer, width - len(node.keys), scope)
         return replace(found, columns=tuple(order.index(c) for c in range(width)))
 
-    def _single(self, node: Reduce, aggregate: Aggregate, scope: Scope) -> Operator:
+    def _single(self, node: Reduce, aggregate: AggregateSpec, scope: RenderScope) -> Operator:
         """A reduce of one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
         if aggregate.other is not None:
@@ -98,7 +96,7 @@ class Reduces(Ordered):
         ordered = self._ordered(node.input, node.keys, ((argument, codes),), (), scope)
         return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
 
-    def _floats(self, node: Reduce, argument: int, scope: Scope) -> Arrangement:
+    def _floats(self, node: Reduce, argument: int, scope: RenderScope) -> Arrangement:
         collection = self.collection(node.input, scope)
         keys = tuple(collection.columns[k] for k in node.keys)
         word = collection.columns[argument]
@@ -107,7 +105,7 @@ class Reduces(Ordered):
             lambda: FloatsArrangement(collection.operator, keys, word, collection.width, scope.depth),
         )
 
-    def _pairs(self, node: Reduce, pair: tuple[int, int], scope: Scope) -> Arrangement:
+    def _pairs(self, node: Reduce, pair: tuple[int, int], scope: RenderScope) -> Arrangement:
         collection = self.collection(node.input, scope)
         keys = tuple(collection.columns[k] for k in node.keys)
         x, y = (collection.columns[column] for column in pair)
@@ -116,7 +114,7 @@ class Reduces(Ordered):
             lambda: FloatPairsArrangement(collection.operator, keys, (x, y), collection.width, scope.depth),
         )
 
-    def _sums(self, node: Reduce, scope: Scope) -> Operator:
+    def _sums(self, node: Reduce, scope: RenderScope) -> Operator:
         collection = self.collection(node.input, scope)
         layout = SlotLayout(node, collection.columns)
         keys = tuple(collection.columns[k] for k in node.keys)
@@ -130,7 +128,7 @@ class Reduces(Ordered):
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
         return scope.put(node, lambda: kind(source, layout.finish, labels, FailureLog(self.dictionary)))
 
-    def _intern(self, node: Intern, scope: Scope) -> Collection:
+    def _intern(self, node: Intern, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
         words = len(node.schema)
         ids = intern(
@@ -143,7 +141,7 @@ class Reduces(Ordered):
             self.max_rounds,
             self.times.is_total,
         )
-        return Collection(ids, (*range(1, words), 0), words)
+        return Rendered(ids, (*range(1, words), 0), words)
 
 
 def _is_sums(node: Reduce) -> bool:

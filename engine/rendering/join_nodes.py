@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from engine.operators.equijoin import Join as JoinOperator
-from engine.operators.multijoin import MultiJoin as MultiJoinOperator
+from engine.operators.equijoin import JoinOperator
+from engine.operators.multijoin import MultiJoinOperator
 from engine.plan.join_paths import orders
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import Join
 from engine.rendering.layout import places
 from engine.rendering.rendering import Rendering
-from engine.rendering.scopes import Collection, Scope, plain
+from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
-class Joins(Rendering):
+class JoinNodes(Rendering):
     """Joins, of which only the columns that somebody needs are made."""
 
-    def joined(self, node: Join | MultiJoin, needed: tuple[int, ...], scope: Scope) -> Collection:
+    def joined(self, node: Join | MultiJoin, needed: tuple[int, ...], scope: RenderScope) -> Rendered:
         """The given columns of a join."""
         return (
             self._join(node, needed, scope)
@@ -23,7 +23,7 @@ class Joins(Rendering):
             else self._multijoin(node, needed, scope)
         )
 
-    def _join(self, node: Join, needed: tuple[int, ...], scope: Scope) -> Collection:
+    def _join(self, node: Join, needed: tuple[int, ...], scope: RenderScope) -> Rendered:
         left = self.keyed_arrangement(node.left, node.left_keys, scope)
         right = self.keyed_arrangement(node.right, node.right_keys, scope)
         split = len(node.left.schema)
@@ -35,7 +35,7 @@ class Joins(Rendering):
         )
         return plain(operator, len(needed))
 
-    def _multijoin(self, node: MultiJoin, needed: tuple[int, ...], scope: Scope) -> Collection:
+    def _multijoin(self, node: MultiJoin, needed: tuple[int, ...], scope: RenderScope) -> Rendered:
         arrangements = {
             (part, order): self.arranged(part, order, scope)
             for part, part_orders in orders(node).items()
@@ -47,4 +47,4 @@ class Joins(Rendering):
             ("multijoin", node, wanted),
             lambda: MultiJoinOperator(node, wanted, arrangements),  # type: ignore[arg-type]
         )
-        return Collection(operator, tuple(wanted.index(attributes[c]) for c in needed), len(wanted))
+        return Rendered(operator, tuple(wanted.index(attributes[c]) for c in needed), len(wanted))

@@ -15,22 +15,22 @@ from engine.plan.expressions import ColumnRef, columns_of, renumbered
 from engine.plan.list_elements import Unnest
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import Concat, Consolidate, Constant, Filter, FlatMap, Inspect, Join, Map, Node
-from engine.rendering.join_nodes import Joins
-from engine.rendering.scopes import Collection, Scope, plain
+from engine.rendering.join_nodes import JoinNodes
+from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
-class Linear(Joins):
+class LinearNodes(JoinNodes):
     """A map over a join takes of it what its expressions read."""
 
     def _constant(self, node: Constant) -> Operator:
-        operator = linear.Input()
+        operator = linear.InputOperator()
         words = encode_rows(node.rows, node.schema, self.dictionary)
         times = np.zeros((2, len(node.rows)), np.int64)
         times[1] = 1
         operator.pending = np.ascontiguousarray(np.concatenate((words, times)))
         return operator
 
-    def _map(self, node: Map, scope: Scope) -> Collection:
+    def _map(self, node: Map, scope: RenderScope) -> Rendered:
         expressions = node.expressions
         if isinstance(node.input, Join | MultiJoin):
             needed = tuple(sorted(frozenset().union(*map(columns_of, expressions))))
@@ -42,41 +42,45 @@ class Linear(Joins):
         if len(words) == len(expressions):
             return replace(source, columns=tuple(words))
         program = self.program(expressions, source)
-        operator = scope.put(node, lambda: linear.Map(source.operator, program, FailureLog(self.dictionary)))
+        operator = scope.put(
+            node, lambda: linear.MapOperator(source.operator, program, FailureLog(self.dictionary))
+        )
         return plain(operator, len(expressions))
 
-    def _filter(self, node: Filter, scope: Scope) -> Collection:
+    def _filter(self, node: Filter, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
         program = self.program((node.predicate,), source)
         operator = scope.put(
-            node, lambda: linear.Filter(source.operator, program, FailureLog(self.dictionary))
+            node, lambda: linear.FilterOperator(source.operator, program, FailureLog(self.dictionary))
         )
         return replace(source, operator=operator)
 
-    def _flat_map(self, node: FlatMap, input: Node, scope: Scope) -> Collection:
+    def _flat_map(self, node: FlatMap, input: Node, scope: RenderScope) -> Rendered:
         source = self.collection(input, scope)
         operator = scope.put(
-            node, lambda: functions.FlatMap(source.operator, source.columns, node, self.dictionary)
+            node, lambda: functions.FlatMapOperator(source.operator, source.columns, node, self.dictionary)
         )
         return plain(operator, len(node.schema))
 
-    def _unnest(self, node: Unnest, scope: Scope) -> Collection:
+    def _unnest(self, node: Unnest, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
         operator = scope.put(
-            node, lambda: unnest.Unnest(source.operator, source.columns, node, self.dictionary)
+            node, lambda: unnest.UnnestOperator(source.operator, source.columns, node, self.dictionary)
         )
         return plain(operator, len(node.schema))
 
-    def _consolidate(self, node: Consolidate, scope: Scope) -> Collection:
+    def _consolidate(self, node: Consolidate, scope: RenderScope) -> Rendered:
         source = self.select(self.collection(node.input, scope), node.input, scope)
-        return plain(scope.put(node, lambda: linear.Consolidate([source])), len(node.schema))
+        return plain(scope.put(node, lambda: linear.ConsolidateOperator([source])), len(node.schema))
 
-    def _inspect(self, node: Inspect, scope: Scope) -> Collection:
+    def _inspect(self, node: Inspect, scope: RenderScope) -> Rendered:
         source = self.select(self.collection(node.input, scope), node.input, scope)
-        operator = scope.put(node, lambda: functions.Inspect(source, node, self.times, self.dictionary))
+        operator = scope.put(
+            node, lambda: functions.InspectOperator(source, node, self.times, self.dictionary)
+        )
         return plain(operator, len(node.schema))
 
-    def _concat(self, node: Concat, scope: Scope) -> Collection:
+    def _concat(self, node: Concat, scope: RenderScope) -> Rendered:
         parts = [self.collection(part, scope) for part in node.parts]
         operators = [self.select(part, of, scope) for part, of in zip(parts, node.parts, strict=True)]
-        return plain(scope.put(node, lambda: linear.Concat(operators)), len(node.schema))
+        return plain(scope.put(node, lambda: linear.ConcatOperator(operators)), len(node.schema))

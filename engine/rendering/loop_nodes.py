@@ -6,25 +6,24 @@ import sys
 from dataclasses import replace
 
 from engine.operators.failure_log import FailureLog
-from engine.operators.loop import EnterAt, Leave, Loop
-from engine.operators.loop import Variable as VariableOperator
+from engine.operators.loop import EnterAt, Leave, Loop, VariableOperator
 from engine.operators.operator import Operator
 from engine.operators.outermost_loop import OutermostLoop
-from engine.plan.nodes import Binding, Entry, OnLimit, Recursive
+from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive
 from engine.rendering.rendering import Rendering
-from engine.rendering.scopes import Body, Collection, Scope, plain
+from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
 
 
-class Loops(Rendering):
+class LoopNodes(Rendering):
     """A loop has a body, which is a scope, and what enters and leaves it."""
 
-    def _recursive(self, node: Recursive, scope: Scope) -> Collection:
+    def _recursive(self, node: Recursive, scope: RenderScope) -> Rendered:
         key = ("loop", node.bindings, node.limit, node.on_limit, node.entries)
         loop = scope.put(key, lambda: self._loop(node, scope))
         index = next(i for i, binding in enumerate(node.bindings) if binding.name == node.result)
         return plain(scope.put(node, lambda: Leave(loop, index)), len(node.schema))
 
-    def _loop(self, node: Recursive, scope: Scope) -> Loop:
+    def _loop(self, node: Recursive, scope: RenderScope) -> Loop:
         read = frozenset().union(*(binding.value.free for binding in node.bindings))
         has_numbered_limit = node.reads_itself and not node.entries
         limit = node.limit or (self.max_rounds if has_numbered_limit else sys.maxsize)
@@ -37,7 +36,7 @@ class Loops(Rendering):
         )
         if node.limit is None and node.reads_itself and node.entries:
             loop.most = self.max_rounds
-        body = Body(scope, node, loop)
+        body = LoopScope(scope, node, loop)
         for entry in node.entries:
             if entry.name in read:
                 body.variables[entry.name] = self._entry(entry, body)
@@ -53,14 +52,14 @@ class Loops(Rendering):
             loop.complete([len(binding.value.schema) for binding in node.bindings])
         return loop
 
-    def _variable(self, binding: Binding, body: Body, limit: int) -> VariableOperator:
+    def _variable(self, binding: LoopBinding, body: LoopScope, limit: int) -> VariableOperator:
         """What a binding was in the round before, put into `body`."""
         start: Operator | None = None
         if binding.initial is not None:
             start = self.select(self.collection(binding.initial, body), binding.initial, body)
         return body.put(("variable", binding.name), lambda: VariableOperator(start, limit))
 
-    def _entry(self, entry: Entry, body: Body) -> Collection:
+    def _entry(self, entry: Entry, body: LoopScope) -> Rendered:
         """A collection of a scope outside of `body` whose rows enter it at rounds of their own."""
         source = self.collection(entry.input, body)
         program = self.program((entry.round,), source)

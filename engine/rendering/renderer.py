@@ -2,7 +2,7 @@
 
 A node is rendered in the innermost scope whose variables it refers to, once, whoever
 asks; where an inner scope reads it, it enters. Reordering and dropping columns costs
-nothing: a `Collection` names an operator and which of its words are the plan's columns.
+nothing: a `Rendered` names an operator and which of its words are the plan's columns.
 """
 
 from __future__ import annotations
@@ -36,17 +36,17 @@ from engine.plan.nodes import (
 )
 from engine.plan.row_ids import Intern
 from engine.plan.window_functions import Window
-from engine.rendering.clock_nodes import Temporals
-from engine.rendering.linear_nodes import Linear
-from engine.rendering.loop_nodes import Loops
-from engine.rendering.scopes import Body, Collection, Scope, plain
-from engine.rendering.window_nodes import Windows
+from engine.rendering.clock_nodes import ClockNodes
+from engine.rendering.linear_nodes import LinearNodes
+from engine.rendering.loop_nodes import LoopNodes
+from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
+from engine.rendering.window_nodes import WindowNodes
 
 
-class Renderer(Linear, Loops, Windows, Temporals):
+class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
     """Renders plans into one dataflow."""
 
-    def render(self, node: Node) -> Collection:
+    def render(self, node: Node) -> Rendered:
         """The collection of a closed plan."""
         if node.free:
             raise PlanError(f"the plan refers to {', '.join(sorted(node.free))}, which no recursion binds")
@@ -54,14 +54,14 @@ class Renderer(Linear, Loops, Windows, Temporals):
 
     # Nodes
 
-    def build(self, node: Node, scope: Scope) -> Collection:
+    def build(self, node: Node, scope: RenderScope) -> Rendered:
         match node:
             case Source(name=name, schema=schema):
-                self.inputs[name] = scope.put(node, linear.Input)
+                self.inputs[name] = scope.put(node, linear.InputOperator)
                 return plain(self.inputs[name], len(schema))
             case Constant():
                 return plain(scope.put(node, lambda: self._constant(node)), len(node.schema))
-            case Variable(name=name) if isinstance(scope, Body):
+            case Variable(name=name) if isinstance(scope, LoopScope):
                 return scope.variables[name]
             case Map():
                 return self._map(node, scope)
@@ -75,7 +75,9 @@ class Renderer(Linear, Loops, Windows, Temporals):
                 return self._concat(node, scope)
             case Negate(input=input):
                 source = self.collection(input, scope)
-                return replace(source, operator=scope.put(node, lambda: linear.Negate([source.operator])))
+                return replace(
+                    source, operator=scope.put(node, lambda: linear.NegateOperator([source.operator]))
+                )
             case Join() | MultiJoin():
                 return self.joined(node, tuple(range(len(node.schema))), scope)
             case Reduce():

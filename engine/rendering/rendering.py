@@ -8,18 +8,18 @@ from dataclasses import replace
 from engine.errors import PlanError
 from engine.operators import linear
 from engine.operators.arrangement import Arrangement
-from engine.operators.entered import Rows
+from engine.operators.entered import ArrangementChanges
 from engine.operators.operator import Operator
 from engine.operators.rebuild import Rebuild
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.expressions import Expression, renumbered
 from engine.plan.nodes import Node
 from engine.rendering.layout import keyed
-from engine.rendering.scopes import Body, Collection, Outermost, Scope, plain
-from engine.scalar import Program
+from engine.rendering.scopes import LoopScope, OutermostScope, Rendered, RenderScope, plain
+from engine.scalar import ScalarProgram
 from engine.state.dictionary import Dictionary
 
-Compiler = Callable[[tuple[Expression, ...], Dictionary], Program]
+Compiler = Callable[[tuple[Expression, ...], Dictionary], ScalarProgram]
 
 
 class Rendering:
@@ -27,38 +27,38 @@ class Rendering:
 
     def __init__(
         self,
-        dataflow: Dataflow,
+        dataflow: RunningDataflow,
         dictionary: Dictionary,
         max_rounds: int,
         rebuild: Rebuild = Rebuild.AUTO,
-        compiler: Compiler = Program,
+        compiler: Compiler = ScalarProgram,
     ) -> None:
-        self.inputs: dict[str, linear.Input] = {}
+        self.inputs: dict[str, linear.InputOperator] = {}
         self.dictionary = dictionary
         self.max_rounds = max_rounds
         self.rebuild = rebuild if dataflow.order.is_total else Rebuild.NEVER
         self.compiler = compiler
         self.times = dataflow.order
-        self.outermost = Outermost(dataflow)
+        self.outermost = OutermostScope(dataflow)
 
-    def build(self, node: Node, scope: Scope) -> Collection:
+    def build(self, node: Node, scope: RenderScope) -> Rendered:
         """The node's operators, put into `scope`, which is the innermost that it refers to."""
         raise TypeError("the renderer says how a node is built")
 
-    def home(self, node: Node, scope: Scope) -> Scope:
+    def home(self, node: Node, scope: RenderScope) -> RenderScope:
         while scope.outer is not None and not node.free & scope.bound:
             scope = scope.outer
         return scope
 
-    def bring(self, operator: Operator, home: Scope, scope: Scope) -> Operator:
+    def bring(self, operator: Operator, home: RenderScope, scope: RenderScope) -> Operator:
         """An operator of `home`, as `scope` inside of it reads it."""
         if home is scope:
             return operator
-        if not isinstance(scope, Body) or scope.outer is None:
+        if not isinstance(scope, LoopScope) or scope.outer is None:
             raise PlanError("a collection is read outside of its scope")
         return scope.enter(self.bring(operator, home, scope.outer))
 
-    def collection(self, node: Node, scope: Scope) -> Collection:
+    def collection(self, node: Node, scope: RenderScope) -> Rendered:
         home = self.home(node, scope)
         collection = home.collections.get(node)
         if collection is None:
@@ -67,24 +67,24 @@ class Rendering:
             return plain(self._rows(node, scope), len(node.schema))
         return replace(collection, operator=self.bring(collection.operator, home, scope))
 
-    def _rows(self, node: Node, scope: Scope) -> Operator:
+    def _rows(self, node: Node, scope: RenderScope) -> Operator:
         """A node of the outermost scope, as `scope` reads it: arranged, so that a rebuild has all of it."""
         outer = scope.outer
         if outer is not None and outer is not self.outermost:
             return self.bring(self._rows(node, outer), outer, scope)
         arranged = self.arranged(node, tuple(range(len(node.schema))), scope)
-        return scope.put(("rows", node), lambda: Rows(arranged))
+        return scope.put(("rows", node), lambda: ArrangementChanges(arranged))
 
-    def keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: Scope) -> Operator:
+    def keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: RenderScope) -> Operator:
         """The node's columns arranged, `keys` first and then the others in order."""
         return self.arranged(node, keyed(tuple(range(len(node.schema))), keys), scope)
 
-    def arranged(self, node: Node, order: tuple[int, ...], scope: Scope) -> Operator:
+    def arranged(self, node: Node, order: tuple[int, ...], scope: RenderScope) -> Operator:
         """The columns `order` of a node arranged in that order, as `scope` reads them."""
         home = self.home(node, scope)
         return self.bring(self.arrangement(node, order, home), home, scope)
 
-    def arrangement(self, node: Node, order: tuple[int, ...], scope: Scope) -> Arrangement:
+    def arrangement(self, node: Node, order: tuple[int, ...], scope: RenderScope) -> Arrangement:
         """The columns `order` of a node, arranged in that order in `scope` itself."""
         collection = self.collection(node, scope)
         columns = tuple(collection.columns[c] for c in order)
@@ -93,14 +93,15 @@ class Rendering:
             lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
         )
 
-    def select(self, collection: Collection, node: Node, scope: Scope) -> Operator:
+    def select(self, collection: Rendered, node: Node, scope: RenderScope) -> Operator:
         """An operator whose words are the node's columns in order."""
         if collection.is_plain:
             return collection.operator
         return scope.put(
-            ("select", node), lambda: linear.Select(collection.operator, collection.columns, collection.width)
+            ("select", node),
+            lambda: linear.SelectOperator(collection.operator, collection.columns, collection.width),
         )
 
-    def program(self, expressions: tuple[Expression, ...], source: Collection) -> Program:
+    def program(self, expressions: tuple[Expression, ...], source: Rendered) -> ScalarProgram:
         columns = dict(enumerate(source.columns))
         return self.compiler(tuple(renumbered(e, columns) for e in expressions), self.dictionary)

@@ -11,14 +11,14 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node, Recursive
 
 SomeOperator = TypeVar("SomeOperator", bound=Operator)
 
 
 @dataclass(frozen=True)
-class Collection:
+class Rendered:
     """Column c of a plan's node is word `columns[c]` of the operator's `width` words."""
 
     operator: Operator
@@ -30,26 +30,26 @@ class Collection:
         return self.columns == tuple(range(self.width))
 
 
-def plain(operator: Operator, width: int) -> Collection:
-    return Collection(operator, tuple(range(width)), width)
+def plain(operator: Operator, width: int) -> Rendered:
+    return Rendered(operator, tuple(range(width)), width)
 
 
-class Scope:
+class RenderScope:
     """Where operators are put: the outermost scope, or a loop's body."""
 
-    def __init__(self, outer: Scope | None, bound: frozenset[str], depth: int) -> None:
+    def __init__(self, outer: RenderScope | None, bound: frozenset[str], depth: int) -> None:
         self.outer = outer
         self.bound = bound
         self.depth = depth
-        self.collections: dict[Node, Collection] = {}
+        self.collections: dict[Node, Rendered] = {}
 
     def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
         """The scope's operator known as `key`, made if there is none; one key, one kind of operator."""
         raise TypeError("a scope says where it puts operators")
 
 
-class Outermost(Scope):
-    def __init__(self, dataflow: Dataflow) -> None:
+class OutermostScope(RenderScope):
+    def __init__(self, dataflow: RunningDataflow) -> None:
         super().__init__(None, frozenset(), 0)
         self._dataflow = dataflow
 
@@ -57,11 +57,11 @@ class Outermost(Scope):
         return self._dataflow.operator(key, make)  # type: ignore[return-value]
 
 
-class Body(Scope):
-    def __init__(self, outer: Scope, node: Recursive, loop: Loop) -> None:
+class LoopScope(RenderScope):
+    def __init__(self, outer: RenderScope, node: Recursive, loop: Loop) -> None:
         super().__init__(outer, node.bound, outer.depth + 1)
         self.loop = loop
-        self.variables: dict[str, Collection] = {}
+        self.variables: dict[str, Rendered] = {}
         self._operators: dict[Hashable, Operator] = {}
 
     def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from engine.kernels.coding import Codes, codes_of
-from engine.operators.topk import OrderedArrangement
-from engine.operators.topk import TopK as TopKOperator
+from engine.operators.topk import OrderedArrangement, TopKOperator
 from engine.plan.lowering import rows_after
 from engine.plan.nodes import Node, Ordering, TopK
 from engine.rendering.rendering import Rendering
-from engine.rendering.scopes import Collection, Scope
+from engine.rendering.scopes import Rendered, RenderScope
 from engine.schema import Schema
 
 
-class Ordered(Rendering):
+class TopKNodes(Rendering):
     """Traces in an order serve top-k, MIN and MAX."""
 
-    def _top(self, node: TopK, scope: Scope) -> Collection:
+    def _top(self, node: TopK, scope: RenderScope) -> Rendered:
         if node.limit is None:
             return self.collection(rows_after(node), scope)
         limit = node.limit
@@ -28,7 +27,7 @@ class Ordered(Rendering):
         source = self._ordered(node.input, keys, tuple(order.items()), rest, scope)
         operator = scope.put(node, lambda: TopKOperator(source, len(keys), node.offset, limit))
         places = {column: place for place, column in enumerate((*keys, *order, *rest))}
-        return Collection(operator, tuple(places[c] for c in range(len(places))), len(places))
+        return Rendered(operator, tuple(places[c] for c in range(len(places))), len(places))
 
     def _ordered(
         self,
@@ -36,7 +35,7 @@ class Ordered(Rendering):
         keys: tuple[int, ...],
         order: tuple[tuple[int, Codes], ...],
         rest: tuple[int, ...],
-        scope: Scope,
+        scope: RenderScope,
     ) -> OrderedArrangement:
         """The columns `keys`, those of `order` with their codes, and `rest` of a node, in order."""
         collection = self.collection(node, scope)

@@ -7,22 +7,22 @@ from dataclasses import replace
 from engine.codec import encode_rows
 from engine.kernels.coding import Codes
 from engine.operators.failure_log import FailureLog
-from engine.operators.window import Window as WindowOperator
+from engine.operators.window import WindowOperator
 from engine.operators.windowed import windowed
 from engine.operators.windowing import is_compiled, window_functions
 from engine.plan.nodes import Ordering
 from engine.plan.window_functions import Window, WindowFunction
-from engine.rendering.group_nodes import Reduces
+from engine.rendering.group_nodes import GroupNodes
 from engine.rendering.layout import keyed
-from engine.rendering.scopes import Collection, Scope
+from engine.rendering.scopes import Rendered, RenderScope
 from engine.rendering.topk_nodes import ordering_codes
 from engine.schema import Column, Schema
 
 
-class Windows(Reduces):
+class WindowNodes(GroupNodes):
     """A window's rows come with the key first, and are put into the node's order again."""
 
-    def _window(self, node: Window, scope: Scope) -> Collection:
+    def _window(self, node: Window, scope: RenderScope) -> Rendered:
         if not self.times.is_total or scope.depth:
             return self._window_at_times(node, scope)
         compiled = [is_compiled(f, node.input.schema) for f in node.functions]
@@ -32,7 +32,7 @@ class Windows(Reduces):
             return self._window_at_times(node, scope)
         return self._window_in_parts(node, compiled, scope)
 
-    def _window_in_parts(self, node: Window, compiled: list[bool], scope: Scope) -> Collection:
+    def _window_in_parts(self, node: Window, compiled: list[bool], scope: RenderScope) -> Rendered:
         """The functions that are compiled, and over their rows the others."""
         width = len(node.input.schema)
         parts = [[i for i, is_first in enumerate(compiled) if is_first is wanted] for wanted in (True, False)]
@@ -43,7 +43,7 @@ class Windows(Reduces):
         places = (*range(width), *(width + order.index(i) for i in range(len(order))))
         return replace(found, columns=tuple(found.columns[p] for p in places))
 
-    def _window_in_order(self, node: Window, scope: Scope) -> Collection:
+    def _window_in_order(self, node: Window, scope: RenderScope) -> Rendered:
         width = len(node.input.schema)
         keys = tuple(dict.fromkeys(node.keys))
         order: dict[int, Codes] = {}
@@ -58,9 +58,9 @@ class Windows(Reduces):
         )
         places = {column: place for place, column in enumerate((*keys, *order, *rest))}
         columns = (*(places[c] for c in range(width)), *range(width, len(node.schema)))
-        return Collection(operator, columns, len(node.schema))
+        return Rendered(operator, columns, len(node.schema))
 
-    def _window_at_times(self, node: Window, scope: Scope) -> Collection:
+    def _window_at_times(self, node: Window, scope: RenderScope) -> Rendered:
         width = len(node.input.schema)
         keys = tuple(dict.fromkeys(node.keys))
         order = keyed(tuple(range(width)), keys)
@@ -68,7 +68,7 @@ class Windows(Reduces):
         words = len(node.schema) - len(keys)
         found = self._general(node, node.input, keys, reducer, words, scope)
         places = (*(order.index(c) for c in range(width)), *range(width, len(node.schema)))
-        return Collection(found.operator, places, len(node.schema))
+        return Rendered(found.operator, places, len(node.schema))
 
     def _defaults(self, node: Window) -> tuple[int, ...]:
         """A word for each function: what stands where a group has no row."""

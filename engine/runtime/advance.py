@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.operators.running_dataflow import Dataflow, OperatorFailed
-from engine.runtime.execution import Declined, Executor, Scan, ViewsFailed
+from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
+from engine.runtime.execution import Declined, Executor, RowScan, ViewsFailed
 from engine.runtime.executor_jobs import failed_operator, job_over, receive, with_outcome
 from engine.runtime.options import Options
 from engine.runtime.registry import Registry
@@ -21,12 +21,12 @@ from engine.state.store.manifest import Manifest
 class Advance:
     """`deltas` by source, and in `scans` rows that only an executor can read; the rest is the engine's."""
 
-    dataflow: Dataflow
+    dataflow: RunningDataflow
     registry: Registry
     dictionary: Dictionary
     options: Options
     deltas: Mapping[str, np.ndarray]
-    scans: Mapping[str, Scan]
+    scans: Mapping[str, RowScan]
 
     def run(self) -> None:
         """Compute it here. Raises OperatorFailed; then `abandon`."""

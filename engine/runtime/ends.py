@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.operators.history import History
-from engine.operators.linear import Input
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.linear import InputOperator
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node, Source
 from engine.rendering import Renderer
 
@@ -15,9 +15,9 @@ def reading_order(width: int, key: tuple[int, ...] | None) -> tuple[int, ...]:
     return (*keys, *(column for column in range(width) if column not in keys))
 
 
-def put_source(dataflow: Dataflow, node: Source) -> Input:
+def put_source(dataflow: RunningDataflow, node: Source) -> InputOperator:
     """The input of a source."""
-    input: Input = dataflow.operator(node, Input)  # type: ignore[assignment]
+    input: InputOperator = dataflow.operator(node, InputOperator)  # type: ignore[assignment]
     return input
 
 
@@ -26,7 +26,7 @@ def history_key(name: str) -> tuple[str, str]:
     return ("history", name)
 
 
-def put_source_history(dataflow: Dataflow, node: Source, key: tuple[int, ...] | None) -> History:
+def put_source_history(dataflow: RunningDataflow, node: Source, key: tuple[int, ...] | None) -> History:
     """The history of a source whose input is there."""
     order = reading_order(len(node.schema), key)
     history = History(node.name, dataflow.operators[node], order, len(node.schema))
@@ -34,7 +34,7 @@ def put_source_history(dataflow: Dataflow, node: Source, key: tuple[int, ...] | 
     return history
 
 
-def put_view(dataflow: Dataflow, renderer: Renderer, name: str, plan: Node) -> History:
+def put_view(dataflow: RunningDataflow, renderer: Renderer, name: str, plan: Node) -> History:
     """The operators of a view, and its history."""
     collection = renderer.render(plan)
     history = History(name, collection.operator, collection.columns, collection.width)

@@ -16,12 +16,12 @@ from engine.errors import EngineError, EpochError, NameInUse, StoreError, Unknow
 from engine.operators.arrangement import Arrangement
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
-from engine.operators.running_dataflow import Dataflow, OperatorFailed
-from engine.operators.temporal import Temporal, Today
+from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
+from engine.operators.temporal import TemporalOperator, TodayOperator
 from engine.plan.nodes import Node, Source, sources_of
 from engine.runtime.advance import Advance
 from engine.runtime.ends import put_source, put_source_history, reading_order
-from engine.runtime.execution import Executor, Scan, Table
+from engine.runtime.execution import Executor, JobTable, RowScan
 from engine.runtime.executor_jobs import as_stored, job_over
 from engine.runtime.forgetting import forget_epochs, forget_times
 from engine.runtime.hydration import Hydration
@@ -41,7 +41,7 @@ from engine.state.store.manifest import Manifest
 
 FIRST_EPOCH = 1
 
-NO_SCANS: Mapping[str, Scan] = MappingProxyType({})
+NO_SCANS: Mapping[str, RowScan] = MappingProxyType({})
 
 
 class Engine:
@@ -50,7 +50,7 @@ class Engine:
         self.dictionary = Dictionary()
         self._options = options
         self._order = order
-        self._dataflow = Dataflow(order)
+        self._dataflow = RunningDataflow(order)
         self._registry = Registry()
         self._staged: Stage | None = None
         self._texts: tuple[TextPart, ...] = ()
@@ -87,7 +87,7 @@ class Engine:
         Costs a look at each trace of what comes and goes.
         """
         parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
-        moments = (part.due(now) for part in parts if isinstance(part, Temporal | Today))
+        moments = (part.due(now) for part in parts if isinstance(part, TemporalOperator | TodayOperator))
         return min((moment for moment in moments if moment is not None), default=None)
 
     # Sources
@@ -116,7 +116,7 @@ class Engine:
         node = Source(name, schema)
         input = put_source(self._dataflow, node)
         history = put_source_history(self._dataflow, node, key) if keep else None
-        self._registry.sources[name] = KnownSource(Table(node, key), input, history)
+        self._registry.sources[name] = KnownSource(JobTable(node, key), input, history)
         if history is not None:
             items = self._dataflow.operators.items()
             if state is not None and not state.map((key, it) for key, it in items if it is history):
@@ -267,7 +267,7 @@ class Engine:
         deltas: Mapping[str, np.ndarray],
         upper: int | Frontier,
         executor: Executor | None = None,
-        scans: Mapping[str, Scan] = NO_SCANS,
+        scans: Mapping[str, RowScan] = NO_SCANS,
     ) -> Stage:
         """Compute what follows from changes at times that are not complete yet, but are by `upper`.
 

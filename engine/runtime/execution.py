@@ -1,6 +1,6 @@
 """Running an advance elsewhere: what has to be known of it, and what comes back.
 
-The engine hands a `Job` to an `Executor`, which computes it over the files of the state and
+The engine hands a `ExecutorJob` to an `Executor`, which computes it over the files of the state and
 returns the files of what is new. Both are frozen; nothing in the engine changes until what came
 back is staged and published.
 """
@@ -21,7 +21,7 @@ from engine.state.store.files import BatchFile, TextFile
 
 
 @dataclass(frozen=True)
-class Table:
+class JobTable:
     """A source, and the columns of its key if it has one."""
 
     node: Source
@@ -42,7 +42,7 @@ class Stored:
 
 
 @dataclass(frozen=True)
-class Scan:
+class RowScan:
     """Rows to insert that are read while the job runs: `frame`, which is the executor's own kind of thing,
     has the table's columns and a last one that says what is wrong with a row, NULL if nothing is.
 
@@ -54,7 +54,7 @@ class Scan:
 
 
 @dataclass(frozen=True)
-class Job:
+class ExecutorJob:
     """An advance, or with `fresh` the hydration of views. `tables` and `views` are those that it concerns.
 
     Changes come as deltas, from files, and from scans, the last all at `epoch`. `state` and `texts` name the
@@ -63,7 +63,7 @@ class Job:
     """
 
     name: str
-    tables: tuple[Table, ...]
+    tables: tuple[JobTable, ...]
     views: tuple[tuple[str, Node], ...]
     epoch: int
     since: int
@@ -74,7 +74,7 @@ class Job:
     rebuild: Rebuild
     deltas: Mapping[str, np.ndarray] = field(default_factory=dict)
     stored: Mapping[str, Stored] = field(default_factory=dict)
-    scans: Mapping[str, Scan] = field(default_factory=dict)
+    scans: Mapping[str, RowScan] = field(default_factory=dict)
     fresh: bool = False
 
 
@@ -134,5 +134,5 @@ class Executor(Protocol):
     directory: StateDirectory
     shards: int
 
-    def run(self, job: Job) -> Outcome:
+    def run(self, job: ExecutorJob) -> Outcome:
         """Compute the job. Raises Declined, ViewsFailed, KeyTaken or BadRows, and whatever went wrong."""

@@ -6,10 +6,10 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
 from engine.operators.operator import Operator
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Node
-from engine.runtime.execution import Job, Outcome, Stored, Table, ViewsFailed
+from engine.runtime.execution import ExecutorJob, JobTable, Outcome, Stored, ViewsFailed
 from engine.runtime.kept import every_operator, kept_states
 from engine.runtime.options import Options
 from engine.runtime.rewriting import opened
@@ -25,11 +25,11 @@ def job_over(
     dictionary: Dictionary,
     options: Options,
     name: str,
-    tables: Iterable[Table],
+    tables: Iterable[JobTable],
     views: Mapping[str, Node],
-) -> Job:
+) -> ExecutorJob:
     """A job of views over the state that a manifest names, in which nothing has changed so far."""
-    return Job(
+    return ExecutorJob(
         name=name,
         tables=tuple(tables),
         views=tuple(views.items()),
@@ -50,7 +50,9 @@ def as_stored(name: str, relation: RelationSnapshot, manifest: Manifest, since: 
     return Stored(files, (*relation.places.tolist(), width, width + 1), since)
 
 
-def receive(dataflow: Dataflow, outcome: Outcome, directory: StateDirectory, dictionary: Dictionary) -> None:
+def receive(
+    dataflow: RunningDataflow, outcome: Outcome, directory: StateDirectory, dictionary: Dictionary
+) -> None:
     """Stage what was computed elsewhere: operators hold it by its files when it is published."""
     for file in outcome.texts:
         dictionary.absorb(*directory.read_texts(file))
@@ -69,7 +71,7 @@ def with_outcome(manifest: Manifest, outcome: Outcome, upper: int) -> Manifest:
     return replace(manifest, upper=upper, arrangements=files, texts=(*manifest.texts, *outcome.texts))
 
 
-def failed_operator(dataflow: Dataflow, failure: ViewsFailed) -> Operator | None:
+def failed_operator(dataflow: RunningDataflow, failure: ViewsFailed) -> Operator | None:
     """The operator that has failed elsewhere."""
     for path, operator in every_operator(dataflow.operators.items()):
         if not _is_local(path) and fingerprint(*path) == failure.fingerprint:

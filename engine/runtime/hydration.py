@@ -10,12 +10,12 @@ from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 
 from engine.operators.history import History
-from engine.operators.linear import Input
-from engine.operators.running_dataflow import Dataflow, OperatorFailed
+from engine.operators.linear import InputOperator
+from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
 from engine.rendering import Renderer
 from engine.runtime.ends import put_view
-from engine.runtime.execution import Declined, Executor, Job, ViewsFailed
+from engine.runtime.execution import Declined, Executor, ExecutorJob, ViewsFailed
 from engine.runtime.executor_jobs import receive
 from engine.runtime.options import Options
 from engine.runtime.spill import SavedState
@@ -28,14 +28,14 @@ from engine.state.snapshot import RelationSnapshot
 class Hydration:
     """A view's dataflow, and in it the view's history and the inputs of its sources."""
 
-    dataflow: Dataflow
+    dataflow: RunningDataflow
     history: History
-    inputs: Mapping[str, Input]
+    inputs: Mapping[str, InputOperator]
 
     @staticmethod
     def of(name: str, plan: Node, order: Order, dictionary: Dictionary, options: Options) -> Hydration:
         """Nothing has run yet."""
-        dataflow = Dataflow(order)
+        dataflow = RunningDataflow(order)
         renderer = Renderer(dataflow, dictionary, options.max_rounds, options.rebuild)
         history = put_view(dataflow, renderer, name, plan)
         return Hydration(dataflow, history, renderer.inputs)
@@ -53,7 +53,7 @@ class Hydration:
         except OperatorFailed as failed:
             raise failed.reason from failed
 
-    def run_on(self, executor: Executor, job: Job, dictionary: Dictionary) -> bool:
+    def run_on(self, executor: Executor, job: ExecutorJob, dictionary: Dictionary) -> bool:
         """Let the executor compute the view; false if it declines, EngineError where that cannot be."""
         try:
             outcome = executor.run(job)
@@ -77,5 +77,5 @@ class Hydration:
         """The rows of constants have come already."""
         for key in keys:
             operator = self.dataflow.operators[key]
-            if isinstance(operator, Input):
+            if isinstance(operator, InputOperator):
                 operator.pending = None

@@ -14,7 +14,7 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
-from engine.operators.running_dataflow import Dataflow, reachable
+from engine.operators.running_dataflow import RunningDataflow, reachable
 from engine.runtime.registry import KnownView
 from engine.state.trace import Trace
 
@@ -52,7 +52,7 @@ class Observed:
     shared: tuple[str, ...]
 
 
-def observe(name: str, views: Mapping[str, KnownView], dataflow: Dataflow) -> tuple[Observed, ...]:
+def observe(name: str, views: Mapping[str, KnownView], dataflow: RunningDataflow) -> tuple[Observed, ...]:
     """The operators of view `name`, its history last."""
     uses = {other: reachable([view.history]) for other, view in views.items() if other != name}
     walk = _Walk({operator: key for key, operator in dataflow.operators.items()}, uses)
@@ -77,9 +77,10 @@ class _Walk:
                 shared = tuple(sorted(name for name, used in self._uses.items() if operator in used))
             values = self._inside(operator, depth, shared) if isinstance(operator, Loop) else ()
             self._places[operator] = len(self.found)
-            kind = type(operator).__name__
             self.found.append(
-                Observed(self._keys.get(operator), kind, inputs, values, depth, figures(operator), shared)
+                Observed(
+                    self._keys.get(operator), operator.kind, inputs, values, depth, figures(operator), shared
+                )
             )
         return self._places[operator]
 

@@ -15,11 +15,11 @@ from engine.errors import EpochError, PlanError, UnknownName
 from engine.kernels.times import are_within
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
-from engine.operators.linear import Input
+from engine.operators.linear import InputOperator
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import reachable
 from engine.plan.nodes import Node, Source, sources_of
-from engine.runtime.execution import Table
+from engine.runtime.execution import JobTable
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import RelationSnapshot
 
@@ -28,8 +28,8 @@ from engine.state.snapshot import RelationSnapshot
 class KnownSource:
     """`table` says what it is; `history` is None where its rows only pass through."""
 
-    table: Table
-    input: Input
+    table: JobTable
+    input: InputOperator
     history: History | None
 
 
@@ -94,7 +94,7 @@ class Registry:
 
     # Who reads whom
 
-    def tables(self, names: Iterable[str]) -> tuple[Table, ...]:
+    def tables(self, names: Iterable[str]) -> tuple[JobTable, ...]:
         """Sources of these names, sorted."""
         return tuple(self.sources[name].table for name in sorted(names))
 

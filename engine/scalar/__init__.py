@@ -1,6 +1,6 @@
 """Evaluates scalar expressions a batch of rows at a time."""
 
-from engine.scalar.program import Program
+from engine.scalar.program import ScalarProgram
 from engine.scalar.row_failures import Failures
 
-__all__ = ["Failures", "Program"]
+__all__ = ["Failures", "ScalarProgram"]

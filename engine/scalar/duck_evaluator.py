@@ -24,7 +24,7 @@ _CURSORS = threading.local()
 _CLASS = re.compile(r"^[A-Z][\w ]* Error: ")
 
 
-class Refusal(Exception):
+class DuckRefusal(Exception):
     """DuckDB's reason not to evaluate, in one line and without its class."""
 
 
@@ -81,5 +81,5 @@ def rows(query: str, table: pa.Table) -> pa.Table:
         cursor.unregister(ARGUMENTS)
 
 
-def _refusal(error: duckdb.Error) -> Refusal:
-    return Refusal(_CLASS.sub("", str(error).partition("\n")[0]).rstrip("!."))
+def _refusal(error: duckdb.Error) -> DuckRefusal:
+    return DuckRefusal(_CLASS.sub("", str(error).partition("\n")[0]).rstrip("!."))

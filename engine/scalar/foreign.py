@@ -42,7 +42,7 @@ Explain = Callable[[np.ndarray, str], str]
 """The words of a failed row's arguments, and DuckDB's reason → the message."""
 
 
-class Remote:
+class DuckExpression:
     """A DuckDB expression, with the arguments that are constants written into it.
 
     `columns` are the other arguments; the words of their values are what it is computed from.
@@ -63,7 +63,7 @@ class Remote:
         self._over_columns = self._cast(self._fill(self._places, names))
         try:
             duck.column(self._over_columns, self._table(np.empty((len(self.columns), 0), np.int64)))
-        except duck.Refusal as refusal:
+        except duck.DuckRefusal as refusal:
             raise PlanError(f"DuckDB refuses {template}: {refusal}") from None
 
     def _bind(self, arg: Evaluator) -> None:
@@ -116,7 +116,7 @@ class Remote:
             if not all(self._is_exact(value) for value in values):
                 return None
             return np.array([self._encode(value, self._dictionary) for value in values], np.int64)
-        except (duck.Refusal, InvalidValue):
+        except (duck.DuckRefusal, InvalidValue):
             return None
 
     def _constant(self, row: np.ndarray) -> str | None:
@@ -138,7 +138,7 @@ class Remote:
         for place in places:
             try:
                 words[place] = self._alone(rows[:, place : place + 1])
-            except (duck.Refusal, InvalidValue) as error:
+            except (duck.DuckRefusal, InvalidValue) as error:
                 words[place] = NULL
                 reasons[place] = str(error)
         return words, reasons
@@ -158,7 +158,7 @@ class Remote:
         table = self._table(rows)
         try:
             words, wrong = self._words(duck.column(self._over_columns, table))
-        except duck.Refusal:
+        except duck.DuckRefusal:
             # A list of the one value tells a row that fails from a value that is NULL.
             lists = duck.column(f"TRY([{self._over_columns}])", table)
             wrong = lists.is_null().to_numpy(zero_copy_only=False)
@@ -198,7 +198,7 @@ def foreign(
 
     PlanError when DuckDB does not know the expression.
     """
-    remote = Remote(template, args, type, dictionary)
+    remote = DuckExpression(template, args, type, dictionary)
     columns = remote.columns
     memo = Memo(len(columns), remote.compute)
     message = explain or (lambda row, reason: f"{remote.show(row)}: {reason}")

@@ -12,7 +12,7 @@ from engine.state.dictionary import Dictionary
 _CHUNK = 1 << 15  # rows evaluated together, so that what lies between operators stays in the cache
 
 
-class Program:
+class ScalarProgram:
     """Expressions compiled once, to be evaluated over any number of batches, from any thread.
 
     PlanError when the types of an expression do not fit together or DuckDB does not know a

@@ -53,7 +53,7 @@ class Question:
         nothing = np.empty(0, np.int64)
         try:
             duck.rows(self._text, self._table(nothing, np.empty((len(self._columns), 0), np.int64)))
-        except duck.Refusal as refusal:
+        except duck.DuckRefusal as refusal:
             raise PlanError(f"DuckDB refuses {node.query}: {refusal}") from None
 
     def ask(self, groups: np.ndarray, counts: np.ndarray, words: np.ndarray) -> Answers:
@@ -86,7 +86,7 @@ class Question:
         try:
             table = self._table(np.repeat(groups, counts), np.repeat(words, counts, axis=1))
             return [encode_arrow(duck.rows(self._text, table), self._answers, self._dictionary)]
-        except (duck.Refusal, InvalidValue) as error:
+        except (duck.DuckRefusal, InvalidValue) as error:
             numbers = np.unique(groups)
             if len(numbers) == 1:
                 reasons[int(numbers[0])] = str(error)

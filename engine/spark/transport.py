@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING
 from engine.errors import ExecutionFailed
 from engine.spark.sessions import Sessions, described
 from engine.spark.spark_tasks import scanning, superstep
-from engine.supersteps.executor import Task
-from engine.supersteps.messages import Kind, Message, decode
+from engine.supersteps.executor import SuperstepTask
+from engine.supersteps.messages import Message, MessageKind, decode
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _SCHEMA = "shard int, kind string, head binary, body binary"
 _SEEDS = (
     "cast(id as int) as shard",
-    f"'{Kind.SEED}' as kind",
+    f"'{MessageKind.SEED}' as kind",
     "cast('[null,null]' as binary) as head",
     "cast('' as binary) as body",
 )
@@ -39,7 +39,7 @@ class SparkTransport:
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
-    def run(self, task: Task) -> Sequence[Message]:
+    def run(self, task: SuperstepTask) -> Sequence[Message]:
         session = self._sessions.get()
         with described(session, task.name, task.tag):
             return _Run(session, task).reports()
@@ -48,7 +48,7 @@ class SparkTransport:
 class _Run:
     """One epoch's jobs."""
 
-    def __init__(self, session: SparkSession, task: Task) -> None:
+    def __init__(self, session: SparkSession, task: SuperstepTask) -> None:
         self._session = session
         self._task = task
         self._step = superstep(str(task.spec))
@@ -64,7 +64,7 @@ class _Run:
                     frame = self._next(frame)
                 if program.has_rounds:
                     self._kept.append(frame.persist())
-                found = frame.where(f"kind = '{Kind.REPORT}'").toArrow()
+                found = frame.where(f"kind = '{MessageKind.REPORT}'").toArrow()
                 if found.num_rows:
                     return list(chain.from_iterable(map(decode, found.combine_chunks().to_batches())))
                 if not program.has_rounds:

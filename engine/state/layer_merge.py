@@ -19,7 +19,7 @@ class Merging(Protocol):
         """Go on with a merge into `out` for `fuel` rows; true when it is done."""
 
 
-class Merge:
+class LayerMerge:
     """A merge under way, and the rows of work it is owed."""
 
     def __init__(self, left: Layer, right: Layer, key: int) -> None:

@@ -33,7 +33,7 @@ from engine.kernels.layers import COLUMNS
 from engine.kernels.merge import compact, merge, merge_step
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
-from engine.state.layer_merge import Merge
+from engine.state.layer_merge import LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.store.files import BatchFile
 
@@ -58,8 +58,8 @@ class Trace:
         self.since = since
         self.key = 0
         self._base: list[Layer] = []
-        self._layers: list[Layer | Merge] = []
-        self._merges: list[Merge] = []
+        self._layers: list[Layer | LayerMerge] = []
+        self._merges: list[LayerMerge] = []
         self.table = np.empty((16, COLUMNS), np.int64)
         self.count = 0
         self._held: list[Layer] = []
@@ -172,7 +172,7 @@ class Trace:
         layers = self._layers
         while layers:
             last = layers[-1]
-            if isinstance(last, Merge) or len(last) + len(batch) > AT_ONCE:
+            if isinstance(last, LayerMerge) or len(last) + len(batch) > AT_ONCE:
                 break
             batch, index = self.merge(last.rows, batch, self.since), None
             layers.pop()
@@ -216,7 +216,9 @@ class Trace:
         if len(self._layers) < 2:
             return False
         left, right = self._layers[-2:]
-        return not (isinstance(left, Merge) or isinstance(right, Merge)) and len(left) <= 2 * len(right)
+        return not (isinstance(left, LayerMerge) or isinstance(right, LayerMerge)) and len(left) <= 2 * len(
+            right
+        )
 
     def _balance(self) -> bool:
         """Merge or start to merge neighbours of similar size, newest first; true if anything has changed."""
@@ -226,17 +228,17 @@ class Trace:
             if index >= len(layers):
                 continue
             left, right = layers[index - 1], layers[index]
-            if isinstance(left, Merge) or isinstance(right, Merge) or len(left) > 2 * len(right):
+            if isinstance(left, LayerMerge) or isinstance(right, LayerMerge) or len(left) > 2 * len(right):
                 continue
             merged = self._begin(left, right)
-            layers[index - 1 : index + 1] = [merged] if isinstance(merged, Merge) or len(merged) else []
+            layers[index - 1 : index + 1] = [merged] if isinstance(merged, LayerMerge) or len(merged) else []
             changed = True
         return changed
 
-    def _begin(self, left: Layer, right: Layer) -> Layer | Merge:
+    def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
             return Layer(self.merge(left.rows, right.rows, self.since))
-        under_way = Merge(left, right, self.key)
+        under_way = LayerMerge(left, right, self.key)
         self._merges.append(under_way)
         return under_way
 
@@ -270,7 +272,7 @@ class Trace:
         del held[start:]
         for place in range(first, len(self._layers)):
             layer = self._layers[place]
-            if isinstance(layer, Merge):
+            if isinstance(layer, LayerMerge):
                 held += (layer.left, layer.right)
             else:
                 layer = self._layers[place] = layer.indexed(self.key)

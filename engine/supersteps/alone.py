@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.loop import Loop
-from engine.operators.multijoin import MultiJoin
+from engine.operators.multijoin import MultiJoinOperator
 from engine.operators.operator import Operator
 
 
@@ -57,7 +57,7 @@ def entered(loop: Loop, offers: Sequence[Offer]) -> Iterator[None]:
         for source in loop.inputs
     }
     for part in loop.parts():
-        if isinstance(part, MultiJoin):
+        if isinstance(part, MultiJoinOperator):
             part.wide = None
     for source in loop.inputs:
         mine = [offer for offer in offers if offer.source is source]

@@ -14,16 +14,16 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import EngineError
-from engine.operators.groupwise import General
+from engine.operators.groupwise import GeneralOperator
 from engine.operators.interner import HashedArrangement
-from engine.operators.python_functions import FlatMap, Inspect
+from engine.operators.python_functions import FlatMapOperator, InspectOperator
 from engine.runtime.execution import (
     BadRows,
     Declined,
-    Job,
+    ExecutorJob,
     KeyTaken,
     Outcome,
-    Scan,
+    RowScan,
     Scanned,
     Stored,
     ViewsFailed,
@@ -33,20 +33,20 @@ from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile, TextFile
 from engine.supersteps.fresh_keys import TAKEN
 from engine.supersteps.messages import Message
-from engine.supersteps.rendered import Rendered
+from engine.supersteps.rendered import RenderedTask
 from engine.supersteps.scan import BAD_ROW, EXAMPLES
 from engine.supersteps.shard import DECLINED
-from engine.supersteps.spec import Limits, Spec
-from engine.supersteps.superstep_program import Program
+from engine.supersteps.spec import Spec, SuperstepLimits
+from engine.supersteps.superstep_program import SuperstepProgram
 
 SPEC = "spec"
 TAG = "freshet"
-_IN_PROCESS = (FlatMap, General, HashedArrangement, Inspect)
+_IN_PROCESS = (FlatMapOperator, GeneralOperator, HashedArrangement, InspectOperator)
 """What needs functions that no other process has, or is of the Python library alone."""
 
 
 @dataclass(frozen=True)
-class Task:
+class SuperstepTask:
     """What a transport has to do: `shards` shards run `program` as the specification in the file says.
 
     `name` says what for, and `tag` tells it apart; `scans` has the rows to read.
@@ -56,12 +56,12 @@ class Task:
     tag: str
     spec: Path
     shards: int
-    program: Program
-    scans: Mapping[str, Scan]
+    program: SuperstepProgram
+    scans: Mapping[str, RowScan]
 
 
 class Transport(Protocol):
-    def run(self, task: Task) -> Sequence[Message]:
+    def run(self, task: SuperstepTask) -> Sequence[Message]:
         """The reports of all shards."""
 
 
@@ -69,7 +69,12 @@ class SuperstepExecutor:
     """`scratch` is where the files of an epoch that is being computed lie."""
 
     def __init__(
-        self, directory: StateDirectory, scratch: Path, transport: Transport, shards: int, limits: Limits
+        self,
+        directory: StateDirectory,
+        scratch: Path,
+        transport: Transport,
+        shards: int,
+        limits: SuperstepLimits,
     ) -> None:
         self.directory = directory
         self.shards = shards
@@ -84,7 +89,7 @@ class SuperstepExecutor:
         other.tag = tag
         return other
 
-    def run(self, job: Job) -> Outcome:
+    def run(self, job: ExecutorJob) -> Outcome:
         scratch = self._scratch / uuid.uuid4().hex
         scratch.mkdir(parents=True)
         try:
@@ -92,22 +97,22 @@ class SuperstepExecutor:
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 
-    def _run(self, job: Job, scratch: Path) -> Outcome:
+    def _run(self, job: ExecutorJob, scratch: Path) -> Outcome:
         spec = self._spec(job, scratch)
-        rendered = Rendered(spec, Dictionary())
+        rendered = RenderedTask(spec, Dictionary())
         unfit = next((op for op in rendered.operators if isinstance(op, _IN_PROCESS)), None)
         if unfit is not None:
-            raise Declined(f"a {type(unfit).__name__} runs in the process")
+            raise Declined(f"a {unfit.kind} runs in the process")
         (scratch / SPEC).write_bytes(pickle.dumps(spec))
         program = rendered.program()
         reports = self._transport.run(
-            Task(job.name, self.tag, scratch / SPEC, self.shards, program, job.scans)
+            SuperstepTask(job.name, self.tag, scratch / SPEC, self.shards, program, job.scans)
         )
         if sorted(report.to for report in reports) != list(range(self.shards)):
             raise RuntimeError(f"{len(reports)} of {self.shards} shards have reported")
         return _outcome([report.about for report in reports])
 
-    def _spec(self, job: Job, scratch: Path) -> Spec:
+    def _spec(self, job: ExecutorJob, scratch: Path) -> Spec:
         stored = dict(job.stored) | {name: self._stored(delta) for name, delta in job.deltas.items()}
         return Spec(
             tables=job.tables,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Place:
+class ProgramPlace:
     """Where in the program all shards are: the next instruction, and of each loop that is open the current
     round and how many it has run."""
 
@@ -23,7 +23,7 @@ class Flags:
     `error`: why the epoch cannot be computed: the failed operator's fingerprint, the message and the hint."""
 
     shard: int
-    place: Place
+    place: ProgramPlace
     active: bool
     next: int | None
     entering: int
@@ -39,7 +39,7 @@ class Flags:
     @staticmethod
     def of(document: Sequence) -> Flags:
         shard, instruction, rounds, done, active, following, entering, error = document
-        place = Place(instruction, tuple(rounds), tuple(done))
+        place = ProgramPlace(instruction, tuple(rounds), tuple(done))
         return Flags(shard, place, active, following, entering, None if error is None else tuple(error))
 
 
@@ -47,7 +47,7 @@ class Flags:
 class Agreement:
     """What all shards have said."""
 
-    place: Place
+    place: ProgramPlace
     active: bool
     next: int | None
     entering: int

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.kernels.lookup import find_ranges
 from engine.operators.history import History
-from engine.runtime.execution import Table
+from engine.runtime.execution import JobTable
 from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
 
@@ -25,7 +25,7 @@ def check_new_keys(spec: Spec, shard: Shard) -> tuple[str, str, str] | None:
     return None
 
 
-def _taken_key(history: History, table: Table) -> tuple[int, ...] | None:
+def _taken_key(history: History, table: JobTable) -> tuple[int, ...] | None:
     """The words of a key that is there twice."""
     batch = history.batch
     if batch is None:

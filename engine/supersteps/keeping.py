@@ -18,7 +18,7 @@ from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Step
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile
-from engine.supersteps.messages import INLINE, Kind, Message, Scratch
+from engine.supersteps.messages import INLINE, Message, MessageKind, Scratch
 from engine.supersteps.shard import Shard
 
 OUT, BATCH, STAGED, DEFERRED, LEFT, FAILED = "out", "batch", "staged", "deferred", "left", "failed"
@@ -46,7 +46,7 @@ class Keeper:
         for operator in shard.rendered.operators:
             if self._has_file(operator):
                 about = (FILED, shard.rendered.numbers[operator], asdict(self.files[operator]))
-                yield Message(shard.number, Kind.KEPT, about)
+                yield Message(shard.number, MessageKind.KEPT, about)
             for what, place, array in self._state(operator):
                 yield self._message(what, operator, place, array)
         yield from self.notes()
@@ -65,9 +65,9 @@ class Keeper:
             log = getattr(operator, "failures", None)
             if log is not None:
                 yield from (self._message(FAILED, operator, 0, delta) for delta in log.staged)
-        yield Message(shard.number, Kind.KEPT, (SCANNED, 0, shard.scanned))
+        yield Message(shard.number, MessageKind.KEPT, (SCANNED, 0, shard.scanned))
         if shard.error is not None:
-            yield Message(shard.number, Kind.KEPT, (ERROR, 0, shard.error))
+            yield Message(shard.number, MessageKind.KEPT, (ERROR, 0, shard.error))
 
     def _has_file(self, operator: Operator) -> bool:
         """Whether the operator's batch lies in a file of the state; one that should is written."""
@@ -88,8 +88,8 @@ class Keeper:
     def _message(self, what: str, operator: Operator, place: object, array: np.ndarray) -> Message:
         about = (what, self._shard.rendered.numbers[operator], place)
         if array.nbytes < INLINE:
-            return Message(self._shard.number, Kind.KEPT, about, array)
-        return Message(self._shard.number, Kind.KEPT, (*about, self._name(array), array.shape))
+            return Message(self._shard.number, MessageKind.KEPT, about, array)
+        return Message(self._shard.number, MessageKind.KEPT, (*about, self._name(array), array.shape))
 
     def _name(self, array: np.ndarray) -> str:
         known = self._names.get(id(array))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from engine.plan.expressions import Expression
-from engine.scalar import Program
+from engine.scalar import ScalarProgram
 from engine.scalar.row_failures import Failures
 from engine.state.dictionary import Dictionary
 from engine.supersteps.task_dictionary import TaskDictionary
 
 
-class LateProgram(Program):
+class LateProgram(ScalarProgram):
     """Its literals' texts came with the specification: they are not new."""
 
     def __init__(self, expressions: tuple[Expression, ...], dictionary: Dictionary) -> None:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from engine.supersteps.messages import Kind, Message, decode, encode
+from engine.supersteps.messages import Message, MessageKind, decode, encode
 from engine.supersteps.worker import worker_of
 
 
@@ -21,7 +21,7 @@ def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
     while True:
         sent = [m for number, inbox in enumerate(inboxes) for m in _passed(worker.superstep(number, inbox))]
         random_order.shuffle(sent)
-        if all(message.kind is Kind.REPORT for message in sent):
+        if all(message.kind is MessageKind.REPORT for message in sent):
             return sent
         inboxes = [[message for message in sent if message.to == number] for number in range(shards)]
 

@@ -33,7 +33,7 @@ CHUNK = 1 << 25
 """Bytes of rows in one message at most."""
 
 
-class Kind(StrEnum):
+class MessageKind(StrEnum):
     """SEED: a shard begins. ROWS: a part of an arrangement's batch. WIDE: of another shard's part of it.
     KEPT: of a shard's own state.
     OFFER: what enters a loop. FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts.
@@ -54,7 +54,7 @@ class Message:
     """`about` depends on the kind: what the array is, or all that is said."""
 
     to: int
-    kind: Kind
+    kind: MessageKind
     about: Any
     array: np.ndarray | None = None
 
@@ -122,7 +122,7 @@ def decode(batch: pa.RecordBatch) -> Iterator[Message]:
             if size:
                 flat = np.frombuffer(data, np.uint8, size, bounds[row])
                 array.reshape(-1).view(np.uint8)[:] = flat
-        yield Message(shards[row], Kind(kinds[row]), about, array)
+        yield Message(shards[row], MessageKind(kinds[row]), about, array)
 
 
 class Scratch:

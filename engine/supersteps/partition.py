@@ -11,10 +11,10 @@ from collections.abc import Iterable, Mapping
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
-from engine.operators.equijoin import Join
+from engine.operators.equijoin import JoinOperator
 from engine.operators.group_operators import GroupOperator
 from engine.operators.operator import Operator
-from engine.operators.temporal import Temporal
+from engine.operators.temporal import TemporalOperator
 
 
 def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, int]) -> dict[Arrangement, int]:
@@ -25,10 +25,10 @@ def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, in
             groups.setdefault(operator, _Group()).words.append(operator.width)
         elif isinstance(operator, GroupOperator):
             groups.setdefault(_arrangement(operator.source), _Group()).words.append(operator.key)
-        elif isinstance(operator, Join):
+        elif isinstance(operator, JoinOperator):
             left, right = (groups.setdefault(_arrangement(side), _Group()) for side in operator.inputs)
             left.union(right).words.append(operator.key)
-        elif isinstance(operator, Temporal):
+        elif isinstance(operator, TemporalOperator):
             clock, *rows = (groups.setdefault(_arrangement(side), _Group()) for side in operator.inputs)
             for side in rows:
                 clock.union(side).words.append(0)

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
-from engine.operators.linear import Input
+from engine.operators.linear import InputOperator
 from engine.operators.loop import Loop
-from engine.operators.multijoin import MultiJoin
+from engine.operators.multijoin import MultiJoinOperator
 from engine.operators.operator import Operator
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.fingerprint import fingerprint
 from engine.rendering import Renderer
 from engine.rendering.rendering import Compiler
 from engine.runtime.ends import put_source, put_source_history, put_view
 from engine.runtime.kept import every_operator
 from engine.runtime.rewriting import opened
-from engine.scalar import Program as ScalarProgram
+from engine.scalar import ScalarProgram
 from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from engine.supersteps.partition import partition_words
 from engine.supersteps.spec import Spec
-from engine.supersteps.superstep_program import Program, compile
-from engine.supersteps.wide_arrangements import Foreign, WideArrangement
+from engine.supersteps.superstep_program import SuperstepProgram, compile
+from engine.supersteps.wide_arrangements import ForeignParts, WideArrangement
 
 
-class Rendered:
+class RenderedTask:
     """`operators` are all, also those inside of loops, in an order that is the same in every task.
 
     `words` says by how many words arrangements are divided, `foreign` which of them every shard has all
@@ -33,10 +33,10 @@ class Rendered:
     """
 
     def __init__(self, spec: Spec, dictionary: Dictionary, compiler: Compiler = ScalarProgram) -> None:
-        dataflow = Dataflow()
+        dataflow = RunningDataflow()
         renderer = Renderer(dataflow, dictionary, spec.max_rounds, spec.rebuild, compiler)
         self.dataflow = dataflow
-        self.inputs: dict[str, Input] = {}
+        self.inputs: dict[str, InputOperator] = {}
         keys: dict[Arrangement, int] = {}
         for table in spec.tables:
             self.inputs[table.node.name] = put_source(dataflow, table.node)
@@ -56,19 +56,19 @@ class Rendered:
             if isinstance(operator, Loop):
                 operator.begin()
                 self.loops |= dict.fromkeys(operator.body, operator)
-        self.foreign: dict[Arrangement, Foreign] = {}
+        self.foreign: dict[Arrangement, ForeignParts] = {}
         for operator in self.operators:
-            if isinstance(operator, MultiJoin):
+            if isinstance(operator, MultiJoinOperator):
                 operator.wide = [self._wide(source) for source in operator.inputs]  # type: ignore[arg-type]
-        constants = [op for op in self.operators if isinstance(op, Input) and op.pending is not None]
+        constants = [op for op in self.operators if isinstance(op, InputOperator) and op.pending is not None]
         self.changed = list(self.inputs.values()) + (constants if spec.fresh else [])
         self.constants = constants
 
     def _wide(self, source: Arrangement | EnteredArrangement) -> WideArrangement:
         arrangement = source.arrangement if isinstance(source, EnteredArrangement) else source
-        return WideArrangement(source, self.foreign.setdefault(arrangement, Foreign()))
+        return WideArrangement(source, self.foreign.setdefault(arrangement, ForeignParts()))
 
-    def program(self) -> Program:
+    def program(self) -> SuperstepProgram:
         return compile(self.dataflow.operators.values(), self.changed)
 
     def map_state(self, spec: Spec, directory: StateDirectory) -> None:

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 from engine.codec.arrow import encode_arrow
 from engine.errors import InvalidValue
 from engine.supersteps.messages import Message
-from engine.supersteps.superstep_program import Run
+from engine.supersteps.superstep_program import RunLevel
 from engine.supersteps.worker import Worker
 
 BAD_ROW = "bad row"
@@ -33,9 +33,9 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
     shard = worker.stateless_shard(number % spec.shards, dictionary)
     schema = next(t.node.schema for t in spec.tables if t.node.name == table)
     first = shard.program.instructions[0]
-    if not isinstance(first, Run):
+    if not isinstance(first, RunLevel):
         raise RuntimeError("a program begins with a run")
-    rows = Rows(spec.scanned[table])
+    rows = ScannedRows(spec.scanned[table])
     keeper = worker.keeper(shard)
     for batch in gathered(batches):
         good = rows.good(batch)
@@ -71,7 +71,7 @@ def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield pa.concat_batches(waiting)
 
 
-class Rows:
+class ScannedRows:
     """What a task has read so far. `error` says what is wrong with a row, if such a row fails the scan."""
 
     def __init__(self, skip_bad: bool) -> None:

@@ -18,20 +18,20 @@ from engine.state.packed_times import TOTAL
 from engine.state.store.key_shards import split
 from engine.supersteps import alone
 from engine.supersteps.alone import Offer
-from engine.supersteps.flags import Agreement, Flags, Place
-from engine.supersteps.messages import Kind, Message, chunks
-from engine.supersteps.rendered import Rendered
+from engine.supersteps.flags import Agreement, Flags, ProgramPlace
+from engine.supersteps.messages import Message, MessageKind, chunks
+from engine.supersteps.rendered import RenderedTask
 from engine.supersteps.superstep_program import (
-    Begin,
-    Check,
+    BeginLoop,
+    CheckLoop,
     Decide,
     End,
     Exchange,
     FeedBack,
     Instruction,
     Round,
-    Run,
-    Whole,
+    RunLevel,
+    WholeLoop,
 )
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -39,7 +39,7 @@ DECLINED = "declined"
 """In place of a failed operator: nothing is wrong, but the epoch is not one for supersteps."""
 
 
-class Outermost:
+class OutermostSteps:
     """The scope of the steps of the outermost operators: nothing is scheduled there."""
 
     def schedule(self, rounds: tuple[int, ...]) -> None: ...
@@ -49,11 +49,11 @@ class Shard:
     """`place` is where it goes on from, `said` what all shards have said, None in the first superstep."""
 
     def __init__(
-        self, rendered: Rendered, number: int, shards: int, solo: int, rounds: int, said: Agreement | None
+        self, rendered: RenderedTask, number: int, shards: int, solo: int, rounds: int, said: Agreement | None
     ) -> None:
         self.rendered = rendered
         self.number = number
-        self.place = Place() if said is None else said.place
+        self.place = ProgramPlace() if said is None else said.place
         self.error = None if said is None else said.error
         self.offers: list[Offer] = []
         self.scanned: tuple[int, int, tuple[str, ...]] = (0, 0, ())
@@ -108,7 +108,7 @@ class Shard:
                 if isinstance(entry, EnteredArrangement):
                     entry.step(step)
 
-    def run(self, run: Run) -> list[Message]:
+    def run(self, run: RunLevel) -> list[Message]:
         """Run a level alone; the messages to other shards."""
         self._run(run)
         sent, self._sent = self._sent, []
@@ -125,15 +125,15 @@ class Shard:
     def _follow(self, instruction: Instruction) -> None:
         here = self.place.instruction
         match instruction:
-            case Run():
+            case RunLevel():
                 self._run(instruction)
                 self._go(here + 1)
-            case Whole(loop=loop):
+            case WholeLoop(loop=loop):
                 self._step(loop, self.step_of(self.rendered.loops.get(loop)))
                 self._go(here + 1)
-            case Begin(loop=loop, offers=offers):
+            case BeginLoop(loop=loop, offers=offers):
                 loop.begin()
-                self.place = Place(here + 1, (*self.place.rounds, 0), (*self.place.done, 0))
+                self.place = ProgramPlace(here + 1, (*self.place.rounds, 0), (*self.place.done, 0))
                 if offers:
                     self._offer(loop)
             case Decide(loop=loop, end=end):
@@ -141,7 +141,7 @@ class Shard:
             case Round(loop=loop):
                 self._begin_round(loop)
                 self._go(here + 1)
-            case Check(loop=loop, start=start, end=end):
+            case CheckLoop(loop=loop, start=start, end=end):
                 self._check(loop, start, end)
             case FeedBack(loop=loop, start=start):
                 self._feed_back(loop)
@@ -151,12 +151,12 @@ class Shard:
         """To an instruction, and in the innermost loop to round `current` if it is given."""
         place = self.place
         rounds = place.rounds if current is None else (*place.rounds[:-1], current)
-        self.place = Place(instruction, rounds, place.done)
+        self.place = ProgramPlace(instruction, rounds, place.done)
 
     def _leave(self, end: int) -> None:
-        self.place = Place(end, self.place.rounds[:-1], self.place.done[:-1])
+        self.place = ProgramPlace(end, self.place.rounds[:-1], self.place.done[:-1])
 
-    def _run(self, run: Run) -> None:
+    def _run(self, run: RunLevel) -> None:
         step = self.step_of(run.loop)
         for operator in run.operators:
             if not isinstance(operator, Arrangement):
@@ -177,10 +177,10 @@ class Shard:
         parts = split(rows, self.rendered.words[arrangement], self._shards)
         for to, part in enumerate(parts):
             for piece in chunks(part):
-                self._sent.append(Message(to, Kind.ROWS, number, piece))
+                self._sent.append(Message(to, MessageKind.ROWS, number, piece))
                 if arrangement in self.rendered.foreign:
                     others = (other for other in range(self._shards) if other != to)
-                    self._sent += [Message(other, Kind.WIDE, number, piece) for other in others]
+                    self._sent += [Message(other, MessageKind.WIDE, number, piece) for other in others]
 
     def _step(self, operator: Operator, step: Step) -> None:
         """One step of an operator; of a loop all of its rounds."""
@@ -204,20 +204,20 @@ class Shard:
         elif isinstance(error, MemoryError):
             self.error = (name, "the view does not fit into memory", "")
         else:
-            self.error = (name, f"the view's {type(operator).__name__} failed: {error!r}", "")
+            self.error = (name, f"the view's {operator.kind} failed: {error!r}", "")
 
     # Loops
 
     def step_of(self, loop: Loop | None) -> Step:
         """The step of a body, or of the outermost scope."""
         if loop is None:
-            return Step((), _NO_ROUNDS, Outermost(), self._changed, TOTAL.masks)
+            return Step((), _NO_ROUNDS, OutermostSteps(), self._changed, TOTAL.masks)
         rounds = self.place.rounds[: self._open_loops().index(loop) + 1]
         return Step(rounds, np.array(rounds, np.int64), loop, self._changed, TOTAL.masks)
 
     def _begin_round(self, loop: Loop) -> None:
         done = self.place.done
-        self.place = Place(self.place.instruction, self.place.rounds, (*done[:-1], done[-1] + 1))
+        self.place = ProgramPlace(self.place.instruction, self.place.rounds, (*done[:-1], done[-1] + 1))
         self._active = False
         for operator in loop.body:
             for part in operator.parts():
@@ -267,7 +267,7 @@ class Shard:
         depth = 0
         found: list[Loop] = []
         for instruction in self.program.instructions[: self.place.instruction]:
-            if isinstance(instruction, Begin):
+            if isinstance(instruction, BeginLoop):
                 found[depth:] = [instruction.loop]
                 depth += 1
             elif isinstance(instruction, FeedBack):
@@ -283,7 +283,7 @@ class Shard:
             numbers = self.rendered.numbers
             for offer in entering:
                 about = (numbers[offer.source], offer.is_batch)
-                self._sent.append(Message(0, Kind.OFFER, about, offer.exported()))
+                self._sent.append(Message(0, MessageKind.OFFER, about, offer.exported()))
 
     def _decide(self, loop: Loop, end: int) -> None:
         entering = self._agreement().entering

@@ -8,12 +8,12 @@ from pathlib import Path
 
 from engine.operators.rebuild import Rebuild
 from engine.plan.nodes import Node
-from engine.runtime.execution import Stored, Table
+from engine.runtime.execution import JobTable, Stored
 from engine.state.store.files import BatchFile, TextFile
 
 
 @dataclass(frozen=True)
-class Limits:
+class SuperstepLimits:
     """`solo`: rows that may enter a loop which one task then runs whole. `rounds`: rounds of a loop that
     are worth so many exchanges: one that needs more is not for supersteps."""
 
@@ -29,7 +29,7 @@ class Spec:
     `scanned` has the tables that are scanned, and whether bad rows are left out; their keys must be new.
     """
 
-    tables: tuple[Table, ...]
+    tables: tuple[JobTable, ...]
     views: tuple[tuple[str, Node], ...]
     stored: Mapping[str, Stored]
     scanned: Mapping[str, bool]
@@ -44,4 +44,4 @@ class Spec:
     shards: int
     max_rounds: int
     rebuild: Rebuild
-    limits: Limits = Limits()
+    limits: SuperstepLimits = SuperstepLimits()

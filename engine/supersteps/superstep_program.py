@@ -27,7 +27,7 @@ from engine.supersteps.levels import Level, affected, levels_of
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class RunLevel:
     """A level's operators, in `loop`'s body or outermost; what `sends` read goes to where it is arranged."""
 
     operators: tuple[Operator, ...]
@@ -41,7 +41,7 @@ class Exchange:
 
 
 @dataclass(frozen=True, eq=False)
-class Begin:
+class BeginLoop:
     """`offers`: what enters is sent to one shard too, if it is little."""
 
     loop: Loop
@@ -60,7 +60,7 @@ class Round:
 
 
 @dataclass(frozen=True, eq=False)
-class Check:
+class CheckLoop:
     loop: Loop
     start: int
     end: int
@@ -73,7 +73,7 @@ class FeedBack:
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class WholeLoop:
     loop: Loop
 
 
@@ -82,11 +82,11 @@ class End:
     """Everything has happened."""
 
 
-Instruction = Run | Exchange | Begin | Decide | Round | Check | FeedBack | Whole | End
+Instruction = RunLevel | Exchange | BeginLoop | Decide | Round | CheckLoop | FeedBack | WholeLoop | End
 
 
 @dataclass(frozen=True, eq=False)
-class Program:
+class SuperstepProgram:
     """`last_reads`: the last place at which an operator's changes are read; a loop's, of what has left it."""
 
     instructions: tuple[Instruction, ...]
@@ -103,12 +103,12 @@ class Program:
         return any(isinstance(instruction, Round) for instruction in self.instructions)
 
 
-def compile(operators: Iterable[Operator], changed: Iterable[Operator]) -> Program:
+def compile(operators: Iterable[Operator], changed: Iterable[Operator]) -> SuperstepProgram:
     """The program of an advance in which the outermost operators `changed` have changes."""
     compiler = _Compiler()
     compiler.scope(levels_of(affected(operators, changed)), None)
     compiler.put(End())
-    return Program(tuple(compiler.instructions), compiler.last_reads)
+    return SuperstepProgram(tuple(compiler.instructions), compiler.last_reads)
 
 
 class _Compiler:
@@ -133,7 +133,7 @@ class _Compiler:
             self._run(level, tuple(op for op in above if isinstance(op, Arrangement)), loop)
             if loop is not None and number == 0:
                 self.put(Exchange())
-                self.put(Check(loop, 0, 0))
+                self.put(CheckLoop(loop, 0, 0))
             for inner in level.loops:
                 self._loop(inner, loop)
 
@@ -142,7 +142,7 @@ class _Compiler:
             if not isinstance(operator, Arrangement):
                 self._reads(operator.inputs)
         self._reads(arrangement.inputs[0] for arrangement in sends)
-        self.put(Run(level.operators, sends, loop))
+        self.put(RunLevel(level.operators, sends, loop))
 
     def _reads(self, operators: Iterable[Operator]) -> None:
         for operator in operators:
@@ -151,9 +151,9 @@ class _Compiler:
     def _loop(self, loop: Loop, outer: Loop | None) -> None:
         if not has_exchanges(loop):
             self._reads(loop.inputs)
-            self.put(Whole(loop))
+            self.put(WholeLoop(loop))
             return
-        self.put(Begin(loop, outer is None))
+        self.put(BeginLoop(loop, outer is None))
         if outer is None:
             self.put(Exchange())
             decide = self.place
@@ -165,7 +165,7 @@ class _Compiler:
         self._reads(loop.values)
         self._reads(loop.inputs)
         self.put(FeedBack(loop, start))
-        self.instructions[check] = Check(loop, start, self.place)
+        self.instructions[check] = CheckLoop(loop, start, self.place)
         if outer is None:
             self.instructions[decide] = Decide(loop, self.place)
 

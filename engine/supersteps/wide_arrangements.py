@@ -14,7 +14,7 @@ from engine.operators.entered import EnteredArrangement
 from engine.state.layer import Layer
 
 
-class Foreign:
+class ForeignParts:
     """Other shards' parts of an arrangement's new batches: of the current step, and of earlier ones."""
 
     def __init__(self) -> None:
@@ -29,7 +29,7 @@ class Foreign:
 class WideArrangement:
     """An arrangement, or one that has entered a loop, with all that other shards have of it."""
 
-    def __init__(self, source: Arrangement | EnteredArrangement, foreign: Foreign) -> None:
+    def __init__(self, source: Arrangement | EnteredArrangement, foreign: ForeignParts) -> None:
         self._source = source
         self._foreign = foreign
         self.width = source.width

@@ -27,8 +27,8 @@ from engine.supersteps.flags import Agreement, Flags
 from engine.supersteps.fresh_keys import check_new_keys
 from engine.supersteps.keeping import Keeper
 from engine.supersteps.late import LateProgram
-from engine.supersteps.messages import Kind, Message, Scratch
-from engine.supersteps.rendered import Rendered
+from engine.supersteps.messages import Message, MessageKind, Scratch
+from engine.supersteps.rendered import RenderedTask
 from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
 from engine.supersteps.task_dictionary import KnownTexts, TaskDictionary
@@ -56,25 +56,25 @@ class Worker:
         if new is None:
             return []
         file = astuple(self.directory.write_texts(*new))
-        return [Message(shard, Kind.TEXTS, file) for shard in range(self.spec.shards)]
+        return [Message(shard, MessageKind.TEXTS, file) for shard in range(self.spec.shards)]
 
     def keeper(self, shard: Shard) -> Keeper:
         return Keeper(shard, self.scratch, self.directory, self.spec.shards)
 
     def superstep(self, number: int, messages: Iterable[Message]) -> Iterator[Message]:
         """What shard `number` sends when it has got `messages`, all that were sent to it."""
-        by_kind: dict[Kind, list[Message]] = {kind: [] for kind in Kind}
+        by_kind: dict[MessageKind, list[Message]] = {kind: [] for kind in MessageKind}
         for message in messages:
             by_kind[message.kind].append(message)
-        if by_kind[Kind.REPORT]:
-            yield from by_kind[Kind.REPORT]
+        if by_kind[MessageKind.REPORT]:
+            yield from by_kind[MessageKind.REPORT]
             return
-        said = [Flags.of(message.about) for message in by_kind[Kind.FLAGS]]  # type: ignore[arg-type]
+        said = [Flags.of(message.about) for message in by_kind[MessageKind.FLAGS]]  # type: ignore[arg-type]
         agreement = Agreement.of(said) if said else None
         if agreement is not None and agreement.error is not None:
-            yield Message(number, Kind.REPORT, {"error": agreement.error})
+            yield Message(number, MessageKind.REPORT, {"error": agreement.error})
             return
-        texts = by_kind[Kind.TEXTS]
+        texts = by_kind[MessageKind.TEXTS]
         dictionary = self.dictionary(TextFile(*message.about) for message in texts)  # type: ignore[misc]
         shard = self.shard(number, dictionary, agreement)
         keeper = self.keeper(shard)
@@ -88,11 +88,11 @@ class Worker:
             mine = [m.about for m in (*texts, *fresh[number : number + 1])]
             yield self._report(shard, keeper, mine)
             return
-        yield from (Message(number, Kind.TEXTS, message.about) for message in texts)
+        yield from (Message(number, MessageKind.TEXTS, message.about) for message in texts)
         yield from fresh
         yield from keeper.save()
         flags = shard.flags().document()
-        yield from (Message(to, Kind.FLAGS, flags) for to in range(self.spec.shards))
+        yield from (Message(to, MessageKind.FLAGS, flags) for to in range(self.spec.shards))
 
     def shard(self, number: int, dictionary: TaskDictionary, said: Agreement | None) -> Shard:
         """Shard `number` with its state, before its messages are delivered."""
@@ -106,27 +106,27 @@ class Worker:
         """A shard without state, for what needs none."""
         spec = self.spec
         with dictionary.knowing():
-            rendered = Rendered(spec, dictionary, LateProgram)
+            rendered = RenderedTask(spec, dictionary, LateProgram)
         for constant in rendered.constants:
             if not spec.fresh or number != 0 or said is not None:
                 constant.pending = None
         return Shard(rendered, number, spec.shards, spec.limits.solo, spec.limits.rounds, said)
 
-    def _deliver(self, shard: Shard, keeper: Keeper, by_kind: dict[Kind, list[Message]]) -> None:
+    def _deliver(self, shard: Shard, keeper: Keeper, by_kind: dict[MessageKind, list[Message]]) -> None:
         operators = shard.rendered.operators
-        for message in by_kind[Kind.KEPT]:
+        for message in by_kind[MessageKind.KEPT]:
             keeper.restore(message)
         keeper.finish()
         parts: dict[Arrangement, list[np.ndarray]] = {}
-        for message in by_kind[Kind.ROWS]:
+        for message in by_kind[MessageKind.ROWS]:
             arrangement: Arrangement = operators[message.about]  # type: ignore[assignment]
             parts.setdefault(arrangement, []).append(arrangement.import_rows(message.rows))
         for arrangement, batches in parts.items():
             shard.take(arrangement, batches)
-        for message in by_kind[Kind.WIDE]:
+        for message in by_kind[MessageKind.WIDE]:
             wide: Arrangement = operators[message.about]  # type: ignore[assignment]
             shard.rendered.foreign[wide].current.append(wide.import_rows(message.rows))
-        for message in by_kind[Kind.OFFER]:
+        for message in by_kind[MessageKind.OFFER]:
             number, is_batch = message.about
             shard.offers.append(Offer.imported(operators[number], is_batch, message.rows))
 
@@ -149,14 +149,14 @@ class Worker:
         """Write what the shard has new, and name it."""
         error = shard.error or check_new_keys(self.spec, shard)
         if error is not None:
-            return Message(shard.number, Kind.REPORT, {"error": error})
+            return Message(shard.number, MessageKind.REPORT, {"error": error})
         files = [
             (name, asdict(file))
             for name, state in kept_states(shard.rendered.dataflow.operators.items())
             if (file := self._file_of(state, shard, keeper)) is not None
         ]
         report = {"error": None, "files": files, "texts": texts, "scanned": shard.scanned}
-        return Message(shard.number, Kind.REPORT, report)
+        return Message(shard.number, MessageKind.REPORT, report)
 
     def _file_of(self, state: Kept, shard: Shard, keeper: Keeper) -> BatchFile | None:
         """The file of what is new of a state, if anything is."""

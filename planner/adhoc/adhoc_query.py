@@ -39,7 +39,7 @@ _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
 
 
 @dataclass(frozen=True)
-class Reference:
+class SnapshotReference:
     """`alias` stands in the text for `relation` at an epoch (`version`) or a time (`timestamp`, aware).
 
     With neither it is the newest state. With a `row` it is each distinct row once, behind
@@ -63,7 +63,7 @@ class AdhocQuery:
     """
 
     sql: str
-    references: tuple[Reference, ...]
+    references: tuple[SnapshotReference, ...]
     integer_division: bool = False
     columns: frozenset[str] | None = None
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
@@ -79,14 +79,16 @@ class AdhocQuery:
 
 
 @dataclass(frozen=True)
-class Target:
+class ChangeTarget:
     """The table node of an UPDATE or DELETE, whose rows are told apart by a column called `row`."""
 
     node: exp.Table
     row: str
 
 
-def adhoc_query(query: exp.Expression, relations: Relations, target: Target | None = None) -> AdhocQuery:
+def adhoc_query(
+    query: exp.Expression, relations: Relations, target: ChangeTarget | None = None
+) -> AdhocQuery:
     """The query over snapshots of `relations`, by their names; the tree is changed.
 
     UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
@@ -105,7 +107,7 @@ def adhoc_query(query: exp.Expression, relations: Relations, target: Target | No
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
     query = in_duckdb(query)
     columns = _columns(query)
-    references: dict[tuple, Reference] = {}
+    references: dict[tuple, SnapshotReference] = {}
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
     for table, ctes in _tables(query):
         if not isinstance(table.this, exp.Identifier):
@@ -194,8 +196,8 @@ def _refer(
     table: exp.Table,
     relations: Collection[str],
     ctes: frozenset[str],
-    references: dict[tuple, Reference],
-    target: Target | None,
+    references: dict[tuple, SnapshotReference],
+    target: ChangeTarget | None,
 ) -> None:
     """Puts the name of a snapshot in the place of a relation's."""
     name = relation_name(table)
@@ -205,7 +207,7 @@ def _refer(
     row = target.row if target is not None and table is target.node else None
     key = (name, version, timestamp, row)
     if key not in references:
-        references[key] = Reference(f"{name}#{len(references)}", *key)
+        references[key] = SnapshotReference(f"{name}#{len(references)}", *key)
     if table.args.get("alias") is None:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
     elif table.args["alias"].this is None:

@@ -19,7 +19,7 @@ from sqlglot import exp
 
 from engine.scalar.written import readable
 from engine.schema import Schema, Type
-from planner.adhoc.adhoc_query import AdhocQuery, Target, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
 from planner.identifiers import column_name
@@ -129,7 +129,7 @@ def touched(
     values: Sequence[exp.Expression],
 ) -> AdhocQuery:
     """The target's rows that meet the tree's condition, with `values`; with sources a row may come often."""
-    target = Target(tree.this, row_column(schema))
+    target = ChangeTarget(tree.this, row_column(schema))
     alias = tree.this.alias or tree.this.name
     row = exp.column(exp.to_identifier(target.row, quoted=True), table=exp.to_identifier(alias, quoted=True))
     select = exp.Select(expressions=[row, *(_defaulted(value) for value in values)])

@@ -17,9 +17,9 @@ from engine.plan.nodes import Source
 from engine.schema import Schema
 from planner.bind import bind
 from planner.bind.join_binder import MERGED_IN_PLACE
-from planner.bind.lists import Rows, rows_of
-from planner.bind.name_scope import Scope
-from planner.bind.stars import Output
+from planner.bind.lists import ElementTable, rows_of
+from planner.bind.name_scope import NameScope
+from planner.bind.stars import OutputColumn
 from planner.errors import Unsupported
 from planner.positions import fail
 from planner.relation import Relation
@@ -60,14 +60,14 @@ def _is_item(node: exp.Expression) -> bool:
     return around or node.arg_key == "laterals"
 
 
-def _joined(rows: Rows) -> exp.Join:
+def _joined(rows: ElementTable) -> exp.Join:
     """A LATERAL VIEW as a join."""
     if rows.outer:
         return exp.Join(this=_table(rows), side="LEFT", on=exp.true())
     return exp.Join(this=_table(rows), kind="CROSS")
 
 
-def _table(rows: Rows) -> exp.Expression:
+def _table(rows: ElementTable) -> exp.Expression:
     """SELECT unnest(list) AS name, ..., unnest(range(...)) AS place; LATERAL if it is about other tables."""
     lists = [_list(node) for node in rows.lists]
     elements = [_named(_call("unnest", each), name) for each, name in zip(lists, rows.names, strict=True)]
@@ -150,7 +150,7 @@ def _doubtful(select: exp.Select) -> list[exp.Column]:
     ]
 
 
-def _qualify(column: exp.Column, scope: Scope, merged: Mapping[int, tuple[int, int]]) -> None:
+def _qualify(column: exp.Column, scope: NameScope, merged: Mapping[int, tuple[int, int]]) -> None:
     """Put a table's name before the name of an outer query's column."""
     if scope.local(column) is not None:
         return
@@ -173,7 +173,7 @@ def _is_reordered(select: exp.Select, dialect: str) -> bool:
     return stars and any(join.args.get("using") or join.method == "NATURAL" for join in joins)
 
 
-def _output(output: Output, scope: Scope, merged: Mapping[int, tuple[int, int]]) -> exp.Expression:
+def _output(output: OutputColumn, scope: NameScope, merged: Mapping[int, tuple[int, int]]) -> exp.Expression:
     """A column of the list, under its name."""
     if not isinstance(output.value, ColumnRef):
         node = output.node
@@ -185,7 +185,7 @@ def _output(output: Output, scope: Scope, merged: Mapping[int, tuple[int, int]])
     return _named(value, output.name)
 
 
-def _column(number: int, scope: Scope, merged: Mapping[int, tuple[int, int]]) -> exp.Expression | None:
+def _column(number: int, scope: NameScope, merged: Mapping[int, tuple[int, int]]) -> exp.Expression | None:
     """The column of a number behind the name of its table, or alone where no other has its name."""
     if number in merged:
         left, right = (_column(part, scope, merged) for part in merged[number])
@@ -198,5 +198,5 @@ def _column(number: int, scope: Scope, merged: Mapping[int, tuple[int, int]]) ->
     return None
 
 
-def _is_alone(name: str, scope: Scope) -> bool:
+def _is_alone(name: str, scope: NameScope) -> bool:
     return sum(column.name.lower() == name.lower() for column in scope.star) == 1

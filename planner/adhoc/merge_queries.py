@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.schema import Schema
-from planner.adhoc.adhoc_query import AdhocQuery, Target, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.dml_queries import Assignments, assignments, defaulted, is_default, position_of, row_column
 from planner.adhoc.from_clauses import Relations
 from planner.errors import InvalidQuery, Unsupported
@@ -81,7 +81,7 @@ class _Rows:
         """The values of the rows, behind the place of the target's row if that is asked for."""
         tree = self.merge.tree.copy()
         table, source, on = tree.this, tree.args["using"], tree.args["on"]
-        target = Target(table, row_column(self.schema))
+        target = ChangeTarget(table, row_column(self.schema))
         alias = exp.to_identifier(table.alias or table.name, quoted=True)
         row = exp.column(exp.to_identifier(target.row, quoted=True), table=alias)
         select = exp.Select(expressions=[*([row] if place else []), *(value.copy() for value in values)])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from engine.schema import Schema
-from planner.adhoc.adhoc_query import AdhocQuery, Target, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.from_clauses import Relations
 
@@ -29,7 +29,7 @@ def returning_query(tree: exp.Expression, schema: Schema, relations: Relations) 
     select.set("from_", exp.From(this=table))
     order = exp.column(exp.to_identifier(row, quoted=True), table=exp.to_identifier(alias, quoted=True))
     select.set("order", exp.Order(expressions=[exp.Ordered(this=order, nulls_first=False)]))
-    return adhoc_query(select, relations, Target(table, row))
+    return adhoc_query(select, relations, ChangeTarget(table, row))
 
 
 def _every(alias: str, schema: Schema) -> list[exp.Expression]:

@@ -11,18 +11,18 @@ from planner.bind.query_binder import bind_query
 from planner.bind.session import Environment, Session
 from planner.bind.stars import SelectList
 from planner.errors import Unsupported
-from planner.ir import Program
+from planner.ir import RelationalProgram
 from planner.ir.column_numbers import Numbers
 from planner.positions import Place, fail
 from planner.relation import Catalog
 
 
 @dataclass(frozen=True)
-class Binding:
+class BoundStatement:
     """A bound statement: its program, the relations that it names, the numbers to go on with, where it asks
     for the time first, its select lists and its merged columns, as the session has them."""
 
-    program: Program
+    program: RelationalProgram
     reads: frozenset[str]
     numbers: Numbers
     time_at: Place
@@ -30,11 +30,13 @@ class Binding:
     merged: Mapping[int, tuple[int, int]]
 
 
-def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> Binding:
+def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement:
     """The program of a query; a PlannerError says what is wrong with it and where."""
     if not isinstance(tree, exp.Query | exp.Values):
         fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())
-    program = Program(tuple(session.definitions), bound.operator, bound.columns)
-    return Binding(program, frozenset(session.reads), session, session.time_at, session.lists, session.merged)
+    program = RelationalProgram(tuple(session.definitions), bound.operator, bound.columns)
+    return BoundStatement(
+        program, frozenset(session.reads), session, session.time_at, session.lists, session.merged
+    )

@@ -46,7 +46,7 @@ Bind = Callable[[exp.Expression], Expression]
 
 
 @dataclass(frozen=True)
-class Use:
+class AggregateUse:
     """One use of a function: of `arguments` (none: of rows), of their distinct values or of all."""
 
     function: AggregateFunction
@@ -62,10 +62,10 @@ class Collector:
 
     session: Session
     keys: tuple[Expression, ...] = ()
-    found: dict[Use, Attribute] = field(default_factory=dict)
+    found: dict[AggregateUse, Attribute] = field(default_factory=dict)
     groupings: dict[tuple[Expression, ...], Attribute] = field(default_factory=dict)
 
-    def column(self, use: Use, name: str) -> Attribute:
+    def column(self, use: AggregateUse, name: str) -> Attribute:
         if use not in self.found:
             nullable = nothing_of(use.function) is None
             self.found[use] = self.session.attribute(name, use.type, nullable)
@@ -87,16 +87,18 @@ class Collector:
         )
 
 
-def bind_aggregate(call: AggregateCall, bind: Bind, only: Expression | None, framed: bool = False) -> Use:
+def bind_aggregate(
+    call: AggregateCall, bind: Bind, only: Expression | None, framed: bool = False
+) -> AggregateUse:
     """The use of a function that the call is, FILTER's condition in `only`; if `framed` no First, which a
     window has not."""
     many = 3 if call.name.startswith("arg_") else 2
     if call.name in ("min", "max", *_FIRSTS) and len(call.arguments) >= many:
-        return Use(*general(call, bind, only))
+        return AggregateUse(*general(call, bind, only))
     if call.name in _FIRSTS and not (call.name == "any_value" and not call.order):
-        return Use(*general(call, bind, only)) if framed else _first(call, bind, only)
+        return AggregateUse(*general(call, bind, only)) if framed else _first(call, bind, only)
     if call.name not in _FUNCTIONS:
-        return Use(*general(call, bind, only))
+        return AggregateUse(*general(call, bind, only))
     arguments = call.arguments
     is_row = len(arguments) == 1 and isinstance(arguments[0], exp.Tuple)
     if call.name == "count" and call.distinct and (is_row or len(arguments) > 1):
@@ -107,19 +109,21 @@ def bind_aggregate(call: AggregateCall, bind: Bind, only: Expression | None, fra
     return _accumulated(call, bind, settled(bind(arguments[0])) if arguments else None, only)
 
 
-def _accumulated(call: AggregateCall, bind: Bind, over: Expression | None, only: Expression | None) -> Use:
+def _accumulated(
+    call: AggregateCall, bind: Bind, over: Expression | None, only: Expression | None
+) -> AggregateUse:
     """A function that is maintained from sums, or from the first value."""
     function = _FUNCTIONS[call.name]
     if call.name == "count_if" and over is not None:
         only, over = conjoin([only, coerce(over, BOOLEAN)] if only is not None else [over]), None
     if over is None and only is None:
-        return Use(Function.COUNT, (), BIGINT)
+        return AggregateUse(Function.COUNT, (), BIGINT)
     typed = _typed(call.name, function, over if over is not None else TRUE)
     if typed is None:
-        return Use(*general(call, bind, only))
+        return AggregateUse(*general(call, bind, only))
     value, result = typed
     plain = function in (Function.MIN, Function.MAX)
-    return Use(function, (where(only, value),), result, call.distinct and not plain)
+    return AggregateUse(function, (where(only, value),), result, call.distinct and not plain)
 
 
 def _typed(name: str, function: Function, value: Expression) -> tuple[Expression, Type] | None:
@@ -162,7 +166,7 @@ def is_known(value: Expression) -> Expression:
     return negate(Call(Op.IS_NULL, (value,), BOOLEAN))  # type: ignore[arg-type]
 
 
-def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> Use:
+def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> AggregateUse:
     """A value of the first row among those that count; of the last by turning the order round."""
     name, by_another = call.name, call.name.startswith("arg_")
     if len(call.arguments) != 1 + by_another:
@@ -180,7 +184,9 @@ def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> Use:
     last = (name == "last", name == "last")
     if not conditions:
         directions = (*(d for _, d in order), last)
-        return Use(First(name, directions), (value, *(o for o, _ in order)), value.type)
+        return AggregateUse(First(name, directions), (value, *(o for o, _ in order)), value.type)
     counts = conjoin(conditions)
     directions = ((True, False), *(d for _, d in order), last)
-    return Use(First(name, directions), (where(counts, value), counts, *(o for o, _ in order)), value.type)
+    return AggregateUse(
+        First(name, directions), (where(counts, value), counts, *(o for o, _ in order)), value.type
+    )

@@ -13,7 +13,17 @@ from engine.plan.nodes import Ordering
 from planner.bind.row_limits import complete
 from planner.bind.session import Session
 from planner.errors import InvalidQuery
-from planner.ir import Attribute, Expression, Filter, Join, JoinKind, Operator, Project, Top, references
+from planner.ir import (
+    Attribute,
+    Expression,
+    JoinKind,
+    Project,
+    Relational,
+    Selection,
+    ThetaJoin,
+    Top,
+    references,
+)
 from planner.ir.rewrite import identity
 from planner.ir.scalars import TRUE, conjuncts
 from planner.positions import fail
@@ -25,11 +35,11 @@ def asof_join(
     session: Session,
     node: exp.Join,
     kind: JoinKind,
-    left: Operator,
-    right: Operator,
+    left: Relational,
+    right: Relational,
     columns: tuple[Attribute, ...],
     condition: Expression,
-) -> Join:
+) -> ThetaJoin:
     """`columns` are those of the right, in the order by which equals are told apart."""
     nearness = [part for part in (_nearness(p, left, right) for p in conjuncts(condition)) if part]
     if len(nearness) != 1:
@@ -41,11 +51,11 @@ def asof_join(
     place = session.attribute("place", value.type, True)
     placed = Project(right, (*identity(right.columns), (place, value)))
     order = complete((Ordering(place.id, op in (Op.GE, Op.GT)),), columns)
-    nearest = Top(Filter(placed, condition), (), order, 1)
-    return Join(kind, left, Project(nearest, identity(right.columns)), TRUE)
+    nearest = Top(Selection(placed, condition), (), order, 1)
+    return ThetaJoin(kind, left, Project(nearest, identity(right.columns)), TRUE)
 
 
-def _nearness(part: Expression, left: Operator, right: Operator) -> tuple[Op, Expression] | None:
+def _nearness(part: Expression, left: Relational, right: Relational) -> tuple[Op, Expression] | None:
     """How the part compares a value of the left with one of the right, and the latter."""
     if not isinstance(part, Call) or part.op not in _TURNED:
         return None

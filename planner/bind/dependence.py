@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.bind.session import Session
-from planner.ir import Expression, Operator, Prioritized, RecursiveRef, SharedRef, subqueries
+from planner.ir import Expression, Prioritized, RecursiveRef, Relational, SharedRef, subqueries
 
 Variables = frozenset[int]
 
@@ -15,7 +15,7 @@ class Dependence:
         self.session = session
         self.shared: dict[tuple[int, Variables], bool] = {}
 
-    def of(self, operator: Operator, variables: Variables) -> bool:
+    def of(self, operator: Relational, variables: Variables) -> bool:
         match operator:
             case RecursiveRef(variable=variable):
                 return variable in variables

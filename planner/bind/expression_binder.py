@@ -30,14 +30,14 @@ from planner.bind.coercion import (
 )
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.lists import LISTS, SelectLists
-from planner.bind.name_scope import Scope
+from planner.bind.name_scope import NameScope
 from planner.bind.now import time_of_epoch
 from planner.bind.row_values import compare_rows
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
 from planner.bind.statistics import moment
 from planner.bind.subqueries import exists, member, quantified, scalar
-from planner.bind.window_uses import Windows
+from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
 from planner.errors import (
@@ -88,7 +88,7 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
 
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
-Queries = Callable[[exp.Expression, Scope], Bound]
+Queries = Callable[[exp.Expression, NameScope], Bound]
 
 
 class ExpressionBinder:
@@ -97,11 +97,11 @@ class ExpressionBinder:
     def __init__(
         self,
         session: Session,
-        scope: Scope,
+        scope: NameScope,
         queries: Queries,
         clause: str,
         collector: Collector | None = None,
-        windows: Windows | None = None,
+        windows: WindowUses | None = None,
         lists: SelectLists | None = None,
     ) -> None:
         self.session = session

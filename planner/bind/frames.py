@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from planner.errors import InvalidQuery, Unsupported
-from planner.ir import Edge, Frame, Side, Unit
+from planner.ir import Edge, Frame, FrameSide, Unit
 from planner.ir.window_items import CURRENT, END, RUNNING, START, WHOLE
 from planner.positions import fail
 
@@ -92,7 +92,7 @@ def _edge(spec: exp.WindowSpec, part: str) -> Edge:
     value = spec.args[part]
     side = str(spec.args.get(f"{part}_side") or "").lower()
     if not isinstance(value, exp.Expression):
-        return CURRENT if str(value).upper().startswith("CURRENT") else Edge(Side(side))
+        return CURRENT if str(value).upper().startswith("CURRENT") else Edge(FrameSide(side))
     while isinstance(value, exp.Paren):
         value = value.this
     if any(value.find_all(exp.Column, exp.Query, exp.Func)):
@@ -100,4 +100,4 @@ def _edge(spec: exp.WindowSpec, part: str) -> Edge:
             Unsupported("a frame that is not the same for all rows is not supported", "write a constant"),
             value,
         )
-    return Edge(Side(side), value.sql("duckdb"))
+    return Edge(FrameSide(side), value.sql("duckdb"))

@@ -13,14 +13,14 @@ from sqlglot import exp
 
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.join_binder import From, JoinBinder
-from planner.bind.lists import Rows, bound_list, rows_of, with_places
-from planner.bind.name_scope import Scope, Table
+from planner.bind.lists import ElementTable, bound_list, rows_of, with_places
+from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import check_schema, fold
-from planner.ir import UNIT, Attribute, Operator, Scan
+from planner.ir import UNIT, Attribute, Relational, TableScan
 from planner.parsing.dialect_parsers import is_comma
 from planner.positions import fail
 from planner.suggestions import did_you_mean
@@ -37,7 +37,7 @@ class FromBinder:
 
     def bind(self, select: exp.Select) -> From:
         """The FROM clause of a SELECT; one row without columns if it has none."""
-        nothing = Scope(outer=self.environment.outer)
+        nothing = NameScope(outer=self.environment.outer)
         clause = select.args.get("from_")
         if clause is None:
             return From(UNIT, nothing)
@@ -46,7 +46,7 @@ class FromBinder:
             tables = self._joined(exp.Join(this=view), tables, nothing)
         return tables
 
-    def _list(self, first: exp.Expression, joins: Iterable[exp.Join], before: Scope) -> From:
+    def _list(self, first: exp.Expression, joins: Iterable[exp.Join], before: NameScope) -> From:
         """A table and all that stands behind it: groups of joins between commas, crossed."""
         (table, group), *others = _groups(first, joins)
         done = self._group(self._alone(table, before), group, before)
@@ -54,13 +54,13 @@ class FromBinder:
             done = self._behind(done, table, group, before)
         return done
 
-    def _group(self, first: From, joins: list[exp.Join], before: Scope) -> From:
+    def _group(self, first: From, joins: list[exp.Join], before: NameScope) -> From:
         """Tables joined from the left."""
         for join in joins:
             first = self._joined(join, first, before)
         return first
 
-    def _behind(self, done: From, table: exp.Expression, group: list[exp.Join], before: Scope) -> From:
+    def _behind(self, done: From, table: exp.Expression, group: list[exp.Join], before: NameScope) -> From:
         """What stands before a comma, crossed with the group of joins behind it.
 
         `a, (f(a.x) JOIN c)` is made as `(a, f(a.x)) JOIN c`, which needs no second look at a, unless the join
@@ -78,7 +78,7 @@ class FromBinder:
         behind = self._group(item, group, visible)
         return replace(behind, scope=self.joins.both(done.scope, behind.scope, table))
 
-    def _joined(self, join: exp.Join, left: From, before: Scope) -> From:
+    def _joined(self, join: exp.Join, left: From, before: NameScope) -> From:
         """The tables on the left with the one that the join names."""
         check_clauses(join)
         visible = self.joins.both(before, left.scope, join.this)
@@ -95,11 +95,11 @@ class FromBinder:
             return node.find(exp.Column, exp.Query) is not None
         return isinstance(node, exp.Lateral)
 
-    def _alone(self, node: exp.Expression, before: Scope) -> From:
+    def _alone(self, node: exp.Expression, before: NameScope) -> From:
         """One item of FROM, without the joins that stand behind it."""
         elements = rows_of(node, self.session.dialect)
         if elements is not None:
-            return self._elements(elements, UNIT, Scope(outer=before))
+            return self._elements(elements, UNIT, NameScope(outer=before))
         check_clauses(node)
         if node.args.get("pivots"):
             return self._pivoted(node, before)
@@ -123,19 +123,19 @@ class FromBinder:
                 return self._named(node, self.bind_query(self.session, node, self.environment), "")
         unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
 
-    def _elements(self, rows: Rows, input: Operator, scope: Scope) -> From:
+    def _elements(self, rows: ElementTable, input: Relational, scope: NameScope) -> From:
         """The rows of `input`, which `scope` knows, with the elements of their lists."""
 
-        def queries(query: exp.Expression, within: Scope) -> Bound:
+        def queries(query: exp.Expression, within: NameScope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
 
         bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
         lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
         bound = with_places(self.session, input, lists, rows)
         columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
-        return From(bound.operator, Scope.of(Table(rows.node.alias, columns), self.environment.outer))
+        return From(bound.operator, NameScope.of(FromTable(rows.node.alias, columns), self.environment.outer))
 
-    def _pivoted(self, node: exp.Expression, before: Scope) -> From:
+    def _pivoted(self, node: exp.Expression, before: NameScope) -> From:
         """A table with the PIVOTs and UNPIVOTs behind it, one over the other."""
         *earlier, pivot = node.args["pivots"]
         source = node.copy()
@@ -145,16 +145,16 @@ class FromBinder:
         bound = self.bind_query(self.session, pivoted(source, pivot, names), self.environment)
         return self._named(pivot, bound, node.alias_or_name)
 
-    def _parenthesised(self, node: exp.Subquery, before: Scope) -> From:
+    def _parenthesised(self, node: exp.Subquery, before: NameScope) -> From:
         inner = self._list(node.this, (), before)
         if not node.alias:
             return inner
-        table = Table(node.alias, _renamed(node, inner.scope.star))
-        return replace(inner, scope=Scope.of(table, self.environment.outer))
+        table = FromTable(node.alias, _renamed(node, inner.scope.star))
+        return replace(inner, scope=NameScope.of(table, self.environment.outer))
 
     def _named(self, node: exp.Expression, bound: Bound, name: str) -> From:
-        table = Table(node.alias or name, _renamed(node, bound.columns))
-        return From(bound.operator, Scope.of(table, self.environment.outer))
+        table = FromTable(node.alias or name, _renamed(node, bound.columns))
+        return From(bound.operator, NameScope.of(table, self.environment.outer))
 
     def _relation(self, node: exp.Table) -> Bound:
         name = node.name.lower()
@@ -172,7 +172,7 @@ class FromBinder:
         self.session.reads.add(relation.name)
         columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
         positions = tuple(range(len(columns)))
-        scan = Scan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
+        scan = TableScan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
         return Bound(scan, columns)
 
 

@@ -24,8 +24,8 @@ from planner.ir import (
     Attribute,
     Expression,
     Item,
-    Operator,
     Project,
+    Relational,
     SharedRef,
     references,
 )
@@ -41,7 +41,7 @@ Sets = Sequence[Sequence[Expression]]
 class Grouping:
     """`operator` has the aggregates that `collector` found in the query, over `below` by each of the sets."""
 
-    def __init__(self, session: Session, below: Operator, sets: Sets, collector: Collector) -> None:
+    def __init__(self, session: Session, below: Relational, sets: Sets, collector: Collector) -> None:
         self.session = session
         self.below = below
         self.collector = collector
@@ -50,7 +50,7 @@ class Grouping:
         items = tuple(_exact(item, prepared, all(sets)) for item in collector.items(columns))
         self.keys = {key: columns[key] for key in collector.keys}
         if len(by) == 1 and not collector.groupings:
-            self.operator: Operator = Aggregate(prepared, tuple(dict.fromkeys(by[0])), items)
+            self.operator: Relational = Aggregate(prepared, tuple(dict.fromkeys(by[0])), items)
         else:
             self.operator = self._united(prepared, by, items)
 
@@ -72,7 +72,7 @@ class Grouping:
             )
         return result
 
-    def _prepared(self) -> tuple[Operator, dict[Expression, int]]:
+    def _prepared(self) -> tuple[Relational, dict[Expression, int]]:
         """The input with all keys and arguments as columns, and the numbers of those."""
         arguments = [argument for use in self.collector.found for argument in use.arguments]
         columns: dict[Expression, int] = {}
@@ -90,7 +90,9 @@ class Grouping:
         prepared = Project(self.below, tuple(items)) if len(items) > len(known) else self.below
         return prepared, columns
 
-    def _united(self, prepared: Operator, by: list[list[int]], items: tuple[AggregateItem, ...]) -> Operator:
+    def _united(
+        self, prepared: Relational, by: list[list[int]], items: tuple[AggregateItem, ...]
+    ) -> Relational:
         """The rows of every set. The keys become new columns, since they may be NULL now."""
         input = prepared
         if len(by) > 1:
@@ -104,7 +106,7 @@ class Grouping:
         pairs = zip(found, union.columns, strict=True)
         return Project(union, tuple((replace(new, nullable=c.nullable), c.ref) for new, c in pairs))
 
-    def _set(self, input: Operator, by: list[int], items: tuple[AggregateItem, ...]) -> Operator:
+    def _set(self, input: Relational, by: list[int], items: tuple[AggregateItem, ...]) -> Relational:
         """The rows of one set: all keys, the aggregates, and what GROUPING says."""
         group, numbers = renumbered(Aggregate(input, tuple(dict.fromkeys(by)), items), self.session.number)
         rows: list[Item] = []
@@ -131,7 +133,7 @@ class Grouping:
         return word
 
 
-def _ref(group: Operator, numbers: Mapping[int, int], item: AggregateItem) -> Expression:
+def _ref(group: Relational, numbers: Mapping[int, int], item: AggregateItem) -> Expression:
     return group.attribute(numbers[item.attribute.id]).ref
 
 
@@ -139,7 +141,7 @@ def _is_key(expression: Expression, keys: Mapping[Expression, int]) -> bool:
     return not isinstance(expression, Literal) and expression in keys
 
 
-def _exact(item: AggregateItem, input: Operator, grouped: bool) -> AggregateItem:
+def _exact(item: AggregateItem, input: Relational, grouped: bool) -> AggregateItem:
     """The item with its nullability: a group has rows, so only NULLs make its value NULL."""
     if not isinstance(item.function, Function) or item.function is Function.COUNT:
         return item

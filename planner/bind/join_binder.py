@@ -16,11 +16,11 @@ from engine.plan.expressions import Op
 from planner.bind.asof import asof_join
 from planner.bind.coercion import alternatives, compare
 from planner.bind.expression_binder import ExpressionBinder
-from planner.bind.name_scope import Scope
+from planner.bind.name_scope import NameScope
 from planner.bind.refuse import unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
-from planner.ir import Attribute, Exists, Expression, Filter, Join, JoinKind, Operator, Project
+from planner.ir import Attribute, Exists, Expression, JoinKind, Project, Relational, Selection, ThetaJoin
 from planner.ir.rewrite import identity
 from planner.ir.scalars import TRUE, call, conjoin, may_be_null, negate
 from planner.positions import fail
@@ -36,8 +36,8 @@ MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
 class From:
     """Bound tables: their operator, and the scope of their columns."""
 
-    operator: Operator
-    scope: Scope
+    operator: Relational
+    scope: NameScope
 
 
 class JoinBinder:
@@ -49,7 +49,7 @@ class JoinBinder:
     def crossed(self, left: From, right: From, node: exp.Expression) -> From:
         """All pairs of rows; the right side may refer to the left one's columns."""
         scope = self.both(left.scope, right.scope, node)
-        return From(Join(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
+        return From(ThetaJoin(JoinKind.INNER, left.operator, right.operator, TRUE), scope)
 
     def join(self, node: exp.Join, left: From, right: From) -> From:
         kind = _kind(node)
@@ -57,17 +57,17 @@ class JoinBinder:
             unsupported(f"{node.side} JOIN LATERAL", node, "a LATERAL is joined by INNER, LEFT or CROSS JOIN")
         pairs, condition = self._condition(node, left, right)
         if kind in (JoinKind.SEMI, JoinKind.ANTI):
-            exists: Expression = Exists(Filter(right.operator, condition))
+            exists: Expression = Exists(Selection(right.operator, condition))
             kept = exists if kind is JoinKind.SEMI else negate(exists)
-            return From(Filter(left.operator, kept), left.scope)
-        operator: Operator
+            return From(Selection(left.operator, kept), left.scope)
+        operator: Relational
         if node.method == "ASOF":
             columns = right.scope.star
             operator = asof_join(self.session, node, kind, left.operator, right.operator, columns, condition)
         elif node.side == "RIGHT":
-            operator = Join(JoinKind.LEFT, right.operator, left.operator, condition)
+            operator = ThetaJoin(JoinKind.LEFT, right.operator, left.operator, condition)
         else:
-            operator = Join(kind, left.operator, right.operator, condition)
+            operator = ThetaJoin(kind, left.operator, right.operator, condition)
         return self._merged(node, left, right, pairs, operator)
 
     def _condition(self, node: exp.Join, left: From, right: From) -> tuple[list[Pair], Expression]:
@@ -91,13 +91,13 @@ class JoinBinder:
             return pairs, conjoin(parts)
         scope = self.both(left.scope, right.scope, node.this)
 
-        def queries(query: exp.Expression, within: Scope) -> Bound:
+        def queries(query: exp.Expression, within: NameScope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
 
         binder = ExpressionBinder(self.session, scope, queries, "ON")
         return pairs, conjoin([*parts, *(binder.predicate(condition) for condition in conditions)])
 
-    def both(self, left: Scope, right: Scope, node: exp.Expression) -> Scope:
+    def both(self, left: NameScope, right: NameScope, node: exp.Expression) -> NameScope:
         """The scope of both sides; InvalidQuery if a table's name is there twice."""
         names = {table.alias.lower() for table in left.tables if table.alias}
         for table in right.tables:
@@ -106,9 +106,11 @@ class JoinBinder:
                     f'table name "{table.alias}" is there twice', "give one of them an alias"
                 )
                 fail(error, node)
-        return Scope(left.tables + right.tables, left.star + right.star, self.environment.outer)
+        return NameScope(left.tables + right.tables, left.star + right.star, self.environment.outer)
 
-    def _merged(self, node: exp.Join, left: From, right: From, pairs: list[Pair], operator: Operator) -> From:
+    def _merged(
+        self, node: exp.Join, left: From, right: From, pairs: list[Pair], operator: Relational
+    ) -> From:
         scope = self.both(left.scope, right.scope, node.this)
         if not pairs:
             return From(operator, scope)
@@ -124,7 +126,7 @@ class JoinBinder:
         star += [c for c in right.scope.star if c.id not in rights]
         return From(operator, replace(scope, star=tuple(star)))
 
-    def _coalesced(self, operator: Operator, pairs: list[Pair]) -> tuple[Operator, list[Attribute]]:
+    def _coalesced(self, operator: Relational, pairs: list[Pair]) -> tuple[Relational, list[Attribute]]:
         """The operator with a column for each pair: the first of its values that is not NULL."""
         before = columns_before(operator)
         merged: list[tuple[Attribute, Expression]] = []
@@ -138,7 +140,7 @@ class JoinBinder:
         return Project(operator, (*identity(operator.columns), *merged)), [column for column, _ in merged]
 
 
-def columns_before(operator: Operator) -> dict[int, Attribute]:
+def columns_before(operator: Relational) -> dict[int, Attribute]:
     """The columns of a join's sides as they are before it pads them: a merged column is one of them."""
     return {column.id: column for side in operator.inputs for column in side.columns}
 
@@ -161,7 +163,7 @@ def _kind(node: exp.Join) -> JoinKind:
     return JoinKind.INNER
 
 
-def _using(scope: Scope, name: exp.Identifier, node: exp.Join) -> Attribute:
+def _using(scope: NameScope, name: exp.Identifier, node: exp.Join) -> Attribute:
     """The column of a side that USING or NATURAL names; UnknownColumn or AmbiguousColumn."""
     place = name if name.meta else node
     try:

@@ -19,7 +19,7 @@ from planner.bind.refuse import unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
-from planner.ir import Attribute, Elements, Expression, Operator, Project, Unnest
+from planner.ir import Attribute, Expression, Project, Relational, UnnestedList, UnnestLists
 from planner.ir.rewrite import identity
 from planner.ir.scalars import call, may_be_null
 from planner.positions import fail
@@ -50,7 +50,7 @@ class Bounded:
 
 
 @dataclass(frozen=True)
-class Rows:
+class ElementTable:
     """A table of elements: its lists; the names of their columns; the name of the place's column, if there is
     one, with the number that it begins with, and whether it comes first; whether empty lists have a row; and
     whether the columns keep their names, whatever the alias lists."""
@@ -65,7 +65,7 @@ class Rows:
     named: bool = False
 
 
-def rows_of(node: exp.Expression, dialect: str) -> Rows | None:
+def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     """The table of elements that an item of FROM is; None if it is another table."""
     this = node.this if isinstance(node, exp.Lateral | exp.Table | exp.TableFromRows) else node
     if isinstance(node, exp.Table) and node.args.get("rows_from"):
@@ -78,7 +78,7 @@ def rows_of(node: exp.Expression, dialect: str) -> Rows | None:
     names = tuple(map(_name, lists))
     if node.alias and len(names) == 1 and dialect != "duckdb":
         names = (node.alias,)
-    rows = Rows(node, lists, names, outer=bool(node.args.get("outer")))
+    rows = ElementTable(node, lists, names, outer=bool(node.args.get("outer")))
     if isinstance(this, exp.Explode | exp.Posexplode):
         return _exploded(rows, this)
     place = node.args.get("ordinality") or (this is not None and this.args.get("offset"))
@@ -96,7 +96,7 @@ def _lists(node: exp.Expression) -> list[exp.Expression]:
     return [node]
 
 
-def _exploded(rows: Rows, node: exp.Explode | exp.Posexplode) -> Rows:
+def _exploded(rows: ElementTable, node: exp.Explode | exp.Posexplode) -> ElementTable:
     """What Spark calls the columns, or Snowflake, which writes `input => list`."""
     if isinstance(node.this, exp.Kwarg):
         return replace(rows, names=("value",), place="index", first=0, leads=True, named=True)
@@ -142,11 +142,11 @@ def _moments(
 
 def unnested(
     session: Session,
-    input: Operator,
+    input: Relational,
     lists: Iterable[tuple[Bounded, Attribute]],
     place: Attribute | None = None,
     outer: bool = False,
-) -> Unnest:
+) -> UnnestLists:
     """The rows of the lists' elements, which become the given columns, beside those of the input."""
     known = {column.id: column for column in input.columns}
     items = list(identity(input.columns))
@@ -157,11 +157,11 @@ def unnested(
             column = session.attribute("list", argument.type, may_be_null(argument, known))
             items.append((column, argument))
             columns.append(column.id)
-        elements.append(Elements(attribute, tuple(columns), each.exclusive))
-    return Unnest(Project(input, tuple(items)), tuple(elements), place, outer)
+        elements.append(UnnestedList(attribute, tuple(columns), each.exclusive))
+    return UnnestLists(Project(input, tuple(items)), tuple(elements), place, outer)
 
 
-def with_places(session: Session, input: Operator, lists: list[Bounded], rows: Rows) -> Bound:
+def with_places(session: Session, input: Relational, lists: list[Bounded], rows: ElementTable) -> Bound:
     """The rows of `input` with those of a table of elements; the columns are that table's, in order."""
     made = tuple(
         session.attribute(name, each.element, True) for name, each in zip(rows.names, lists, strict=True)
@@ -207,6 +207,6 @@ class SelectLists:
         }
         return SelectLists(self.session, found)
 
-    def over(self, operator: Operator) -> Operator:
+    def over(self, operator: Relational) -> Relational:
         """The operator's rows with the elements of all lists, side by side."""
         return unnested(self.session, operator, self.found.items()) if self.found else operator

@@ -24,22 +24,22 @@ from planner.bind.session import Session
 from planner.errors import Unsupported
 from planner.ir import (
     Aggregate,
-    Binding,
     Distinct,
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
     Project,
+    RecursiveBinding,
     RecursiveRef,
+    Relational,
+    Selection,
     SetKind,
     SetOp,
     SharedRef,
+    ThetaJoin,
     Top,
-    Unnest,
-    Window,
+    UnnestLists,
     name_of,
     references,
 )
@@ -78,7 +78,7 @@ class _State:
     counted: bool
 
 
-def check_monotone(session: Session, bindings: tuple[Binding, ...]) -> None:
+def check_monotone(session: Session, bindings: tuple[RecursiveBinding, ...]) -> None:
     """Unsupported, with no place, if the fixed point of the bindings could depend on when rows enter it."""
     known = {b.variable: _State((Course.FIXED,) * len(b.outputs), True) for b in bindings}
     while True:
@@ -120,11 +120,11 @@ class _Check:
         self.dependence = Dependence(session)
         self.courses: dict[int, Course] = {}
 
-    def state(self, binding: Binding) -> _State:
+    def state(self, binding: RecursiveBinding) -> _State:
         counted = self._counted(binding.value)
         return _State(tuple(self._of(id) for id in binding.outputs), counted)
 
-    def handed_on(self, operator: Operator) -> frozenset[int]:
+    def handed_on(self, operator: Relational) -> frozenset[int]:
         """The variables whose rows the operator hands on, other than through a MIN or MAX."""
         match operator:
             case RecursiveRef(variable=variable):
@@ -138,10 +138,10 @@ class _Check:
     def _of(self, id: int) -> Course:
         return self.courses.get(id, Course.FIXED)
 
-    def _varies(self, operator: Operator) -> bool:
+    def _varies(self, operator: Relational) -> bool:
         return self.dependence.of(operator, self.variables) or _moves(map(self._of, operator.free))
 
-    def _counted(self, operator: Operator) -> bool:
+    def _counted(self, operator: Relational) -> bool:
         """Find the courses of the operator's columns, and whether its rows are counted as `_State` says."""
         if not self._varies(operator):
             return True
@@ -163,7 +163,7 @@ class _Check:
                 counted = self._counted(input)
                 self.courses.update({attribute.id: self._course(e) for attribute, e in items})
                 return counted
-            case Filter(input=input, predicate=predicate):
+            case Selection(input=input, predicate=predicate):
                 counted = self._counted(input)
                 self._check_condition(predicate)
                 return counted
@@ -172,11 +172,11 @@ class _Check:
             case Aggregate():
                 self._aggregate(operator)
                 return True
-            case Join():
+            case ThetaJoin():
                 return self._join(operator)
             case SetOp(kind=SetKind.UNION):
                 return self._union(operator)
-            case Unnest(input=input):
+            case UnnestLists(input=input):
                 counted = self._counted(input)
                 if _moves(map(self._of, operator.arguments)):
                     raise _refusal("a list of a MIN or MAX")
@@ -185,7 +185,7 @@ class _Check:
                 raise _refusal("LIMIT or DISTINCT ON")
             case SetOp():
                 raise _refusal("EXCEPT or INTERSECT")
-            case Window():
+            case Over():
                 raise _refusal("a window function")
         raise _refusal("another recursion")
 
@@ -203,7 +203,7 @@ class _Check:
                 self._of(item.arguments[0]), "MIN of a MAX, or MAX of a MIN,"
             )
 
-    def _join(self, join: Join) -> bool:
+    def _join(self, join: ThetaJoin) -> bool:
         if join.kind is not JoinKind.INNER and (
             join.kind is not JoinKind.LEFT
             or self._varies(join.right)

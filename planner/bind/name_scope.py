@@ -21,7 +21,7 @@ from planner.suggestions import did_you_mean, of_columns
 
 
 @dataclass(frozen=True)
-class Table:
+class FromTable:
     """A table of a FROM clause: the name it goes by there, and its columns."""
 
     alias: str
@@ -29,17 +29,17 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Scope:
+class NameScope:
     """The tables in reach, and the columns that `*` means, in order; `aliases` are the select list's names,
     which columns go before."""
 
-    tables: tuple[Table, ...] = ()
+    tables: tuple[FromTable, ...] = ()
     star: tuple[Attribute, ...] = ()
-    outer: Scope | None = None
+    outer: NameScope | None = None
     aliases: Mapping[str, exp.Expression] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, table: Table, outer: Scope | None = None) -> Scope:
+    def of(cls, table: FromTable, outer: NameScope | None = None) -> NameScope:
         """The scope of one table."""
         return cls((table,), table.columns, outer)
 
@@ -48,7 +48,7 @@ class Scope:
         columns = (column for table in self.tables for column in table.columns)
         return frozenset(column.id for column in (*columns, *self.star))
 
-    def table(self, node: exp.Column) -> Table:
+    def table(self, node: exp.Column) -> FromTable:
         """The table that qualifies `node`; UnknownTable if there is none."""
         return next(
             (
@@ -60,10 +60,10 @@ class Scope:
             None,
         ) or self._fail(node)
 
-    def _fail(self, node: exp.Column) -> Table:
+    def _fail(self, node: exp.Column) -> FromTable:
         fail(self._no_table(node), node)
 
-    def chain(self) -> list[Scope]:
+    def chain(self) -> list[NameScope]:
         """This scope and those around it, the nearest first."""
         return [self, *(self.outer.chain() if self.outer else [])]
 
@@ -111,12 +111,12 @@ def _called(identifier: exp.Identifier, columns: Iterable[Attribute]) -> list[At
     return [column for column in alike if column.name == fold(identifier)] or alike
 
 
-def _unknown(name: str, tables: list[Table], message: str) -> UnknownColumn:
+def _unknown(name: str, tables: list[FromTable], message: str) -> UnknownColumn:
     names = sorted({column.name for table in tables for column in table.columns})
     known = f"columns in reach: {', '.join(names[:12])}" if names else ""
     return UnknownColumn(message, _near(name, tables) or known)
 
 
-def _near(name: str, tables: list[Table]) -> str:
+def _near(name: str, tables: list[FromTable]) -> str:
     """A hint with the columns whose names are nearest, or none."""
     return of_columns(name, ((table.alias, (column.name for column in table.columns)) for table in tables))

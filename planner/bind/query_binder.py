@@ -12,7 +12,7 @@ from planner.bind.coercion import coerce, settled
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.from_binder import FromBinder, is_join_tree
-from planner.bind.name_scope import Scope, Table
+from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.order import order_terms
 from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, unsupported
@@ -21,7 +21,7 @@ from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.unions import union_all
 from planner.errors import InvalidQuery, PlannerError
-from planner.ir import UNIT, Attribute, Distinct, Expression, Operator, Project, SetKind, SetOp, Values
+from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relational, SetKind, SetOp, Values
 from planner.ir.constants import folded
 from planner.ir.rewrite import identity
 from planner.ir.scalars import may_be_null
@@ -72,9 +72,9 @@ def _placed(session: Session, node: exp.Expression, bound: Bound, environment: E
         return bound
     limits = limits_of(session, node)
     bound = settle(session, bound)
-    scope = Scope.of(Table("", bound.columns), environment.outer)
+    scope = NameScope.of(FromTable("", bound.columns), environment.outer)
 
-    def queries(query: exp.Expression, within: Scope) -> Bound:
+    def queries(query: exp.Expression, within: NameScope) -> Bound:
         return bind_query(session, query, environment.within(within))
 
     binder = ExpressionBinder(session, scope, queries, "ORDER BY")
@@ -145,7 +145,7 @@ def _nullable(kind: SetKind, left: bool, right: bool) -> bool:
 
 def _combined(
     kind: SetKind, distinct: bool, left: Bound, right: Bound, columns: tuple[Attribute, ...]
-) -> Operator:
+) -> Relational:
     lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
     if not distinct:
         return SetOp(kind, left.operator, right.operator, columns, lefts, rights)
@@ -154,7 +154,7 @@ def _combined(
     return SetOp(kind, _distinct(left), _distinct(right), columns, lefts, rights)
 
 
-def _distinct(bound: Bound) -> Operator:
+def _distinct(bound: Bound) -> Relational:
     """The distinct rows of just the query's columns."""
     if set(bound.operator.columns) == set(bound.columns):
         return Distinct(bound.operator)
@@ -164,10 +164,10 @@ def _distinct(bound: Bound) -> Operator:
 def _values(session: Session, node: exp.Values, environment: Environment) -> Bound:
     check_clauses(node)
 
-    def queries(query: exp.Expression, within: Scope) -> Bound:
+    def queries(query: exp.Expression, within: NameScope) -> Bound:
         return bind_query(session, query, environment.within(within))
 
-    binder = ExpressionBinder(session, Scope(outer=environment.outer), queries, "VALUES")
+    binder = ExpressionBinder(session, NameScope(outer=environment.outer), queries, "VALUES")
     rows = [[binder.bind(value) for value in _row(row)] for row in node.expressions]
     width = len(rows[0])
     for row, source in zip(rows, node.expressions, strict=True):
@@ -192,13 +192,13 @@ def _row(node: exp.Expression) -> list[exp.Expression]:
     return node.expressions if isinstance(node, exp.Tuple) else [node]
 
 
-def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Operator:
+def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Relational:
     """Literal rows as one operator, any others as a query each."""
     literal = tuple(values for row in rows if (values := _literal_row(row)) is not None)
     others = [row for row in rows if _literal_row(row) is None]
     if not others:
         return Values(columns, literal)
-    parts: list[Operator] = [Values(session.fresh(columns), literal)] if literal else []
+    parts: list[Relational] = [Values(session.fresh(columns), literal)] if literal else []
     parts += [Project(UNIT, tuple(zip(session.fresh(columns), row, strict=True))) for row in others]
     result = union_all(session, parts)
     return Project(result, tuple((c, old.ref) for c, old in zip(columns, result.columns, strict=True)))

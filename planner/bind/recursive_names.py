@@ -27,7 +27,7 @@ from planner.bind.session import BindQuery, Bound, Environment, Recursion, Sessi
 from planner.bind.working_table import check_working_table
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
 from planner.identifiers import fold
-from planner.ir import Attribute, Binding, Expression, Fixpoint, Operator, Project
+from planner.ir import Attribute, Expression, Fixpoint, Project, RecursiveBinding, Relational
 from planner.ir.scalars import may_be_null
 from planner.native.reference import union_type
 from planner.parsing.mutually import Declaration
@@ -191,7 +191,7 @@ class _Group:
             entries[name] = self.session.define(Bound(fixpoint, columns))
         return self.environment.extended(entries)
 
-    def _check_priorities(self, bindings: tuple[Binding, ...], limit: int | None) -> None:
+    def _check_priorities(self, bindings: tuple[RecursiveBinding, ...], limit: int | None) -> None:
         """Unsupported, at the hint, where rows cannot enter the recursion at rounds of their own."""
         hint = self.session.priorities.get(min(self.variables.values()))
         if hint is None:
@@ -205,8 +205,8 @@ class _Group:
         except Unsupported as error:
             fail(error, hint)
 
-    def _binding(self, name: str, types: list[Type], bound: Bound) -> Binding:
-        value: Operator = bound.operator
+    def _binding(self, name: str, types: list[Type], bound: Bound) -> RecursiveBinding:
+        value: Relational = bound.operator
         columns = bound.columns
         if [column.type for column in columns] != types:
             known = {column.id: column for column in value.columns}
@@ -217,7 +217,7 @@ class _Group:
                 items.append((new, value_cast))
             value = Project(value, tuple(items))
             columns = tuple(attribute for attribute, _ in items)
-        return Binding(self.variables[name], name, value, tuple(column.id for column in columns))
+        return RecursiveBinding(self.variables[name], name, value, tuple(column.id for column in columns))
 
     def _cast(self, name: str, column: Attribute, type: Type) -> Expression:
         try:

@@ -10,7 +10,7 @@ from engine.schema import BIGINT
 from planner.bind.coercion import coerce
 from planner.bind.dependence import Dependence, Variables
 from planner.bind.expression_binder import ExpressionBinder
-from planner.bind.name_scope import Scope, Table
+from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.session import Bound, Session
 from planner.errors import InvalidQuery, TypeMismatch, Unsupported
 from planner.ir import Prioritized
@@ -26,7 +26,7 @@ def prioritized(session: Session, node: exp.Select, recursion: Variables, bound:
     if not recursion or Dependence(session).of(bound.operator, recursion):
         error = "PRIORITY is a hint for the terms of a recursion that do not recur"
         fail(InvalidQuery(error, "write it at a SELECT where the recursion starts"), hint)
-    scope = Scope.of(Table("", bound.columns))
+    scope = NameScope.of(FromTable("", bound.columns))
     value = ExpressionBinder(session, scope, _no_query, "PRIORITY").bind(hint)
     if not value.type.is_integer:
         fail(TypeMismatch(f"PRIORITY is {value.type}, not an integer", "cast it to BIGINT"), hint)
@@ -34,5 +34,5 @@ def prioritized(session: Session, node: exp.Select, recursion: Variables, bound:
     return Bound(Prioritized(bound.operator, coerce(value, BIGINT), min(recursion)), bound.columns)
 
 
-def _no_query(query: exp.Expression, within: Scope) -> NoReturn:
+def _no_query(query: exp.Expression, within: NameScope) -> NoReturn:
     fail(Unsupported("a subquery in PRIORITY is not supported"), query)

@@ -15,14 +15,14 @@ from planner.bind.order import Term, ordered
 from planner.bind.refuse import unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import InvalidQuery, PlannerError
-from planner.ir import Attribute, Join, JoinKind, Operator, Project, Top
+from planner.ir import Attribute, JoinKind, Project, Relational, ThetaJoin, Top
 from planner.ir.scalars import null_safe
 from planner.native.reference import constant
 from planner.positions import fail
 
 
 @dataclass(frozen=True)
-class Limits:
+class RowLimits:
     """The places after `offset`, `limit` of them or all; with ties, also those that are like the last."""
 
     limit: int | None
@@ -34,12 +34,12 @@ class Limits:
         return self.limit is None and self.offset == 0
 
 
-def limits_of(session: Session, node: exp.Expression) -> Limits:
+def limits_of(session: Session, node: exp.Expression) -> RowLimits:
     """What the query `node` itself says."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     skipped = _count(session, offset.expression, "OFFSET") or 0 if offset is not None else 0
     if limit is None:
-        return Limits(None, skipped)
+        return RowLimits(None, skipped)
     options = limit.args.get("limit_options")
     if options is not None and options.args.get("percent"):
         unsupported("a LIMIT in percent", limit)
@@ -48,8 +48,8 @@ def limits_of(session: Session, node: exp.Expression) -> Limits:
     ties = options is not None and bool(options.args.get("with_ties"))
     if isinstance(limit, exp.Fetch):
         count = limit.args.get("count")
-        return Limits(1 if count is None else _count(session, count, "FETCH"), skipped, ties)
-    return Limits(_count(session, limit.expression, "LIMIT"), skipped, ties)
+        return RowLimits(1 if count is None else _count(session, count, "FETCH"), skipped, ties)
+    return RowLimits(_count(session, limit.expression, "LIMIT"), skipped, ties)
 
 
 def _count(session: Session, node: exp.Expression, clause: str) -> int | None:
@@ -70,14 +70,14 @@ def _count(session: Session, node: exp.Expression, clause: str) -> int | None:
 
 
 def placed(
-    session: Session, rows: Project, columns: tuple[Attribute, ...], terms: list[Term], limits: Limits
+    session: Session, rows: Project, columns: tuple[Attribute, ...], terms: list[Term], limits: RowLimits
 ) -> Bound:
     """The rows of a projection that have the places, in the order of the terms; `columns` are theirs."""
     wide, order = ordered(session, rows, columns, terms)
     return limited(session, Bound(wide, columns), order, limits)
 
 
-def limited(session: Session, bound: Bound, order: tuple[Ordering, ...], limits: Limits) -> Bound:
+def limited(session: Session, bound: Bound, order: tuple[Ordering, ...], limits: RowLimits) -> Bound:
     """The rows of `bound` that have the places; `order` is over columns of its operator."""
     if limits.keep_all:
         return bound
@@ -93,20 +93,20 @@ def complete(order: tuple[Ordering, ...], columns: tuple[Attribute, ...]) -> tup
     return (*order, *(Ordering(column.id) for column in columns if column.id not in placed))
 
 
-def _with_ties(session: Session, bound: Bound, order: tuple[Ordering, ...], limits: Limits) -> Bound:
+def _with_ties(session: Session, bound: Bound, order: tuple[Ordering, ...], limits: RowLimits) -> Bound:
     """The rows behind the offset that are placed like one of those that the limit keeps."""
     entry = session.define(Bound(bound.operator, bound.operator.columns))
     rows, others = session.reference("rows", entry), session.reference("rows", entry)
     places = {column.id: i for i, column in enumerate(bound.operator.columns)}
 
-    def top(of: Bound, limit: int | None) -> Operator:
+    def top(of: Bound, limit: int | None) -> Relational:
         moved = tuple(o._replace(column=of.columns[places[o.column]].id) for o in order)
         return Top(of.operator, (), complete(moved, _taken(of, bound, places)), limit, limits.offset)
 
     placed = [places[ordering.column] for ordering in order]
     alike = null_safe(*(tuple(of.columns[i] for i in placed) for of in (rows, others)))
     behind = top(rows, None) if limits.offset else rows.operator
-    kept = Join(JoinKind.SEMI, behind, top(others, limits.limit), alike)
+    kept = ThetaJoin(JoinKind.SEMI, behind, top(others, limits.limit), alike)
     return Bound(kept, _taken(rows, bound, places))
 
 

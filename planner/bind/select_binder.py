@@ -21,24 +21,16 @@ from planner.bind.grouping import Grouping
 from planner.bind.groupsets import grouping_sets
 from planner.bind.join_binder import From
 from planner.bind.lists import SelectLists
-from planner.bind.name_scope import Scope
+from planner.bind.name_scope import NameScope
 from planner.bind.order import Term, distinct_terms, listed, order_terms, ordered
 from planner.bind.refuse import check_clauses
 from planner.bind.round_priority import prioritized
-from planner.bind.row_limits import Limits, complete, limited, limits_of, placed
+from planner.bind.row_limits import RowLimits, complete, limited, limits_of, placed
 from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.bind.stars import Output, SelectList, select_list
-from planner.bind.window_uses import Rewrite, Windows
+from planner.bind.stars import OutputColumn, SelectList, select_list
+from planner.bind.window_uses import Rewrite, WindowUses
 from planner.errors import InvalidQuery, InvalidSyntax
-from planner.ir import (
-    Attribute,
-    Distinct,
-    Expression,
-    Filter,
-    Operator,
-    Project,
-    Top,
-)
+from planner.ir import Attribute, Distinct, Expression, Project, Relational, Selection, Top
 from planner.ir.scalars import may_be_null
 from planner.positions import fail
 
@@ -69,7 +61,7 @@ class _SelectBinder:
         operator = self._where(source, scope)
         sets = self._sets(scope, outputs)
         collector = Collector(self.session, tuple(dict.fromkeys(key for keys in sets for key in keys)))
-        windows = Windows(self.session, named_windows(self.node))
+        windows = WindowUses(self.session, named_windows(self.node))
         lists = SelectLists(self.session)
         values = self._values(scope, outputs, collector, windows, lists)
         having = self._having(scope, collector)
@@ -82,7 +74,7 @@ class _SelectBinder:
             grouping = Grouping(self.session, operator, sets, collector)
             operator, above = grouping.operator, grouping.above
             if having is not None:
-                operator = Filter(operator, above(having, self.node.args["having"]))
+                operator = Selection(operator, above(having, self.node.args["having"]))
         values = [above(value, output.node) for value, output in zip(values, outputs, strict=True)]
         on, terms = ([term.changed(above) for term in part] for part in (on, terms))
         lists = lists.changed(lambda value: above(value, self.node))
@@ -91,29 +83,29 @@ class _SelectBinder:
             operator = windows.over(operator, above, self.node, used)
         else:
             qualify = above(qualify, self.node.args["qualify"])
-            operator = Filter(windows.over(operator, above, self.node, [*used, qualify]), qualify)
+            operator = Selection(windows.over(operator, above, self.node, [*used, qualify]), qualify)
         return self._projected(lists.over(operator), outputs, values, on, terms)
 
     def _binder(
         self,
-        scope: Scope,
+        scope: NameScope,
         clause: str,
         collector: Collector | None = None,
-        windows: Windows | None = None,
+        windows: WindowUses | None = None,
         lists: SelectLists | None = None,
     ) -> ExpressionBinder:
-        def queries(query: exp.Expression, within: Scope) -> Bound:
+        def queries(query: exp.Expression, within: NameScope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
 
         return ExpressionBinder(self.session, scope, queries, clause, collector, windows, lists)
 
-    def _where(self, source: From, scope: Scope) -> Operator:
+    def _where(self, source: From, scope: NameScope) -> Relational:
         where = self.node.args.get("where")
         if where is None:
             return source.operator
-        return Filter(source.operator, self._binder(scope, "WHERE").predicate(where.this))
+        return Selection(source.operator, self._binder(scope, "WHERE").predicate(where.this))
 
-    def _sets(self, scope: Scope, outputs: list[Output]) -> list[list[Expression]]:
+    def _sets(self, scope: NameScope, outputs: list[OutputColumn]) -> list[list[Expression]]:
         """The grouping sets: a set without keys if there is no GROUP BY."""
         group = self.node.args.get("group")
         if group is None:
@@ -132,19 +124,21 @@ class _SelectBinder:
             return list({frozenset(keys): keys for keys in sets}.values())
         return sets
 
-    def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[Output]) -> Expression:
+    def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[OutputColumn]) -> Expression:
         """A key as it is written: an ordinal or a name of the select list, or an expression."""
         index = self._listed(binder, node, outputs)
         return binder.bind(node) if index is None else self._output(binder, outputs, index)
 
-    def _output(self, binder: ExpressionBinder, outputs: list[Output], index: int) -> Expression:
+    def _output(self, binder: ExpressionBinder, outputs: list[OutputColumn], index: int) -> Expression:
         """A key from the select list, bound just once, so that it is known again above the aggregation."""
         if index not in self.listed:
             output = outputs[index]
             self.listed[index] = output.value or binder.bind(_unaliased(output.node))
         return self.listed[index]
 
-    def _listed(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[Output]) -> int | None:
+    def _listed(
+        self, binder: ExpressionBinder, node: exp.Expression, outputs: list[OutputColumn]
+    ) -> int | None:
         if isinstance(node, exp.Column) and binder.scope.local(node) is not None:
             return None
         names = [output.name if isinstance(output.node, exp.Alias) else "" for output in outputs]
@@ -152,10 +146,10 @@ class _SelectBinder:
 
     def _values(
         self,
-        scope: Scope,
-        outputs: list[Output],
+        scope: NameScope,
+        outputs: list[OutputColumn],
         collector: Collector,
-        windows: Windows,
+        windows: WindowUses,
         lists: SelectLists,
     ) -> list[Expression]:
         binder = self._binder(scope, SELECT_LIST, collector, windows, lists)
@@ -164,18 +158,18 @@ class _SelectBinder:
             for i, output in enumerate(outputs)
         ]
 
-    def _having(self, scope: Scope, collector: Collector) -> Expression | None:
+    def _having(self, scope: NameScope, collector: Collector) -> Expression | None:
         having = self.node.args.get("having")
         return self._binder(scope, "HAVING", collector).predicate(having.this) if having else None
 
-    def _qualify(self, scope: Scope, collector: Collector, windows: Windows) -> Expression | None:
+    def _qualify(self, scope: NameScope, collector: Collector, windows: WindowUses) -> Expression | None:
         qualify = self.node.args.get("qualify")
         return self._binder(scope, "QUALIFY", collector, windows).predicate(qualify.this) if qualify else None
 
     def _projected(
         self,
-        operator: Operator,
-        outputs: list[Output],
+        operator: Relational,
+        outputs: list[OutputColumn],
         values: list[Expression],
         on: list[Term],
         terms: list[Term],
@@ -198,7 +192,12 @@ class _SelectBinder:
         return placed(self.session, rows, columns, terms, limits)
 
     def _distinct(
-        self, rows: Project, columns: tuple[Attribute, ...], on: list[Term], terms: list[Term], limits: Limits
+        self,
+        rows: Project,
+        columns: tuple[Attribute, ...],
+        on: list[Term],
+        terms: list[Term],
+        limits: RowLimits,
     ) -> Bound:
         """Every row once, or with DISTINCT ON the first for each of its values; of those, what is kept."""
         wide, order = ordered(self.session, rows, columns, [*on, *terms])

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from planner.bind.name_scope import Scope
+from planner.bind.name_scope import NameScope
 from planner.bind.stars import SelectList
-from planner.ir import Attribute, Operator, RecursiveRef, SharedRef
+from planner.ir import Attribute, RecursiveRef, Relational, SharedRef
 from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
 from planner.positions import Place, position
@@ -20,7 +20,7 @@ from planner.relation import Catalog
 class Bound:
     """A bound query: its operator, and the columns that it returns in order, named as the user would."""
 
-    operator: Operator
+    operator: Relational
     columns: tuple[Attribute, ...]
 
 
@@ -59,13 +59,13 @@ class Environment:
     """
 
     ctes: Mapping[str, Entry] = field(default_factory=dict)
-    outer: Scope | None = None
+    outer: NameScope | None = None
     recursion: frozenset[int] = frozenset()
 
     def extended(self, ctes: Mapping[str, Entry]) -> Environment:
         return replace(self, ctes={**self.ctes, **ctes})
 
-    def within(self, outer: Scope) -> Environment:
+    def within(self, outer: NameScope) -> Environment:
         return replace(self, outer=outer, recursion=frozenset())
 
     def apart(self) -> Environment:
@@ -82,7 +82,7 @@ class Session(Numbers):
         super().__init__()
         self.catalog = catalog
         self.dialect = dialect
-        self.definitions: list[Operator] = []
+        self.definitions: list[Relational] = []
         self.reads: set[str] = set()
         self.priorities: dict[int, exp.Expression] = {}
         self.time_at: Place = (None, None)

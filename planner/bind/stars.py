@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.bind.name_scope import Scope
+from planner.bind.name_scope import NameScope
 from planner.bind.refuse import unsupported
 from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import fold
@@ -18,7 +18,7 @@ from planner.suggestions import did_you_mean
 
 
 @dataclass(frozen=True)
-class Output:
+class OutputColumn:
     """A column of the select list: its name, the node that it is written as, and its value if it is known."""
 
     name: str
@@ -30,16 +30,16 @@ class Output:
 class SelectList:
     """A select list written out, over the scope of its FROM clause."""
 
-    outputs: list[Output]
-    scope: Scope
+    outputs: list[OutputColumn]
+    scope: NameScope
 
 
-def select_list(nodes: Iterable[exp.Expression], scope: Scope) -> list[Output]:
+def select_list(nodes: Iterable[exp.Expression], scope: NameScope) -> list[OutputColumn]:
     """The columns that the list stands for."""
     return [output for node in nodes for output in _outputs(node, scope)]
 
 
-def _outputs(node: exp.Expression, scope: Scope) -> Iterator[Output]:
+def _outputs(node: exp.Expression, scope: NameScope) -> Iterator[OutputColumn]:
     star = node.this if isinstance(node, exp.Column | exp.Like | exp.ILike) else node
     if isinstance(star, exp.Star):
         yield from _starred(node, star, scope)
@@ -47,13 +47,13 @@ def _outputs(node: exp.Expression, scope: Scope) -> Iterator[Output]:
     inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
     some = next((part for part in inside if isinstance(part, exp.Columns)), None)
     if some is None:
-        yield Output(_name(node, scope), node)
+        yield OutputColumn(_name(node, scope), node)
         return
     for column in _chosen(some, scope):
         yield _with_column(node, some, column, scope)
 
 
-def _starred(node: exp.Expression, star: exp.Star, scope: Scope) -> Iterator[Output]:
+def _starred(node: exp.Expression, star: exp.Star, scope: NameScope) -> Iterator[OutputColumn]:
     """The columns of a star, in order."""
     columns = scope.table(node).columns if isinstance(node, exp.Column) and node.table else scope.star
     if not columns:
@@ -68,9 +68,9 @@ def _starred(node: exp.Expression, star: exp.Star, scope: Scope) -> Iterator[Out
     for column in _left(star, columns):
         name = column.name.lower()
         if name in replaced:
-            yield Output(column.name, replaced[name])
+            yield OutputColumn(column.name, replaced[name])
         else:
-            yield Output(
+            yield OutputColumn(
                 fold(renamed[name].args["alias"]) if name in renamed else column.name, node, column.ref
             )
 
@@ -100,7 +100,7 @@ def _like(columns: tuple[Attribute, ...], pattern: exp.Expression, any_case: boo
     return tuple(column for column in columns if test.fullmatch(column.name))
 
 
-def _chosen(node: exp.Columns, scope: Scope) -> tuple[Attribute, ...]:
+def _chosen(node: exp.Columns, scope: NameScope) -> tuple[Attribute, ...]:
     """The columns that COLUMNS stands for: those of a star, or those in whose names a pattern is found."""
     if isinstance(node.this, exp.Star):
         return _left(node.this, scope.star)
@@ -116,15 +116,17 @@ def _chosen(node: exp.Columns, scope: Scope) -> tuple[Attribute, ...]:
     return found
 
 
-def _with_column(node: exp.Expression, some: exp.Columns, column: Attribute, scope: Scope) -> Output:
+def _with_column(
+    node: exp.Expression, some: exp.Columns, column: Attribute, scope: NameScope
+) -> OutputColumn:
     """The item with one column in the place of COLUMNS, under the column's name if it has no other."""
     owners = (t.alias for t in scope.tables if any(c.id == column.id for c in t.columns))
     one = exp.column(exp.to_identifier(column.name, quoted=True), table=next(owners, None) or None)
     item = node.transform(lambda part: one.copy() if part == some else part)
-    return Output(fold(item.args["alias"]) if isinstance(item, exp.Alias) else column.name, item)
+    return OutputColumn(fold(item.args["alias"]) if isinstance(item, exp.Alias) else column.name, item)
 
 
-def _name(node: exp.Expression, scope: Scope) -> str:
+def _name(node: exp.Expression, scope: NameScope) -> str:
     """The column's name: its alias, the column's own, else its text."""
     if isinstance(node, exp.Alias):
         return fold(node.args["alias"])

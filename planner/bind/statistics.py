@@ -15,7 +15,7 @@ from engine.plan.expressions import Call, Case, Cast, Literal, Op
 from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE
 from planner.bind.aggregate_calls import AggregateCall
-from planner.bind.aggregate_uses import Use, is_known, where
+from planner.bind.aggregate_uses import AggregateUse, is_known, where
 from planner.bind.coercion import coerce, settled
 from planner.ir import Expression
 from planner.ir.scalars import call as applied
@@ -44,7 +44,7 @@ _OF_TWO = frozenset(
 class Moment:
     """What is accumulated, and how the function follows from the columns of it, in their order."""
 
-    uses: tuple[Use, ...]
+    uses: tuple[AggregateUse, ...]
     value: Callable[[Sequence[Expression]], Expression]
 
 
@@ -69,8 +69,8 @@ def moment(
 
 def _of_one(call: AggregateCall, x: Expression) -> Moment:
     uses = (
-        Use(Function.COUNT, (x,), BIGINT, call.distinct),
-        Use(Function.COMOMENT, (x, x), DOUBLE, call.distinct),
+        AggregateUse(Function.COUNT, (x,), BIGINT, call.distinct),
+        AggregateUse(Function.COMOMENT, (x, x), DOUBLE, call.distinct),
     )
 
     def value(columns: Sequence[Expression]) -> Expression:
@@ -90,9 +90,9 @@ def _of_one(call: AggregateCall, x: Expression) -> Moment:
 
 
 def _of_two(name: str, x: Expression, y: Expression) -> Moment:
-    count = Use(Function.COUNT, (x,), BIGINT)
-    means = Use(Function.AVG, (x,), DOUBLE), Use(Function.AVG, (y,), DOUBLE)
-    xx, xy, yy = (Use(Function.COMOMENT, pair, DOUBLE) for pair in ((x, x), (x, y), (y, y)))
+    count = AggregateUse(Function.COUNT, (x,), BIGINT)
+    means = AggregateUse(Function.AVG, (x,), DOUBLE), AggregateUse(Function.AVG, (y,), DOUBLE)
+    xx, xy, yy = (AggregateUse(Function.COMOMENT, pair, DOUBLE) for pair in ((x, x), (x, y), (y, y)))
     match name:
         case "regr_count":
             return Moment((count,), lambda c: c[0])

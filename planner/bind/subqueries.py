@@ -13,7 +13,7 @@ from planner.bind.coercion import compare
 from planner.bind.row_values import compare_rows
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery
-from planner.ir import Exists, Expression, Operator, Project, ScalarSubquery, Some, Top
+from planner.ir import Exists, Expression, Project, Relational, ScalarSubquery, Some, Top
 from planner.ir.scalars import conjoin, negate
 from planner.sql_types import UNTYPED
 
@@ -22,7 +22,7 @@ def exists(query: Bound) -> Expression:
     return Exists(_for_any_row(query.operator))
 
 
-def _for_any_row(operator: Operator) -> Operator:
+def _for_any_row(operator: Relational) -> Relational:
     """The query without a LIMIT that is of no consequence for whether it has a row."""
     match operator:
         case Project(input=input):

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.bind.session import Session
-from planner.ir import Attribute, Operator, SetKind, SetOp
+from planner.ir import Attribute, Relational, SetKind, SetOp
 
 
-def union_all(session: Session, parts: Sequence[Operator]) -> Operator:
+def union_all(session: Session, parts: Sequence[Relational]) -> Relational:
     """The rows of all parts, which have the same columns in the same order; in a tree that stays shallow."""
     level = list(parts)
     while len(level) > 1:
@@ -17,7 +17,7 @@ def union_all(session: Session, parts: Sequence[Operator]) -> Operator:
     return level[0]
 
 
-def _both(session: Session, left: Operator, right: Operator) -> Operator:
+def _both(session: Session, left: Relational, right: Relational) -> Relational:
     columns = tuple(
         Attribute(session.number(), a.name, a.type, a.nullable or b.nullable)
         for a, b in zip(left.columns, right.columns, strict=True)

@@ -16,7 +16,7 @@ from planner.allowed.open_functions import AGGREGATES
 from planner.bind.aggregate_calls import AggregateCall
 from planner.bind.coercion import argument, settled
 from planner.errors import Unsupported
-from planner.ir import Expression, General
+from planner.ir import Expression, GeneralAggregate
 from planner.native.reference import literal_text, type_of
 from planner.positions import fail
 from planner.sql_types import UNTYPED, Type
@@ -61,7 +61,7 @@ def _member_name(text: str) -> str:
 
 def general(
     call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
-) -> tuple[General, tuple[Expression, ...], Type]:
+) -> tuple[GeneralAggregate, tuple[Expression, ...], Type]:
     """The function, its arguments and its type; a PlannerError with DuckDB's reason if it has none."""
     if call.name in _SKETCHES or not (call.name in _SHAPES or call.name in AGGREGATES):
         fail(Unsupported(f"aggregate function {call.name} is not supported"), call.node)
@@ -88,7 +88,7 @@ def general(
         if shape is not None
         else inside.of(call.name, texts[0] if texts else "", "".join(f", {text}" for text in texts[1:]))
     )
-    function = General(call.name, template, _NOTHING.get(call.name))
+    function = GeneralAggregate(call.name, template, _NOTHING.get(call.name))
     places = [f"{{{i}}}" for i in range(len(columns.values))]
     type = type_of(function.text(places), tuple(argument(value) for value in columns.values))
     if type is UNTYPED:

@@ -25,11 +25,11 @@ from planner.ir import (
     Attribute,
     Expression,
     Frame,
-    General,
-    Operator,
-    Places,
+    GeneralAggregate,
+    Over,
+    PlaceFunction,
     Project,
-    Window,
+    Relational,
     WindowItem,
     name_of,
     references,
@@ -39,23 +39,29 @@ from planner.ir.scalars import may_be_null
 from planner.native.reference import type_of
 from planner.positions import fail
 
-_PLACES: dict[type[exp.Expression], Places] = {
-    exp.RowNumber: Places.ROW_NUMBER,
-    exp.Rank: Places.RANK,
-    exp.DenseRank: Places.DENSE_RANK,
-    exp.PercentRank: Places.PERCENT_RANK,
-    exp.CumeDist: Places.CUME_DIST,
-    exp.Ntile: Places.NTILE,
-    exp.Lag: Places.LAG,
-    exp.Lead: Places.LEAD,
-    exp.FirstValue: Places.FIRST_VALUE,
-    exp.LastValue: Places.LAST_VALUE,
-    exp.First: Places.FIRST_VALUE,
-    exp.Last: Places.LAST_VALUE,
-    exp.NthValue: Places.NTH_VALUE,
+_PLACES: dict[type[exp.Expression], PlaceFunction] = {
+    exp.RowNumber: PlaceFunction.ROW_NUMBER,
+    exp.Rank: PlaceFunction.RANK,
+    exp.DenseRank: PlaceFunction.DENSE_RANK,
+    exp.PercentRank: PlaceFunction.PERCENT_RANK,
+    exp.CumeDist: PlaceFunction.CUME_DIST,
+    exp.Ntile: PlaceFunction.NTILE,
+    exp.Lag: PlaceFunction.LAG,
+    exp.Lead: PlaceFunction.LEAD,
+    exp.FirstValue: PlaceFunction.FIRST_VALUE,
+    exp.LastValue: PlaceFunction.LAST_VALUE,
+    exp.First: PlaceFunction.FIRST_VALUE,
+    exp.Last: PlaceFunction.LAST_VALUE,
+    exp.NthValue: PlaceFunction.NTH_VALUE,
 }
 _NEVER_NULL = frozenset(
-    {Places.ROW_NUMBER, Places.RANK, Places.DENSE_RANK, Places.PERCENT_RANK, Places.CUME_DIST}
+    {
+        PlaceFunction.ROW_NUMBER,
+        PlaceFunction.RANK,
+        PlaceFunction.DENSE_RANK,
+        PlaceFunction.PERCENT_RANK,
+        PlaceFunction.CUME_DIST,
+    }
 )
 Bind = Callable[[exp.Expression], Expression]
 Rewrite = Callable[[Expression, exp.Expression], Expression]
@@ -64,12 +70,12 @@ Sort = tuple[tuple[Expression, bool, bool], ...]
 
 
 @dataclass(frozen=True)
-class Use:
+class WindowUse:
     """One use of a window function."""
 
     keys: tuple[Expression, ...]
     order: Sort
-    function: Places | Function | General
+    function: PlaceFunction | Function | GeneralAggregate
     arguments: tuple[Expression, ...]
     frame: Frame
     type: Type
@@ -79,18 +85,18 @@ class Use:
     @property
     def columns(self) -> tuple[Expression, ...]:
         """What has to be a column below the window: all but constants behind the first argument."""
-        first = 0 if self.function is Places.NTILE else 1
+        first = 0 if self.function is PlaceFunction.NTILE else 1
         given = (e for i, e in enumerate(self.arguments) if i < first or not isinstance(e, Literal))
         return (*self.keys, *(expression for expression, _, _ in self.order), *given)
 
 
 @dataclass
-class Windows:
+class WindowUses:
     """The window functions of one query, in the order in which they were met; `named` are those of WINDOW."""
 
     session: Session
     named: Mapping[str, exp.Window]
-    found: dict[Use, Attribute] = field(default_factory=dict)
+    found: dict[WindowUse, Attribute] = field(default_factory=dict)
 
     def column(self, node: exp.Window, bind: Bind, predicate: Bind) -> Attribute:
         """The column of a window function; `bind` and `predicate` bind what stands inside of it."""
@@ -104,7 +110,7 @@ class Windows:
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
 
-    def _use(self, node: exp.Window, bind: Bind, predicate: Bind) -> Use:
+    def _use(self, node: exp.Window, bind: Bind, predicate: Bind) -> WindowUse:
         spec = specification(node, self.named)
         keys = tuple(e for e in (settled(bind(key)) for key in spec.keys) if not isinstance(e, Literal))
         order = tuple(
@@ -122,15 +128,15 @@ class Windows:
             call = aggregate_call(function, self.session.dialect)
             only = predicate(call.only) if call.only is not None else None
             found = bind_aggregate(call, bind, only, framed=True)
-            use = Use(keys, order, found.function, found.arguments, frame, found.type, found.distinct)  # type: ignore[arg-type]
+            use = WindowUse(keys, order, found.function, found.arguments, frame, found.type, found.distinct)  # type: ignore[arg-type]
         else:
             name = function.sql("postgres").split("(")[0].lower()
             fail(Unsupported(f"window function {name} is not supported"), node)
         return replace(use, ignores_nulls=ignores_nulls)
 
     def over(
-        self, operator: Operator, above: Rewrite, node: exp.Expression, others: Iterable[Expression]
-    ) -> Operator:
+        self, operator: Relational, above: Rewrite, node: exp.Expression, others: Iterable[Expression]
+    ) -> Relational:
         """The operator's rows with the columns of all window functions.
 
         `above` rewrites what was bound below a grouping, for errors at `node`; `others` is what else the
@@ -143,7 +149,7 @@ class Windows:
         below, columns = self._computed(operator, written)
         used = frozenset().union(*(references(e) for e in others)) | set(columns.values())
         row = tuple(column.id for column in below.columns if column.id in used)
-        specs: dict[tuple, list[tuple[Use, Attribute]]] = {}
+        specs: dict[tuple, list[tuple[WindowUse, Attribute]]] = {}
         for use, column in uses.items():
             specs.setdefault((use.keys, use.order), []).append((use, column))
         for (keys, order), group in specs.items():
@@ -151,12 +157,12 @@ class Windows:
             by = tuple(columns[key] for key in keys)
             sort = tuple(Ordering(columns[e], descending, first) for e, descending, first in order)
             known = {*by, *(ordering.column for ordering in sort)}
-            below = Window(below, by, sort, tuple(id for id in row if id not in known), items)
+            below = Over(below, by, sort, tuple(id for id in row if id not in known), items)
         return below
 
     def _computed(
-        self, operator: Operator, written: list[Expression]
-    ) -> tuple[Operator, dict[Expression, int]]:
+        self, operator: Relational, written: list[Expression]
+    ) -> tuple[Relational, dict[Expression, int]]:
         """The operator with a column for each expression, and the numbers of those columns."""
         known = {column.id: column for column in operator.columns}
         columns: dict[Expression, int] = {}
@@ -183,7 +189,9 @@ def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:
     return node, False
 
 
-def _places(node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame) -> Use:
+def _places(
+    node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame
+) -> WindowUse:
     function = _PLACES[type(node)]
     if isinstance(node.this, exp.Order | exp.Distinct) or node.args.get("expressions"):
         inside = type(node.this).__name__.upper()
@@ -192,15 +200,15 @@ def _places(node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], orde
         fail(Unsupported("FROM LAST is not supported", "turn the window's ORDER BY round"), node)
     written = [node.args.get(part) for part in ("this", "offset", "default")]
     values = [settled(bind(part)) for part in written if part is not None]
-    if function in (Places.LAG, Places.LEAD) and len(values) == 1:
+    if function in (PlaceFunction.LAG, PlaceFunction.LEAD) and len(values) == 1:
         values.append(Literal(1, BIGINT))
     template = f"{function.value}({', '.join(f'{{{i}}}' for i in range(len(values)))}) OVER ()"
     type_ = type_of(template, tuple(argument(value) for value in values))
-    if values and function is not Places.NTILE:
+    if values and function is not PlaceFunction.NTILE:
         values[0] = coerce(values[0], type_)
         values[1:2] = [coerce(value, BIGINT) for value in values[1:2]]
         values[2:] = [coerce(value, type_) for value in values[2:]]
-    return Use(keys, order, function, tuple(values), frame, type_)
+    return WindowUse(keys, order, function, tuple(values), frame, type_)
 
 
 def _check_frame(frame: Frame, order: Sort) -> None:
@@ -212,7 +220,7 @@ def _check_frame(frame: Frame, order: Sort) -> None:
     )
 
 
-def _rewritten(use: Use, above: Callable[[Expression], Expression]) -> Use:
+def _rewritten(use: WindowUse, above: Callable[[Expression], Expression]) -> WindowUse:
     return replace(
         use,
         keys=tuple(map(above, use.keys)),
@@ -221,7 +229,7 @@ def _rewritten(use: Use, above: Callable[[Expression], Expression]) -> Use:
     )
 
 
-def _item(use: Use, column: Attribute, columns: Mapping[Expression, int]) -> WindowItem:
+def _item(use: WindowUse, column: Attribute, columns: Mapping[Expression, int]) -> WindowItem:
     arguments = tuple(
         e if isinstance(e, Literal) and e not in use.columns else columns[e] for e in use.arguments
     )

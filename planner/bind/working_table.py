@@ -19,24 +19,24 @@ from planner.errors import Unsupported
 from planner.ir import (
     Aggregate,
     Distinct,
-    Filter,
     Fixpoint,
-    Join,
     JoinKind,
-    Operator,
     Project,
     RecursiveRef,
+    Relational,
+    Selection,
     SetKind,
     SetOp,
     SharedRef,
-    Unnest,
+    ThetaJoin,
+    UnnestLists,
 )
 from planner.positions import fail
 
 _HINT = "say what you mean by WITH MUTUALLY RECURSIVE: all rows so far, as a bag"
 
 
-def check_working_table(session: Session, name: str, cte: exp.CTE, value: Operator, variable: int) -> None:
+def check_working_table(session: Session, name: str, cte: exp.CTE, value: Relational, variable: int) -> None:
     """Unsupported if PostgreSQL takes the recursive query and would give it another meaning."""
     body = cte.this
     while isinstance(body, exp.Subquery):
@@ -64,7 +64,7 @@ def _has_places(body: exp.Union) -> bool:
     return any(body.args.get(part) for part in ("order", "limit", "offset"))
 
 
-def _step(value: Operator) -> Operator:
+def _step(value: Relational) -> Relational:
     """The part of a bound `base UNION [ALL] step` that recurs."""
     while isinstance(value, Distinct | Project):
         value = value.input
@@ -118,7 +118,7 @@ class _Additivity:
         self.as_set = as_set
         self.dependence = Dependence(session)
 
-    def holds(self, operator: Operator, variables: frozenset[int]) -> bool:
+    def holds(self, operator: Relational, variables: frozenset[int]) -> bool:
         if not self.dependence.of(operator, variables):
             return True
         if any(self.dependence.in_subquery(e, variables) for e in operator.expressions):
@@ -128,11 +128,11 @@ class _Additivity:
                 return True
             case SharedRef(number=number):
                 return self.holds(self.session.definitions[number], variables)
-            case Project(input=input) | Filter(input=input) | Unnest(input=input):
+            case Project(input=input) | Selection(input=input) | UnnestLists(input=input):
                 return self.holds(input, variables)
             case Distinct(input=input) | Aggregate(input=input, items=()):
                 return self.as_set and self.holds(input, variables)
-            case Join(kind=kind, left=left, right=right):
+            case ThetaJoin(kind=kind, left=left, right=right):
                 return self._join(kind, left, right, variables)
             case SetOp(kind=SetKind.UNION, left=left, right=right):
                 return self.holds(left, variables) and self.holds(right, variables)
@@ -142,7 +142,7 @@ class _Additivity:
             case _:
                 return False
 
-    def _join(self, kind: JoinKind, left: Operator, right: Operator, variables: frozenset[int]) -> bool:
+    def _join(self, kind: JoinKind, left: Relational, right: Relational, variables: frozenset[int]) -> bool:
         if self.dependence.of(right, variables):
             return (
                 kind is JoinKind.INNER

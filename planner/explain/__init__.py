@@ -18,12 +18,14 @@ from planner.explain.listing import Listing
 from planner.explain.listing_formats import FORMATS
 from planner.explain.relational import relational_listing
 from planner.explain.superstep_listing import supersteps_listing
-from planner.ir import Program
+from planner.ir import RelationalProgram
 
 STAGES = ("logical", "optimized", "dataflow", "supersteps")
 
 
-def explain(logical: Program, optimized: Program, plan: Node, stage: str, format: str) -> str:
+def explain(
+    logical: RelationalProgram, optimized: RelationalProgram, plan: Node, stage: str, format: str
+) -> str:
     """The text of one stage; InvalidQuery names a stage or format that there is not."""
     if stage not in STAGES:
         raise InvalidQuery(f"there is no stage {stage!r}", f"stages are {', '.join(STAGES)}")

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from engine.plan.nodes import Node, Source
 from engine.runtime.observation import Figures, Observed
 from planner.explain.engine_plan import node_names
-from planner.explain.listing import Listing, Step
+from planner.explain.listing import Listing, ListingStep
 
 MILLION = 1_000_000
 
@@ -24,7 +24,7 @@ def running_listing(plan: Node, operators: Sequence[Observed]) -> Listing:
     return Listing("analyze", steps, steps[-1].name)
 
 
-def _step(place: int, operator: Observed, names: Mapping[Node, str]) -> Step:
+def _step(place: int, operator: Observed, names: Mapping[Node, str]) -> ListingStep:
     details = []
     if isinstance(operator.key, tuple) and operator.key[0] == "arrange":
         details.append("by " + " ".join(f"#{column}" for column in operator.key[2]))
@@ -34,7 +34,9 @@ def _step(place: int, operator: Observed, names: Mapping[Node, str]) -> Step:
         details.append("shared with " + ", ".join(operator.shared))
     inputs = tuple(map(_name, operator.inputs))
     title = _title(operator, names)
-    return Step(_name(place), title, tuple(details), inputs, (), operator.depth, _shown(operator.figures))
+    return ListingStep(
+        _name(place), title, tuple(details), inputs, (), operator.depth, _shown(operator.figures)
+    )
 
 
 def _name(place: int) -> str:

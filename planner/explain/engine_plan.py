@@ -8,7 +8,7 @@ from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Unnest
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import (
-    Aggregate,
+    AggregateSpec,
     Concat,
     Constant,
     Filter,
@@ -26,7 +26,7 @@ from engine.plan.nodes import (
 )
 from engine.plan.window_functions import Window
 from planner.explain.list_texts import elements_text
-from planner.explain.listing import Listing, Step
+from planner.explain.listing import Listing, ListingStep
 from planner.explain.ordering import partition_details, top_details
 from planner.explain.path_texts import multijoin_text
 from planner.ir.scalar_text import ScalarText, literal_text
@@ -50,7 +50,7 @@ def node_names(plan: Node) -> dict[Node, str]:
 
 class _Walk:
     def __init__(self) -> None:
-        self.steps: list[Step] = []
+        self.steps: list[ListingStep] = []
         self.seen: dict[Node, str] = {}
 
     def visit(self, node: Node) -> str:
@@ -59,7 +59,7 @@ class _Walk:
             name = f"r{len(self.steps)}"
             title, details = _described(node, inputs)
             depth = max((_depth(variable) for variable in node.free), default=0)
-            self.steps.append(Step(name, title, tuple(details), inputs, node.schema.columns, depth))
+            self.steps.append(ListingStep(name, title, tuple(details), inputs, node.schema.columns, depth))
             self.seen[node] = name
         return self.seen[node]
 
@@ -140,5 +140,5 @@ def _recursive(node: Recursive, inputs: tuple[str, ...]) -> list[str]:
     return details
 
 
-def _aggregate(aggregate: Aggregate) -> str:
+def _aggregate(aggregate: AggregateSpec) -> str:
     return f"{aggregate} {aggregate.type}"

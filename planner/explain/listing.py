@@ -9,7 +9,7 @@ from engine.schema import Column
 
 
 @dataclass(frozen=True)
-class Step:
+class ListingStep:
     """One operator: its name in the listing, what it is, what it says beyond that (one line each), the steps
     that it reads, its columns, and the loops that it lies in (`depth`).
 
@@ -30,5 +30,5 @@ class Listing:
     """The steps of one stage of a plan; `result` names the one that is the answer."""
 
     stage: str
-    steps: tuple[Step, ...]
+    steps: tuple[ListingStep, ...]
     result: str

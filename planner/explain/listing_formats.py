@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 
-from planner.explain.listing import Listing, Step
+from planner.explain.listing import Listing, ListingStep
 
 
 def text(listing: Listing) -> str:
@@ -22,7 +22,7 @@ def text(listing: Listing) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _measured(step: Step) -> list[str]:
+def _measured(step: ListingStep) -> list[str]:
     """The figures of a step as a line, if it has any."""
     return [", ".join(f"{name} {value}" for name, value in step.figures.items())] if step.figures else []
 
@@ -36,7 +36,7 @@ def as_json(listing: Listing) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _node(step: Step) -> dict[str, object]:
+def _node(step: ListingStep) -> dict[str, object]:
     node: dict[str, object] = {
         "id": step.name,
         "operator": step.operator,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.plan.join_paths import Access, Bind, Check, Meet, Step, orders, paths
+from engine.plan.join_paths import Access, Bind, Meet, PathCheck, Step, orders, paths
 from engine.plan.multijoins import MultiJoin
 
 
@@ -30,7 +30,7 @@ def _step(step: Step, node: MultiJoin) -> str:
     match step:
         case Meet(access):
             return _access(access)
-        case Check(access):
+        case PathCheck(access):
             return f"if in {_access(access)}"
         case Bind(attribute, candidates):
             input, column = node.equalities[attribute][0]

@@ -12,31 +12,31 @@ from engine.plan.expressions import Literal
 from engine.plan.nodes import Function, OnLimit, Ordering
 from engine.schema import Column
 from planner.explain.list_texts import elements_text
-from planner.explain.listing import Listing, Step
+from planner.explain.listing import Listing, ListingStep
 from planner.explain.ordering import partition_details, top_details
 from planner.ir import (
     Aggregate,
     Attribute,
     Context,
     Distinct,
-    Elements,
-    Filter,
     Fixpoint,
-    General,
-    Join,
-    Operator,
+    GeneralAggregate,
+    Over,
     Prioritized,
-    Program,
     Project,
     RecursiveRef,
+    Relational,
+    RelationalProgram,
     Renaming,
-    Scan,
+    Selection,
     SetOp,
     SharedRef,
+    TableScan,
+    ThetaJoin,
     Top,
-    Unnest,
+    UnnestedList,
+    UnnestLists,
     Values,
-    Window,
     WindowItem,
     subqueries,
 )
@@ -44,19 +44,19 @@ from planner.ir.scalar_text import ScalarText, aggregate_text, literal_text
 from planner.ir.scalars import conjuncts
 
 
-def relational_listing(stage: str, program: Program) -> Listing:
+def relational_listing(stage: str, program: RelationalProgram) -> Listing:
     return _Walk(stage, program).listing()
 
 
 class _Walk:
     """Names steps and columns in the order in which the walk, inputs first, meets them."""
 
-    def __init__(self, stage: str, program: Program) -> None:
+    def __init__(self, stage: str, program: RelationalProgram) -> None:
         self.stage = stage
         self.program = program
-        self.steps: list[Step] = []
+        self.steps: list[ListingStep] = []
         self.seen: dict[int, str] = {}
-        self.kept: list[Operator] = []
+        self.kept: list[Relational] = []
         self.columns: dict[int, str] = {}
         self.variables: dict[int, str] = {}
         self.text = ScalarText(lambda id: self.columns.get(id, f"?{id}"), self._visit)
@@ -67,7 +67,7 @@ class _Walk:
         name = self._add("output", outputs, (root,), self.program.outputs)
         return Listing(self.stage, tuple(self.steps), name)
 
-    def _visit(self, operator: Operator) -> str:
+    def _visit(self, operator: Relational) -> str:
         """The step of an operator; the same object is one step."""
         if id(operator) in self.seen:
             return self.seen[id(operator)]
@@ -81,22 +81,22 @@ class _Walk:
         self.seen[id(operator)] = name
         return name
 
-    def _operator(self, operator: Operator) -> str:
+    def _operator(self, operator: Relational) -> str:
         inputs = tuple(self._visit(i) for i in operator.inputs)
-        if isinstance(operator, Join):
+        if isinstance(operator, ThetaJoin):
             self._ask(operator.expressions)
             if operator.mark is not None:
                 self._name([operator.mark])
-        elif isinstance(operator, Filter | Project | Prioritized):
+        elif isinstance(operator, Selection | Project | Prioritized):
             self._ask(operator.expressions)
         fresh = [c for c in operator.columns if c.id not in self.columns]
         self._name(fresh)
         title, details = self._described(operator)
         return self._add(title, details, inputs, operator.columns)
 
-    def _described(self, operator: Operator) -> tuple[str, list[str]]:
+    def _described(self, operator: Relational) -> tuple[str, list[str]]:
         match operator:
-            case Scan(name=name):
+            case TableScan(name=name):
                 return f"scan {name}", []
             case Values(rows=rows, columns=columns):
                 return "values", [
@@ -105,9 +105,9 @@ class _Walk:
                 ]
             case Project(items=items):
                 return "project", [self._assigned(a, self.text(e)) for a, e in items]
-            case Filter(predicate=predicate):
+            case Selection(predicate=predicate):
                 return "filter", [self.text(part) for part in conjuncts(predicate)]
-            case Join(kind=kind, condition=condition):
+            case ThetaJoin(kind=kind, condition=condition):
                 return f"{kind.value} join", [self.text(part) for part in conjuncts(condition)]
             case Aggregate(keys=keys, items=items):
                 by = ["by " + ", ".join(self.columns[key] for key in keys)] if keys else []
@@ -118,14 +118,14 @@ class _Walk:
                     )
                     for i in items
                 ]
-            case Window(keys=keys, order=order, ties=ties, items=items):
+            case Over(keys=keys, order=order, ties=ties, items=items):
                 where = partition_details(keys, order, map(Ordering, ties), self.columns.__getitem__)
                 return "window", where + [self._windowed(i) for i in items]
             case Distinct():
                 return "distinct", []
             case Top(keys=keys, order=order, limit=limit, offset=offset):
                 return "top", top_details(keys, order, limit, offset, self.columns.__getitem__)
-            case Unnest(lists=lists, place=place, outer=outer):
+            case UnnestLists(lists=lists, place=place, outer=outer):
                 made = [self._assigned(e.attribute, self._elements(e)) for e in lists]
                 made += [self._assigned(place, "place")] if place is not None else []
                 return f"unnest{' outer' if outer else ''}", made
@@ -145,14 +145,14 @@ class _Walk:
 
     def _windowed(self, item: WindowItem) -> str:
         given = [self.columns[a] if isinstance(a, int) else literal_text(a) for a in item.arguments]
-        if isinstance(item.function, General):
+        if isinstance(item.function, GeneralAggregate):
             return self._assigned(item.attribute, item.function.text(given, f" over {item.frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
         call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
         nulls = " ignore nulls" if item.ignores_nulls else ""
         return self._assigned(item.attribute, f"{call}{nulls} over {item.frame}")
 
-    def _elements(self, elements: Elements) -> str:
+    def _elements(self, elements: UnnestedList) -> str:
         return elements_text([self.columns[id] for id in elements.arguments], elements.exclusive)
 
     def _shared(self, reference: SharedRef) -> str:
@@ -204,5 +204,5 @@ class _Walk:
     ) -> str:
         name = f"r{len(self.steps)}"
         shown = tuple(Column(c.name, c.type, c.nullable) for c in columns)
-        self.steps.append(Step(name, operator, tuple(details), inputs, shown))
+        self.steps.append(ListingStep(name, operator, tuple(details), inputs, shown))
         return name

@@ -10,59 +10,68 @@ from collections.abc import Iterator
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.history import History
-from engine.operators.linear import Input, Select
+from engine.operators.linear import InputOperator, SelectOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.operator import Operator
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node, Source
 from engine.rendering import Renderer
 from engine.runtime.ends import put_view
 from engine.runtime.kept import every_operator
 from engine.state.dictionary import Dictionary
 from engine.supersteps.partition import partition_words
-from engine.supersteps.superstep_program import Begin, Check, Decide, FeedBack, Program, Run, Whole, compile
+from engine.supersteps.superstep_program import (
+    BeginLoop,
+    CheckLoop,
+    Decide,
+    FeedBack,
+    RunLevel,
+    SuperstepProgram,
+    WholeLoop,
+    compile,
+)
 from planner.explain.analyze import nodes_of
 from planner.explain.engine_plan import node_names
-from planner.explain.listing import Listing, Step
+from planner.explain.listing import Listing, ListingStep
 
 MAX_ROUNDS = 1
 """Of no consequence: nothing is run."""
 
 
 def supersteps_listing(plan: Node) -> Listing:
-    dataflow = Dataflow()
+    dataflow = RunningDataflow()
     renderer = Renderer(dataflow, Dictionary(), MAX_ROUNDS)
     put_view(dataflow, renderer, "view", plan)
     operators = dataflow.operators
-    changed = [operator for operator in operators.values() if isinstance(operator, Input)]
+    changed = [operator for operator in operators.values() if isinstance(operator, InputOperator)]
     program = compile(operators.values(), changed)
     steps = tuple(_Walk(node_names(plan), dataflow).steps(program))
     return Listing("supersteps", steps, steps[-1].name)
 
 
 class _Walk:
-    def __init__(self, nodes: dict[Node, str], dataflow: Dataflow) -> None:
+    def __init__(self, nodes: dict[Node, str], dataflow: RunningDataflow) -> None:
         paths = list(every_operator(dataflow.operators.items()))
         self._nodes = nodes
         self._keys = {operator: path[-1] for path, operator in paths}
         self._words = partition_words([operator for _, operator in paths], {})
 
-    def steps(self, program: Program) -> Iterator[Step]:
+    def steps(self, program: SuperstepProgram) -> Iterator[ListingStep]:
         depth = 0
         last: tuple[str, ...] = ()
         number = 0
         for instruction in program.instructions:
             match instruction:
-                case Run(operators=operators, sends=sends):
+                case RunLevel(operators=operators, sends=sends):
                     details = [*map(self._described, operators), *map(self._sent, sends)]
                     title = "superstep"
-                case Begin(loop=loop):
+                case BeginLoop(loop=loop):
                     title, details = f"loop {loop.name}", []
-                case Whole(loop=loop):
+                case WholeLoop(loop=loop):
                     title, details = f"loop {loop.name}, whole in each shard", []
                 case Decide():
                     title, details = "where little enters: the loop whole in one shard", []
-                case Check():
+                case CheckLoop():
                     title, details = "where nothing has happened in any shard: the next round, or out", []
                 case FeedBack():
                     title, details = "end of the round", []
@@ -73,19 +82,18 @@ class _Walk:
                 continue
             name = f"s{number}"
             number += 1
-            yield Step(name, title, tuple(details), last, (), depth)
+            yield ListingStep(name, title, tuple(details), last, (), depth)
             last = (name,)
-            depth += isinstance(instruction, Begin) - isinstance(instruction, FeedBack)
+            depth += isinstance(instruction, BeginLoop) - isinstance(instruction, FeedBack)
 
     def _described(self, operator: Operator) -> str:
-        if isinstance(operator, Arrangement | Leave | Select | Loop):
+        if isinstance(operator, Arrangement | Leave | SelectOperator | Loop):
             return ""
         key = self._keys.get(operator)
         if isinstance(key, Source):
             return f"read {key.name}, {self._name(operator)}"
         name = self._name(operator)
-        kind = type(operator).__name__
-        return f"{kind.lower()} {name}" if name else ""
+        return f"{operator.kind.lower()} {name}" if name else ""
 
     def _sent(self, arrangement: Arrangement) -> str:
         words = self._words[arrangement]

@@ -14,9 +14,9 @@ from planner.formats.format_functions import UNKNOWN
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.number_formats import grouped
 from planner.formats.read_formats import read
-from planner.formats.read_functions import READERS, Reader
+from planner.formats.read_functions import READERS, ReadFunction
 from planner.formats.write_formats import written
-from planner.formats.write_functions import CAST_AS_TEXT, WRITERS, Writer
+from planner.formats.write_functions import CAST_AS_TEXT, WRITERS, WriteFunction
 from planner.native.templates import whole
 from planner.positions import fail, position
 
@@ -75,7 +75,7 @@ _CAST = "write the text with casts and the functions of dates"
 
 
 def _written(
-    node: exp.Expression, writer: Writer, value: exp.Expression, form: exp.Expression
+    node: exp.Expression, writer: WriteFunction, value: exp.Expression, form: exp.Expression
 ) -> exp.Expression:
     literal = _constant(form)
     try:
@@ -85,7 +85,9 @@ def _written(
     return whole(written(parts, writer.source, writer.guard), value, kinds=writer.kinds)
 
 
-def _read(node: exp.Anonymous, reader: Reader, value: exp.Expression, form: exp.Expression) -> exp.Expression:
+def _read(
+    node: exp.Anonymous, reader: ReadFunction, value: exp.Expression, form: exp.Expression
+) -> exp.Expression:
     literal = _constant(form)
     seconds = reader.result == "SECONDS"
     try:

@@ -70,7 +70,7 @@ _DATE = frozenset({"year", "month", "day", "weekday"})
 
 
 @dataclass(frozen=True)
-class Rules:
+class ReadRules:
     """How a system reads: whether zeros may be left out (`free`; None is where the token has one letter),
     the least two-digit year of the 20th century, whether days and months default to 1, and whether what
     cannot be read is NULL. With `loose`, blanks may stand before anything, and whatever at the end."""
@@ -82,7 +82,7 @@ class Rules:
     loose: bool = False
 
 
-def read(parts: Sequence[Part], rules: Rules, result: str) -> str:
+def read(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
     """A moment of type `result` for the text `{0}`; the empty type is DATE or TIMESTAMP, by the parts.
 
     UnknownToken at a part that sets no field, or one that is set already, or for the whole format
@@ -110,7 +110,7 @@ def read(parts: Sequence[Part], rules: Rules, result: str) -> str:
     return f"list_transform([CAST({{0}} AS VARCHAR)], lambda x: {of_text})[1]"
 
 
-def _pattern(parts: Sequence[Part], rules: Rules) -> tuple[str, str, dict[str, str]]:
+def _pattern(parts: Sequence[Part], rules: ReadRules) -> tuple[str, str, dict[str, str]]:
     """The regular expression of the format; a wider one of texts that a loose system may read in a way of
     its own; and the kinds of field by the names of the groups, in order."""
     pattern, doubtful, fields = "", "", {}
@@ -139,7 +139,7 @@ def _pattern(parts: Sequence[Part], rules: Rules) -> tuple[str, str, dict[str, s
     return pattern + ("(?s:.*)" if rules.loose else ""), doubtful, fields
 
 
-def _moment(fields: Mapping[str, str], rules: Rules) -> str:
+def _moment(fields: Mapping[str, str], rules: ReadRules) -> str:
     """The moment as DuckDB writes moments."""
     year = "f.year" if "year" in fields else "'1970'"
     if fields.get("year") == "year2" or rules.loose:

@@ -7,44 +7,44 @@ from dataclasses import dataclass, replace
 
 from planner.formats import letters, oracle, percents, postgres
 from planner.formats.format_scanner import Scan
-from planner.formats.read_formats import Rules
+from planner.formats.read_formats import ReadRules
 
 
 @dataclass(frozen=True)
-class Reader:
+class ReadFunction:
     """A function that makes a moment of a text, the argument `value`; see `reading.read` for `result`."""
 
     scan: Scan
     system: str
-    rules: Rules
+    rules: ReadRules
     result: str = ""
     value: int = 0
     form: int = 1
 
 
-_AT_70 = Rules(pivot=70)
-_ORACLE_READS = Rules(defaults=False)
-_MYSQL_READS = Rules(pivot=70, defaults=False, nulls=True, loose=True)
-_JAVA = Rules(free=None)
-_SPARK_READS = Rules(free=None, pivot=100)
-_PERCENT_READS = Rules(pivot=69)
-_CLICKHOUSE_READS = Rules(free=False, pivot=70)
+_AT_70 = ReadRules(pivot=70)
+_ORACLE_READS = ReadRules(defaults=False)
+_MYSQL_READS = ReadRules(pivot=70, defaults=False, nulls=True, loose=True)
+_JAVA = ReadRules(free=None)
+_SPARK_READS = ReadRules(free=None, pivot=100)
+_PERCENT_READS = ReadRules(pivot=69)
+_CLICKHOUSE_READS = ReadRules(free=False, pivot=70)
 
 
-def _or_null(rules: Rules) -> Rules:
+def _or_null(rules: ReadRules) -> ReadRules:
     return replace(rules, nulls=True)
 
 
 def _readers(
-    scan: Scan, system: str, rules: Rules, results: Mapping[str, str], form: int = 1
-) -> dict[str, Reader]:
+    scan: Scan, system: str, rules: ReadRules, results: Mapping[str, str], form: int = 1
+) -> dict[str, ReadFunction]:
     return {
-        name: Reader(scan, system, rules, result, value=1 - form, form=form)
+        name: ReadFunction(scan, system, rules, result, value=1 - form, form=form)
         for name, result in results.items()
     }
 
 
-def _snowflake(prefix: str, rules: Rules) -> dict[str, Reader]:
+def _snowflake(prefix: str, rules: ReadRules) -> dict[str, ReadFunction]:
     names = {
         f"{prefix}TO_DATE": "DATE",
         **dict.fromkeys((f"{prefix}TO_TIMESTAMP", f"{prefix}TO_TIMESTAMP_NTZ"), "TIMESTAMP"),
@@ -74,12 +74,12 @@ _HIVE_READERS = _readers(
     {"UNIX_TIMESTAMP": "SECONDS", "TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"},
 )
 _TRINO_READERS = {
-    **_readers(percents.trino, "Trino", Rules(), {"DATE_PARSE": "TIMESTAMP"}),
+    **_readers(percents.trino, "Trino", ReadRules(), {"DATE_PARSE": "TIMESTAMP"}),
     **_readers(letters.joda, "Joda", _JAVA, {"PARSE_DATETIME": "TIMESTAMPTZ"}),
 }
 _CLICKHOUSE_READERS = {
     **_readers(
-        percents.clickhouse, "ClickHouse", Rules(free=False, pivot=70), {"PARSEDATETIME": "TIMESTAMP"}
+        percents.clickhouse, "ClickHouse", ReadRules(free=False, pivot=70), {"PARSEDATETIME": "TIMESTAMP"}
     ),
 }
 _BIGQUERY_READERS = {
@@ -92,10 +92,10 @@ _BIGQUERY_READERS = {
         percents.bigquery_datetime, "PARSE_TIMESTAMP", _PERCENT_READS, {"PARSE_TIMESTAMP": "TIMESTAMPTZ"}, 0
     ),
 }
-READERS: Mapping[str, Mapping[str, Reader]] = {
+READERS: Mapping[str, Mapping[str, ReadFunction]] = {
     "postgres": _readers(postgres.postgres, "PostgreSQL", _AT_70, _DATE_AND_INSTANT),
     "redshift": _readers(postgres.redshift, "Redshift", _AT_70, _DATE_AND_INSTANT),
-    "risingwave": _readers(postgres.risingwave, "RisingWave", Rules(free=False), _DATE_AND_INSTANT),
+    "risingwave": _readers(postgres.risingwave, "RisingWave", ReadRules(free=False), _DATE_AND_INSTANT),
     "oracle": _readers(oracle.oracle, "Oracle", _ORACLE_READS, {"TO_DATE": "", "TO_TIMESTAMP": "TIMESTAMP"}),
     "snowflake": {
         **_readers(oracle.snowflake, "Snowflake", _AT_70, {"DATE": "DATE"}),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.formats.read_formats import Rules
+from planner.formats.read_formats import ReadRules
 
 _SHORT_YEARS = {
     1: "%m/%d/%y",
@@ -36,4 +36,4 @@ OF_DATES: Mapping[int, str] = {
     **dict.fromkeys((20, 120), "%Y-%m-%d"),
 }
 """What the styles with a time write of a DATE."""
-READS = Rules(pivot=50, defaults=False)
+READS = ReadRules(pivot=50, defaults=False)

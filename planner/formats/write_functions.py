@@ -23,7 +23,7 @@ _INTEGERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
 
 
 @dataclass(frozen=True)
-class Writer:
+class WriteFunction:
     """A function that makes text of a moment: `{0}` of `source` is its argument `value`, one of `kinds`."""
 
     scan: Scan
@@ -35,8 +35,8 @@ class Writer:
     form: int = 1
 
 
-def _writers(scan: Scan, system: str, *names: str, **options: object) -> dict[str, Writer]:
-    return dict.fromkeys(names, Writer(scan, system, **options))  # type: ignore[arg-type]
+def _writers(scan: Scan, system: str, *names: str, **options: object) -> dict[str, WriteFunction]:
+    return dict.fromkeys(names, WriteFunction(scan, system, **options))  # type: ignore[arg-type]
 
 
 _POSTGRES = _writers(postgres.postgres, "PostgreSQL", "TO_CHAR", guard=FINITE)
@@ -76,7 +76,7 @@ _BIGQUERY = {
 _SQLITE = _writers(percents.sqlite, "SQLite", "STRFTIME", kinds=_OR_TEXT, value=1, form=0)
 _TSQL = _writers(letters.dotnet, "FORMAT", "FORMAT")
 
-WRITERS: Mapping[str, Mapping[str, Writer]] = {
+WRITERS: Mapping[str, Mapping[str, WriteFunction]] = {
     "postgres": _POSTGRES,
     "redshift": _REDSHIFT,
     "materialize": _MATERIALIZE,
@@ -95,4 +95,4 @@ WRITERS: Mapping[str, Mapping[str, Writer]] = {
     "drill": _writers(letters.joda, "Joda", "TO_CHAR"),
 }
 """By dialect and name in upper case."""
-CAST_AS_TEXT = Writer(oracle.bigquery, "CAST ... FORMAT")
+CAST_AS_TEXT = WriteFunction(oracle.bigquery, "CAST ... FORMAT")

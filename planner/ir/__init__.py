@@ -9,7 +9,7 @@ Scalar expressions are the engine's, and three that hold a query: `Exists`, `Som
 `ScalarSubquery`. The decorrelation pass removes them and every `free` reference. `Now` and `Reached` are
 about the time of the epoch.
 
-A `Program` is a root over numbered definitions, which `SharedRef` refers to: a query that is
+A `RelationalProgram` is a root over numbered definitions, which `SharedRef` refers to: a query that is
 used more than once is planned once. A definition may refer to earlier ones only.
 
 Operators are checked when they are built. Nothing here knows SQL text or the engine's plans.
@@ -19,7 +19,7 @@ from planner.ir.aggregates import (
     AggregateFunction,
     AggregateItem,
     First,
-    General,
+    GeneralAggregate,
     name_of,
     nothing_of,
 )
@@ -27,13 +27,13 @@ from planner.ir.algebra import (
     UNIT,
     Aggregate,
     Distinct,
-    Filter,
-    Join,
     JoinKind,
     Project,
-    Scan,
+    Selection,
     SetKind,
     SetOp,
+    TableScan,
+    ThetaJoin,
     Values,
     padded,
 )
@@ -43,8 +43,8 @@ from planner.ir.core import (
     Expression,
     Item,
     Now,
-    Operator,
     Reached,
+    Relational,
     Renaming,
     ScalarSubquery,
     Some,
@@ -54,9 +54,17 @@ from planner.ir.core import (
     subqueries,
 )
 from planner.ir.orders import Top
-from planner.ir.programs import Binding, Context, Fixpoint, Prioritized, Program, RecursiveRef, SharedRef
-from planner.ir.unnested import Elements, Unnest
-from planner.ir.window_items import Edge, Frame, Places, Side, Unit, Window, WindowItem
+from planner.ir.programs import (
+    Context,
+    Fixpoint,
+    Prioritized,
+    RecursiveBinding,
+    RecursiveRef,
+    RelationalProgram,
+    SharedRef,
+)
+from planner.ir.unnested import UnnestedList, UnnestLists
+from planner.ir.window_items import Edge, Frame, FrameSide, Over, PlaceFunction, Unit, WindowItem
 
 __all__ = [
     "UNIT",
@@ -64,43 +72,43 @@ __all__ = [
     "AggregateFunction",
     "AggregateItem",
     "Attribute",
-    "Binding",
     "Context",
     "Distinct",
     "Edge",
-    "Elements",
     "Exists",
     "Expression",
-    "Filter",
     "First",
     "Fixpoint",
     "Frame",
-    "General",
+    "FrameSide",
+    "GeneralAggregate",
     "Item",
-    "Join",
     "JoinKind",
     "Now",
-    "Operator",
-    "Places",
+    "Over",
+    "PlaceFunction",
     "Prioritized",
-    "Program",
     "Project",
     "Reached",
+    "RecursiveBinding",
     "RecursiveRef",
+    "Relational",
+    "RelationalProgram",
     "Renaming",
     "ScalarSubquery",
-    "Scan",
+    "Selection",
     "SetKind",
     "SetOp",
     "SharedRef",
-    "Side",
     "Some",
     "Subquery",
+    "TableScan",
+    "ThetaJoin",
     "Top",
     "Unit",
-    "Unnest",
+    "UnnestLists",
+    "UnnestedList",
     "Values",
-    "Window",
     "WindowItem",
     "children",
     "name_of",

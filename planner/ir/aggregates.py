@@ -1,7 +1,7 @@
 """Aggregates: functions of a group, in the three classes in which they are maintained.
 
 A `Function` of the engine's is accumulated, or read off the front of an ordered trace. A `First` is read
-off such a trace too. A `General` one is asked of DuckDB over the whole group whenever that changes.
+off such a trace too. A `GeneralAggregate` one is asked of DuckDB over the whole group whenever that changes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class First:
 
 
 @dataclass(frozen=True)
-class General:
+class GeneralAggregate:
     """`template` is in DuckDB's SQL, with places `{0}`, `{1}`, ... for the arguments, and `{over}` behind
     each aggregate, where OVER may follow; `nothing` is the value for no rows."""
 
@@ -44,7 +44,7 @@ class General:
         return _PLACE.sub(lambda place: places[place[1]], self.template)
 
 
-AggregateFunction = Function | First | General
+AggregateFunction = Function | First | GeneralAggregate
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def nothing_of(function: AggregateFunction) -> float | None:
     match function:
         case Function.COUNT:
             return 0
-        case General(nothing=nothing):
+        case GeneralAggregate(nothing=nothing):
             return nothing
         case _:
             return None

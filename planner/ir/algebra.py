@@ -9,11 +9,11 @@ from functools import cached_property
 from engine.errors import PlanError
 from engine.plan.nodes import Node
 from planner.ir.aggregates import AggregateItem
-from planner.ir.core import Attribute, Expression, Item, Operator
+from planner.ir.core import Attribute, Expression, Item, Relational
 
 
 @dataclass(frozen=True)
-class Scan(Operator):
+class TableScan(Relational):
     """Some columns of a table or view: `columns[i]` is position `positions[i]` of `plan`. `rows` is how many
     rows it had when the query was planned, if that is known."""
 
@@ -26,7 +26,7 @@ class Scan(Operator):
 
 
 @dataclass(frozen=True)
-class Values(Operator):
+class Values(Relational):
     """Constant rows, values as `engine.plan.expressions.Literal` takes them. No columns and one row is
     what a query without FROM reads."""
 
@@ -38,14 +38,14 @@ UNIT = Values((), ((),))
 
 
 @dataclass(frozen=True)
-class Project(Operator):
+class Project(Relational):
     """Each row becomes the values of the items."""
 
-    input: Operator
+    input: Relational
     items: tuple[Item, ...]
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @cached_property
@@ -63,14 +63,14 @@ class Project(Operator):
 
 
 @dataclass(frozen=True)
-class Filter(Operator):
+class Selection(Relational):
     """The rows for which `predicate` is true."""
 
-    input: Operator
+    input: Relational
     predicate: Expression
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @property
@@ -94,7 +94,7 @@ class JoinKind(enum.Enum):
 
 
 @dataclass(frozen=True)
-class Join(Operator):
+class ThetaJoin(Relational):
     """Pairs of rows for which `condition` is true. (A right join is a left join turned round.)
 
     An inner or left join is *lateral* if its right side refers to columns of its left; the
@@ -102,8 +102,8 @@ class Join(Operator):
     """
 
     kind: JoinKind
-    left: Operator
-    right: Operator
+    left: Relational
+    right: Relational
     condition: Expression
     mark: Attribute | None = None
 
@@ -112,7 +112,7 @@ class Join(Operator):
             raise PlanError("a mark join, and no other, has a mark")
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.left, self.right)
 
     @property
@@ -144,15 +144,15 @@ def padded(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
 
 
 @dataclass(frozen=True)
-class Aggregate(Operator):
+class Aggregate(Relational):
     """One row a group of equal `keys` (NULL is equal to NULL); with no keys, always exactly one row."""
 
-    input: Operator
+    input: Relational
     keys: tuple[int, ...]
     items: tuple[AggregateItem, ...]
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @cached_property
@@ -161,13 +161,13 @@ class Aggregate(Operator):
 
 
 @dataclass(frozen=True)
-class Distinct(Operator):
+class Distinct(Relational):
     """Every row once; NULL is equal to NULL."""
 
-    input: Operator
+    input: Relational
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @property
@@ -184,12 +184,12 @@ class SetKind(enum.Enum):
 
 
 @dataclass(frozen=True)
-class SetOp(Operator):
+class SetOp(Relational):
     """Rows of the left, their columns numbered `lefts` in order, with rows of the right, `rights`."""
 
     kind: SetKind
-    left: Operator
-    right: Operator
+    left: Relational
+    right: Relational
     columns: tuple[Attribute, ...]
     lefts: tuple[int, ...]
     rights: tuple[int, ...]
@@ -201,5 +201,5 @@ class SetOp(Operator):
                 raise PlanError(f"column {attribute.name} of {self.kind.value} has several types")
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.left, self.right)

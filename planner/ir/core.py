@@ -24,13 +24,13 @@ class Attribute:
         return ColumnRef(self.id, self.type)
 
 
-class Operator:
+class Relational:
     """A bag of rows. `columns` are what an operator above may refer to; their order has no meaning."""
 
     columns: tuple[Attribute, ...]
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return ()
 
     @property
@@ -68,7 +68,7 @@ class Operator:
 class Exists:
     """Whether the query has a row."""
 
-    query: Operator
+    query: Relational
     type: Type = BOOLEAN
 
 
@@ -78,7 +78,7 @@ class Some:
     some row, else false."""
 
     predicate: Expression
-    query: Operator
+    query: Relational
     type: Type = BOOLEAN
 
 
@@ -86,7 +86,7 @@ class Some:
 class ScalarSubquery:
     """The one value of the query's one row in column `column`; NULL without a row, an error with more."""
 
-    query: Operator
+    query: Relational
     column: int
     type: Type
 

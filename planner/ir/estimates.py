@@ -17,15 +17,15 @@ from planner.ir import (
     Context,
     Distinct,
     Expression,
-    Filter,
     Fixpoint,
-    Join,
     JoinKind,
-    Operator,
     RecursiveRef,
-    Scan,
+    Relational,
+    Selection,
     SetKind,
     SetOp,
+    TableScan,
+    ThetaJoin,
     Top,
     Values,
 )
@@ -57,23 +57,23 @@ class Size:
         return Size(self.rows * part, self.whole)
 
 
-def size_of(operator: Operator) -> Size:
+def size_of(operator: Relational) -> Size:
     """The size of an operator's rows."""
     match operator:
-        case Scan(rows=rows, key=key):
+        case TableScan(rows=rows, key=key):
             guess = KEYLESS if key is None else KEYED * WIDE_KEY ** (len(key) - 1)
             return _whole(guess if rows is None else rows)
         case Values(rows=rows):
             return _whole(len(rows))
         case RecursiveRef():
             return _whole(RECURSIVE)
-        case Filter(input=input, predicate=predicate):
+        case Selection(input=input, predicate=predicate):
             return size_of(input).filtered(selectivity(predicate))
         case Aggregate(keys=keys, input=input):
             return _grouped(size_of(input)) if keys else _whole(1)
         case Distinct(input=input) | Context(input=input):
             return size_of(input) if unique_keys(input) else _grouped(size_of(input))
-        case Join():
+        case ThetaJoin():
             return _join(operator)
         case SetOp(kind=kind, left=left, right=right):
             sides = size_of(left), size_of(right)
@@ -119,7 +119,7 @@ def _part(part: Expression) -> float:
             return _OTHER
 
 
-def _join(join: Join) -> Size:
+def _join(join: ThetaJoin) -> Size:
     left, right = size_of(join.left), size_of(join.right)
     if join.kind in (JoinKind.SEMI, JoinKind.ANTI):
         return left.filtered(min(_MATCHED, right.part) if join.kind is JoinKind.SEMI else _MATCHED)

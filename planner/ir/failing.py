@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from engine.errors import EngineError
 from engine.plan.expressions import Call, Cast, Foreign, Literal
-from engine.scalar.program import Program
+from engine.scalar.program import ScalarProgram
 from engine.schema import INTERVAL
 from engine.state.dictionary import Dictionary
 from planner.errors import InvalidQuery, TypeMismatch
@@ -66,7 +66,7 @@ def _is_short(expression: Expression) -> bool:
 @lru_cache(maxsize=1024)
 def _failure(expression: Expression) -> str | None:
     try:
-        program = Program((expression,), Dictionary())  # type: ignore[arg-type]
+        program = ScalarProgram((expression,), Dictionary())  # type: ignore[arg-type]
         _, failures = program(np.empty((0, 1), np.int64))
     except EngineError:
         return None  # no constant that the engine can have: whoever lowers it says why

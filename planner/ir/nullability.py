@@ -9,40 +9,40 @@ from planner.ir import (
     Attribute,
     Distinct,
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
     Project,
+    Relational,
+    Selection,
+    ThetaJoin,
     Top,
-    Unnest,
-    Window,
+    UnnestLists,
 )
 from planner.ir.scalars import may_be_null, not_null_ids
 
 Columns = Mapping[int, Attribute]
 
 
-def known_columns(operator: Operator) -> Columns:
+def known_columns(operator: Relational) -> Columns:
     """The columns of the operator by number, with the best that is known of their nullability."""
     match operator:
-        case Filter(input=input, predicate=predicate):
+        case Selection(input=input, predicate=predicate):
             return _held(known_columns(input), predicate)
         case Distinct(input=input) | Prioritized(input=input) | Top(input=input):
             return known_columns(input)
-        case Window(input=input, items=items):
+        case Over(input=input, items=items):
             return {**known_columns(input), **{item.attribute.id: item.attribute for item in items}}
-        case Unnest(input=input):
+        case UnnestLists(input=input):
             return {**{column.id: column for column in operator.columns}, **known_columns(input)}
         case Project(input=input, items=items):
             below = known_columns(input)
             return {a.id: replace(a, nullable=a.nullable and may_be_null(e, below)) for a, e in items}
-        case Join(kind=JoinKind.INNER, left=left, right=right, condition=condition):
+        case ThetaJoin(kind=JoinKind.INNER, left=left, right=right, condition=condition):
             return _held({**known_columns(left), **known_columns(right)}, condition)
-        case Join(kind=JoinKind.SEMI, left=left, condition=condition):
+        case ThetaJoin(kind=JoinKind.SEMI, left=left, condition=condition):
             return _held(known_columns(left), condition)
-        case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
+        case ThetaJoin(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
             return {**{column.id: column for column in operator.columns}, **known_columns(left)}
         case _:
             return {column.id: column for column in operator.columns}

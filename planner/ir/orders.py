@@ -5,23 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.plan.nodes import Ordering
-from planner.ir.core import Attribute, Operator
+from planner.ir.core import Attribute, Relational
 
 
 @dataclass(frozen=True)
-class Top(Operator):
+class Top(Relational):
     """The rows with the places offset < p ≤ offset + limit in each group of equal `keys`; without a limit
     all with p > offset. `order` is over columns of the input, known by number; rows that are alike in all of
     it may differ in no column that anything above needs."""
 
-    input: Operator
+    input: Relational
     keys: tuple[int, ...]
     order: tuple[Ordering, ...]
     limit: int | None
     offset: int = 0
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @property

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from engine.errors import PlanError
 from engine.plan.nodes import OnLimit
-from planner.ir.core import Attribute, Expression, Operator, Renaming
+from planner.ir.core import Attribute, Expression, Relational, Renaming
 
 
 @dataclass(frozen=True)
-class SharedRef(Operator):
+class SharedRef(Relational):
     """The rows of definition `number` of the program; each column a new name of one of its columns."""
 
     number: int
@@ -23,16 +23,16 @@ class SharedRef(Operator):
 
 
 @dataclass(frozen=True)
-class Context(Operator):
+class Context(Relational):
     """The distinct values of some columns of `input`, under new numbers: what a correlated query is planned
     against. Everything above a context, up to the join that brings its rows back, is computed apart for each
     of its rows, so that rows too many in it change nothing."""
 
-    input: Operator
+    input: Relational
     renaming: Renaming
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @cached_property
@@ -41,24 +41,24 @@ class Context(Operator):
 
 
 @dataclass(frozen=True)
-class Binding:
+class RecursiveBinding:
     """A recursive name: variable `variable` is `value`, its columns in the order of `outputs`."""
 
     variable: int
     name: str
-    value: Operator
+    value: Relational
     outputs: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Fixpoint(Operator):
+class Fixpoint(Relational):
     """The fixed point of the bindings, from empty; of it, binding `result` with its columns renamed.
 
     In a round a binding is computed from the round before, and from those of the bindings before it that it
     reads as they are in the same round: so a round has no cycle.
     """
 
-    bindings: tuple[Binding, ...]
+    bindings: tuple[RecursiveBinding, ...]
     result: int
     columns: tuple[Attribute, ...]
     limit: int | None = None
@@ -72,7 +72,7 @@ class Fixpoint(Operator):
             later -= {binding.variable}
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return tuple(binding.value for binding in self.bindings)
 
     @property
@@ -85,7 +85,7 @@ class Fixpoint(Operator):
 
 
 @dataclass(frozen=True)
-class RecursiveRef(Operator):
+class RecursiveRef(Relational):
     """A binding's rows: `columns[i]` is output `positions[i]` of variable `variable`.
 
     They are those of the round before; if it `is_current`, those of the same round, which the binding, as it
@@ -104,16 +104,16 @@ class RecursiveRef(Operator):
 
 
 @dataclass(frozen=True)
-class Prioritized(Operator):
+class Prioritized(Relational):
     """The rows of `input`, which does not recur, in the recursion around it: each from round `round` on. The
     recursion is that of variable `variable`."""
 
-    input: Operator
+    input: Relational
     round: Expression
     variable: int
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @property
@@ -126,9 +126,9 @@ class Prioritized(Operator):
 
 
 @dataclass(frozen=True)
-class Program:
+class RelationalProgram:
     """A query: `root` over `definitions`; `outputs` number the columns that the user asked for, in order."""
 
-    definitions: tuple[Operator, ...]
-    root: Operator
+    definitions: tuple[Relational, ...]
+    root: Relational
     outputs: tuple[Attribute, ...]

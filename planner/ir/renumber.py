@@ -13,25 +13,25 @@ from planner.ir import (
     Exists,
     Expression,
     Fixpoint,
-    Join,
-    Operator,
+    Over,
     Project,
     RecursiveRef,
+    Relational,
     ScalarSubquery,
-    Scan,
     SetOp,
     SharedRef,
     Some,
+    TableScan,
+    ThetaJoin,
     Top,
-    Unnest,
+    UnnestLists,
     Values,
-    Window,
 )
 from planner.ir.rewrite import with_expressions, with_inputs
 from planner.ir.scalars import rewrite
 
 
-def renumbered(operator: Operator, number: Callable[[], int]) -> tuple[Operator, dict[int, int]]:
+def renumbered(operator: Relational, number: Callable[[], int]) -> tuple[Relational, dict[int, int]]:
     """The copy, and its columns' new numbers by the old ones. Variables of recursions keep their numbers:
     the copies are scopes beside each other."""
     copier = _Copier(number)
@@ -43,11 +43,11 @@ class _Copier:
         self.number = number
         self.names: dict[int, int] = {}
 
-    def operator(self, old: Operator) -> Operator:
+    def operator(self, old: Relational) -> Relational:
         inputs = tuple(self.operator(i) for i in old.inputs)
         if isinstance(old, SetOp):
             return self._set_operation(old, *inputs)
-        if isinstance(old, Window):
+        if isinstance(old, Over):
             return self._window(old, *inputs)
         below = with_inputs(old, inputs)
         if below.expressions:
@@ -80,27 +80,27 @@ class _Copier:
     def _columns(self, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
         return tuple(self._new(column) for column in columns)
 
-    def _set_operation(self, old: SetOp, left: Operator, right: Operator) -> SetOp:
+    def _set_operation(self, old: SetOp, left: Relational, right: Relational) -> SetOp:
         lefts, rights = (tuple(map(self._id, ids)) for ids in (old.lefts, old.rights))
         return SetOp(old.kind, left, right, self._columns(old.columns), lefts, rights)
 
-    def _window(self, window: Window, input: Operator) -> Window:
+    def _window(self, window: Over, input: Relational) -> Over:
         items = []
         for item in window.items:
             arguments = tuple(self._id(a) if isinstance(a, int) else a for a in item.arguments)
             items.append(replace(item, attribute=self._new(item.attribute), arguments=arguments))
         order = tuple(ordering._replace(column=self._id(ordering.column)) for ordering in window.order)
         keys, ties = (tuple(map(self._id, ids)) for ids in (window.keys, window.ties))
-        return Window(input, keys, order, ties, tuple(items))
+        return Over(input, keys, order, ties, tuple(items))
 
-    def _own(self, operator: Operator) -> Operator:
+    def _own(self, operator: Relational) -> Relational:
         """The numbers that the operator itself brings forth, or refers to outside its expressions."""
         match operator:
-            case Scan() | Values() | RecursiveRef():
+            case TableScan() | Values() | RecursiveRef():
                 return replace(operator, columns=self._columns(operator.columns))
             case Project(input=input, items=items):
                 return Project(input, tuple((self._new(attribute), e) for attribute, e in items))
-            case Join(mark=mark) if mark is not None:
+            case ThetaJoin(mark=mark) if mark is not None:
                 return replace(operator, mark=self._new(mark))
             case Aggregate(input=input, keys=keys, items=items):
                 new = tuple(
@@ -115,7 +115,7 @@ class _Copier:
             case Top(keys=keys, order=order):
                 placed = tuple(o._replace(column=self._id(o.column)) for o in order)
                 return replace(operator, keys=tuple(map(self._id, keys)), order=placed)
-            case Unnest(lists=lists, place=place):
+            case UnnestLists(lists=lists, place=place):
                 elements = tuple(
                     replace(e, attribute=self._new(e.attribute), arguments=tuple(map(self._id, e.arguments)))
                     for e in lists

@@ -12,42 +12,42 @@ from planner.ir import (
     Distinct,
     Exists,
     Expression,
-    Filter,
     Fixpoint,
-    Join,
-    Operator,
+    Over,
     Prioritized,
     Project,
+    Relational,
     Renaming,
     ScalarSubquery,
+    Selection,
     SetOp,
     Some,
     Subquery,
+    ThetaJoin,
     Top,
-    Unnest,
-    Window,
+    UnnestLists,
 )
 from planner.ir.scalars import rewrite, with_children
 
 
-def with_inputs(operator: Operator, inputs: tuple[Operator, ...]) -> Operator:
+def with_inputs(operator: Relational, inputs: tuple[Relational, ...]) -> Relational:
     """The same operator over other inputs, in the order of `inputs`; itself if they are the ones it has."""
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
     match operator:
         case (
             Project()
-            | Filter()
+            | Selection()
             | Aggregate()
             | Distinct()
             | Context()
             | Prioritized()
             | Top()
-            | Unnest()
-            | Window()
+            | UnnestLists()
+            | Over()
         ):
             return replace(operator, input=inputs[0])
-        case Join() | SetOp():
+        case ThetaJoin() | SetOp():
             return replace(operator, left=inputs[0], right=inputs[1])
         case Fixpoint(bindings=bindings):
             new = tuple(replace(b, value=value) for b, value in zip(bindings, inputs, strict=True))
@@ -56,15 +56,15 @@ def with_inputs(operator: Operator, inputs: tuple[Operator, ...]) -> Operator:
             return operator
 
 
-def with_expressions(operator: Operator, expressions: tuple[Expression, ...]) -> Operator:
+def with_expressions(operator: Relational, expressions: tuple[Expression, ...]) -> Relational:
     """The same operator with other expressions, in the order of `expressions`."""
     match operator:
         case Project(input=input, items=items):
             attributes = (attribute for attribute, _ in items)
             return Project(input, tuple(zip(attributes, expressions, strict=True)))
-        case Filter(input=input):
-            return Filter(input, expressions[0])
-        case Join():
+        case Selection(input=input):
+            return Selection(input, expressions[0])
+        case ThetaJoin():
             return replace(operator, condition=expressions[0])
         case Prioritized():
             return replace(operator, round=expressions[0])
@@ -75,7 +75,7 @@ def with_expressions(operator: Operator, expressions: tuple[Expression, ...]) ->
 Change = Callable[[Expression], Expression | None]
 
 
-def map_expressions(operator: Operator, change: Change) -> Operator:
+def map_expressions(operator: Relational, change: Change) -> Relational:
     """`change`, as `scalars.rewrite` takes it, on all expressions at and below, those of subqueries too."""
     below = with_inputs(operator, tuple(map_expressions(i, change) for i in operator.inputs))
     if not below.expressions:

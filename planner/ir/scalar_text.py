@@ -12,10 +12,10 @@ from planner.ir import (
     Exists,
     Expression,
     First,
-    General,
+    GeneralAggregate,
     Now,
-    Operator,
     Reached,
+    Relational,
     ScalarSubquery,
     Some,
 )
@@ -49,7 +49,7 @@ _ATOM = 9
 def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
     """An aggregate of the columns that its arguments are called."""
     match item.function:
-        case General():
+        case GeneralAggregate():
             return item.function.text(columns)
         case First(name=name, order=order):
             value, *others = columns
@@ -63,7 +63,9 @@ def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
 class ScalarText:
     """Writes expressions; `column` names a column by its number, `query` the step of a subquery."""
 
-    def __init__(self, column: Callable[[int], str], query: Callable[[Operator], str] | None = None) -> None:
+    def __init__(
+        self, column: Callable[[int], str], query: Callable[[Relational], str] | None = None
+    ) -> None:
         self.column = column
         self.query = query or (lambda operator: type(operator).__name__)
 

@@ -6,12 +6,12 @@ Different operators may have the same text, equal ones have.
 
 from __future__ import annotations
 
-from planner.ir import Aggregate, Filter, Join, Operator, Project, Scan, Values
+from planner.ir import Aggregate, Project, Relational, Selection, TableScan, ThetaJoin, Values
 from planner.ir.scalar_text import ScalarText, aggregate_text
 from planner.ir.scalars import conjuncts
 
 
-def signature(operator: Operator) -> str:
+def signature(operator: Relational) -> str:
     """Scans by relation and position, operators by kind and inputs, their expressions over those."""
     return _Signature().of(operator)
 
@@ -22,18 +22,18 @@ class _Signature:
         self.count = 0
         self.text = ScalarText(lambda id: self.names.get(id, "?"))
 
-    def of(self, operator: Operator) -> str:
+    def of(self, operator: Relational) -> str:
         inputs = ", ".join(self.of(i) for i in operator.inputs)
         written = [self.text(e) for e in operator.expressions]
         self._name(operator)
         match operator:
-            case Scan(name=name):
+            case TableScan(name=name):
                 return name
             case Values(rows=rows):
                 written = [repr(row) for row in rows]
-            case Filter(predicate=predicate):
+            case Selection(predicate=predicate):
                 written = sorted(self.text(part) for part in conjuncts(predicate))
-            case Join(kind=kind, condition=condition):
+            case ThetaJoin(kind=kind, condition=condition):
                 written = [kind.value, *sorted(self.text(part) for part in conjuncts(condition))]
             case Project():
                 written.sort()
@@ -44,9 +44,9 @@ class _Signature:
                 )
         return f"{type(operator).__name__}({'; '.join((inputs, *written))})"
 
-    def _name(self, operator: Operator) -> None:
+    def _name(self, operator: Relational) -> None:
         """Names for the columns that the operator brings forth."""
         self.count += 1
-        places = operator.positions if isinstance(operator, Scan) else range(len(operator.columns))
+        places = operator.positions if isinstance(operator, TableScan) else range(len(operator.columns))
         for column, place in zip(operator.columns, places, strict=True):
             self.names.setdefault(column.id, f"{self.count}.{place}")

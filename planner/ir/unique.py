@@ -14,18 +14,18 @@ from planner.ir import (
     Context,
     Distinct,
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
     Project,
-    Scan,
+    Relational,
+    Selection,
     SetKind,
     SetOp,
+    TableScan,
+    ThetaJoin,
     Top,
     Values,
-    Window,
 )
 from planner.ir.conditions import equality_of
 from planner.ir.scalars import conjuncts
@@ -35,7 +35,7 @@ MOST = 4
 """Of more keys than these only the smallest are kept."""
 
 
-def unique_keys(operator: Operator) -> tuple[Ids, ...]:
+def unique_keys(operator: Relational) -> tuple[Ids, ...]:
     """The keys of an operator, the smallest first; none of them holds another."""
     return _least(_keys(operator))
 
@@ -60,17 +60,17 @@ def equated(condition: Expression, left: Ids, right: Ids) -> tuple[Ids, Ids]:
     return lefts, frozenset(e.index for _, e in pairs if isinstance(e, ColumnRef))
 
 
-def _keys(operator: Operator) -> Iterable[Ids]:
+def _keys(operator: Relational) -> Iterable[Ids]:
     match operator:
-        case Scan(key=key, columns=columns, positions=positions) if key is not None:
+        case TableScan(key=key, columns=columns, positions=positions) if key is not None:
             ids = {position: column.id for column, position in zip(columns, positions, strict=True)}
             return [frozenset(ids[p] for p in key)] if ids.keys() >= set(key) else []
         case Values(rows=rows) if len(rows) <= 1:
             return [frozenset()]
-        case Filter(input=input, predicate=predicate):
+        case Selection(input=input, predicate=predicate):
             constant = frozenset(_constants(predicate))
             return [key - constant for key in unique_keys(input)]
-        case Prioritized(input=input) | Window(input=input):
+        case Prioritized(input=input) | Over(input=input):
             return unique_keys(input)
         case Top(input=input, keys=keys):
             return [*unique_keys(input), *([frozenset(keys)] if operator.has_one else [])]
@@ -83,10 +83,12 @@ def _keys(operator: Operator) -> Iterable[Ids]:
             return [operator.ids]
         case Aggregate(keys=keys):
             return [frozenset(keys)]
-        case Join(kind=JoinKind.INNER | JoinKind.LEFT as kind, left=left, right=right, condition=condition):
+        case ThetaJoin(
+            kind=JoinKind.INNER | JoinKind.LEFT as kind, left=left, right=right, condition=condition
+        ):
             sides = unique_keys(left), unique_keys(right)
             return _joined(*sides, *equated(condition, left.ids, right.ids), kind is JoinKind.LEFT)
-        case Join(kind=JoinKind.SEMI | JoinKind.ANTI | JoinKind.MARK, left=left):
+        case ThetaJoin(kind=JoinKind.SEMI | JoinKind.ANTI | JoinKind.MARK, left=left):
             return unique_keys(left)
         case SetOp(kind=SetKind.EXCEPT | SetKind.INTERSECT, left=left, columns=columns, lefts=lefts):
             names = {id: column.id for column, id in zip(columns, lefts, strict=True)}

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from planner.ir.core import Attribute, Operator
+from planner.ir.core import Attribute, Relational
 
 
 @dataclass(frozen=True)
-class Elements:
+class UnnestedList:
     """The elements of a list, as column `attribute`: of the array that is the one argument, or of the series
     of numbers start, stop, step. Arguments are columns of the input, known by number."""
 
@@ -19,17 +19,17 @@ class Elements:
 
 
 @dataclass(frozen=True)
-class Unnest(Operator):
+class UnnestLists(Relational):
     """Each row once for every place in its lists, NULL where one of them has ended; `place` is the place,
     from 1. With `outer` a row whose lists are all empty stays, with NULLs."""
 
-    input: Operator
-    lists: tuple[Elements, ...]
+    input: Relational
+    lists: tuple[UnnestedList, ...]
     place: Attribute | None = None
     outer: bool = False
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @property

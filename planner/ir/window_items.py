@@ -9,8 +9,8 @@ from functools import cached_property
 from engine.errors import PlanError
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Function, Ordering
-from planner.ir.aggregates import General
-from planner.ir.core import Attribute, Operator
+from planner.ir.aggregates import GeneralAggregate
+from planner.ir.core import Attribute, Relational
 
 
 class Unit(enum.Enum):
@@ -21,7 +21,7 @@ class Unit(enum.Enum):
     GROUPS = "groups"
 
 
-class Side(enum.Enum):
+class FrameSide(enum.Enum):
     PRECEDING = "preceding"
     CURRENT = "current row"
     FOLLOWING = "following"
@@ -34,29 +34,29 @@ class Edge:
     `offset` is a constant as DuckDB reads it: `2`, `INTERVAL '1' DAY`.
     """
 
-    side: Side
+    side: FrameSide
     offset: str | None = None
 
     @property
     def place(self) -> int | None:
         """The distance in rows or groups, negative before the current row; None if there is none."""
-        if self.side is Side.CURRENT:
+        if self.side is FrameSide.CURRENT:
             return 0
         if self.offset is None or not self.offset.isdecimal():
             return None
-        return int(self.offset) if self.side is Side.FOLLOWING else -int(self.offset)
+        return int(self.offset) if self.side is FrameSide.FOLLOWING else -int(self.offset)
 
     @property
     def is_unbounded(self) -> bool:
-        return self.side is not Side.CURRENT and self.offset is None
+        return self.side is not FrameSide.CURRENT and self.offset is None
 
     def __str__(self) -> str:
-        if self.side is Side.CURRENT:
+        if self.side is FrameSide.CURRENT:
             return self.side.value
         return f"{'unbounded' if self.offset is None else self.offset} {self.side.value}"
 
 
-START, CURRENT, END = Edge(Side.PRECEDING), Edge(Side.CURRENT), Edge(Side.FOLLOWING)
+START, CURRENT, END = Edge(FrameSide.PRECEDING), Edge(FrameSide.CURRENT), Edge(FrameSide.FOLLOWING)
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ WHOLE = Frame(Unit.ROWS, START, END)
 RUNNING = Frame(Unit.RANGE, START, CURRENT)
 
 
-class Places(enum.Enum):
+class PlaceFunction(enum.Enum):
     """Functions of a row's place in its partition, and of the rows at other places."""
 
     ROW_NUMBER = "row_number"
@@ -107,7 +107,7 @@ class WindowItem:
     """`function` of the rows of `frame`; an aggregate of DISTINCT values or of all."""
 
     attribute: Attribute
-    function: Places | Function | General
+    function: PlaceFunction | Function | GeneralAggregate
     arguments: tuple[Argument, ...]
     frame: Frame
     distinct: bool = False
@@ -115,14 +115,14 @@ class WindowItem:
 
 
 @dataclass(frozen=True)
-class Window(Operator):
+class Over(Relational):
     """The rows of the input, each with the items' values: functions of the rows with equal `keys` in `order`.
 
     Rows that `order` does not tell apart are peers; their places follow `ties`, so that the answer is a
     function of the bag.
     """
 
-    input: Operator
+    input: Relational
     keys: tuple[int, ...]
     order: tuple[Ordering, ...]
     ties: tuple[int, ...]
@@ -141,7 +141,7 @@ class Window(Operator):
         return frozenset((*self.keys, *ordered, *self.ties, *arguments))
 
     @property
-    def inputs(self) -> tuple[Operator, ...]:
+    def inputs(self) -> tuple[Relational, ...]:
         return (self.input,)
 
     @cached_property

@@ -11,10 +11,10 @@ from collections.abc import Hashable, Iterable
 
 from engine.plan.expressions import ColumnRef, Literal
 from engine.plan.group_queries import GROUPS, GroupQuery
-from engine.plan.nodes import Aggregate as EngineAggregate
+from engine.plan.nodes import AggregateSpec as EngineAggregate
 from engine.plan.nodes import Constant, Function, Join, Map, Node, Ordering, Reduce, TopK
 from engine.schema import Column, Schema
-from planner.ir import Aggregate, AggregateItem, First, General, nothing_of
+from planner.ir import Aggregate, AggregateItem, First, GeneralAggregate, nothing_of
 from planner.lower.leaves import UNIT_ROW
 from planner.lower.lowered import Lowered, difference, distinct, mapped, projected, sum_of, taken
 
@@ -59,8 +59,8 @@ def _apart(item: AggregateItem) -> Hashable:
     match item.function:
         case First():
             return item
-        case General():
-            return General
+        case GeneralAggregate():
+            return GeneralAggregate
         case _:
             return frozenset(item.arguments) if item.distinct else None
 
@@ -71,7 +71,7 @@ def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> 
     match items[0].function:
         case First():
             node = _first(input, keys, items[0])
-        case General():
+        case GeneralAggregate():
             node = _general(input, keys, items)
         case _:
             node = _reduce(input, keys, items)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Join as EngineJoin
-from planner.ir import Expression, Join, JoinKind, references
+from planner.ir import Expression, JoinKind, ThetaJoin, references
 from planner.ir.conditions import Condition, parts_of
 from planner.ir.scalars import FALSE, TRUE
 from planner.lower.join_keys import keyed
@@ -28,7 +28,7 @@ from planner.lower.lowered import (
 from planner.lower.time_filters import filtered, mapped
 
 
-def lower_join(join: Join, left: Lowered, right: Lowered) -> Lowered:
+def lower_join(join: ThetaJoin, left: Lowered, right: Lowered) -> Lowered:
     condition = parts_of(join.condition, join.left.ids, join.right.ids)
     match join.kind:
         case JoinKind.INNER:
@@ -88,7 +88,7 @@ def _unmatched(left: Lowered, matched: _Matched) -> Lowered:
     return replace(left, node=difference(left.node, _matching(left, matched).node))
 
 
-def _padded(rows: Lowered, ids: tuple[int, ...], join: Join) -> Lowered:
+def _padded(rows: Lowered, ids: tuple[int, ...], join: ThetaJoin) -> Lowered:
     """The rows with NULL for the attributes of `ids` that they lack, in the order of `ids`."""
     values: list[tuple[int, Expression]] = []
     for id in ids:
@@ -97,14 +97,14 @@ def _padded(rows: Lowered, ids: tuple[int, ...], join: Join) -> Lowered:
     return mapped(rows, values)
 
 
-def _outer(join: Join, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
+def _outer(join: ThetaJoin, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
     ids = tuple(column.id for column in join.columns)
     pairs = projected(inner(left, right, condition, keep_left=not condition.lefts), ids)
     rest = _padded(_unmatched(left, _matched(left, right, condition)), ids, join)
     return lowered(sum_of((pairs.node, rest.node)), pairs.ids)
 
 
-def _full(join: Join, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
+def _full(join: ThetaJoin, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
     turned = parts_of(join.condition, join.right.ids, join.left.ids)
     ids = tuple(column.id for column in join.columns)
     pairs = projected(inner(left, right, condition), ids)
@@ -113,7 +113,7 @@ def _full(join: Join, left: Lowered, right: Lowered, condition: Condition) -> Lo
     return lowered(sum_of((pairs.node, lefts.node, rights.node)), pairs.ids)
 
 
-def _marked(join: Join, left: Lowered, matched: _Matched) -> Lowered:
+def _marked(join: ThetaJoin, left: Lowered, matched: _Matched) -> Lowered:
     if join.mark is None:
         raise TypeError("a mark join has no mark")
     columns = [(column.id, column.ref) for column in join.left.columns]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from engine.plan.nodes import Constant, Variable
 from engine.schema import BOOLEAN, Column, Schema
-from planner.ir import Attribute, Scan, Values
+from planner.ir import Attribute, TableScan, Values
 from planner.lower.lowered import NOBODY, Lowered, lowered, taken
 
 UNIT_ROW = lowered(Constant(((True,),), Schema((Column("c0", BOOLEAN, False),))), (NOBODY,), frozenset())
 """One row, of which nothing is known."""
 
 
-def lower_scan(scan: Scan) -> Lowered:
+def lower_scan(scan: TableScan) -> Lowered:
     every = [NOBODY] * len(scan.plan.schema)
     for column, position in zip(scan.columns, scan.positions, strict=True):
         every[position] = column.id

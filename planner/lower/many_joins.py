@@ -24,7 +24,7 @@ from engine.plan.join_paths import orders
 from engine.plan.multijoins import MultiJoin, multi_join
 from engine.plan.nodes import Filter, Node
 from engine.plan.nodes import Join as EngineJoin
-from planner.ir import Expression, Join, JoinKind, Operator, Project, references
+from planner.ir import Expression, JoinKind, Project, Relational, ThetaJoin, references
 from planner.ir.estimates import size_of
 from planner.ir.scalars import conjuncts
 from planner.ir.unique import equated, is_unique, unique_keys
@@ -46,7 +46,7 @@ class Relations:
     """A tree of inner joins taken apart: what it joins, the equalities between two of those, and all other
     conjuncts."""
 
-    leaves: tuple[Operator, ...]
+    leaves: tuple[Relational, ...]
     links: tuple[Link, ...]
     rest: tuple[Expression, ...]
 
@@ -62,7 +62,7 @@ class Relations:
         return len(reached) == len(self.leaves)
 
 
-def relations(join: Join) -> Relations:
+def relations(join: ThetaJoin) -> Relations:
     """The relations of a tree of inner joins, from left to right. Projections that only drop columns are no
     obstacle: a multijoin is asked for the columns that are needed above it."""
     leaves = tuple(_leaves(join))
@@ -78,9 +78,9 @@ def relations(join: Join) -> Relations:
     return Relations(leaves, tuple(links), tuple(rest))
 
 
-def _is_passed(operator: Operator) -> bool:
+def _is_passed(operator: Relational) -> bool:
     match operator:
-        case Join(kind=JoinKind.INNER):
+        case ThetaJoin(kind=JoinKind.INNER):
             return True
         case Project(input=input, items=items):
             drops = all(isinstance(e, ColumnRef) and e.index == attribute.id for attribute, e in items)
@@ -88,7 +88,7 @@ def _is_passed(operator: Operator) -> bool:
     return False
 
 
-def _leaves(operator: Operator) -> Iterator[Operator]:
+def _leaves(operator: Relational) -> Iterator[Relational]:
     if not _is_passed(operator):
         yield operator
     else:
@@ -96,11 +96,11 @@ def _leaves(operator: Operator) -> Iterator[Operator]:
             yield from _leaves(input)
 
 
-def _conditions(operator: Operator) -> Iterator[Expression]:
+def _conditions(operator: Relational) -> Iterator[Expression]:
     if _is_passed(operator):
         for input in operator.inputs:
             yield from _conditions(input)
-        if isinstance(operator, Join):
+        if isinstance(operator, ThetaJoin):
             yield from conjuncts(operator.condition)
 
 
@@ -114,7 +114,7 @@ def _link(part: Expression, owners: dict[int, int]) -> Link | None:
     return Link(((lefts.pop(), left), (rights.pop(), right)), part.op is Op.NOT_DISTINCT)
 
 
-def lower_relations(join: Join, apart: Relations, leaves: Sequence[Lowered]) -> Lowered:
+def lower_relations(join: ThetaJoin, apart: Relations, leaves: Sequence[Lowered]) -> Lowered:
     """The join of its relations, lowered: as a multijoin or as binary joins, whichever is to be preferred."""
     many, node = _multijoin(apart, leaves)
     arranged: dict[tuple[Node, tuple[int, ...]], float] = {}
@@ -125,11 +125,11 @@ def lower_relations(join: Join, apart: Relations, leaves: Sequence[Lowered]) -> 
     return binary
 
 
-def _is_by_keys(operator: Operator) -> bool:
+def _is_by_keys(operator: Relational) -> bool:
     """Whether in each join of the tree the rows of one side meet one row of the other at most."""
     if not _is_passed(operator):
         return True
-    if isinstance(operator, Join):
+    if isinstance(operator, ThetaJoin):
         sides = operator.left, operator.right
         equal = equated(operator.condition, sides[0].ids, sides[1].ids)
         if not any(is_unique(unique_keys(side), ids) for side, ids in zip(sides, equal, strict=True)):
@@ -171,12 +171,12 @@ def _key(sides: Sequence[Lowered], node: MultiJoin) -> frozenset[int] | None:
 
 
 def _binary(
-    operator: Operator, leaves: Iterator[Lowered], arranged: dict[tuple[Node, tuple[int, ...]], float]
+    operator: Relational, leaves: Iterator[Lowered], arranged: dict[tuple[Node, tuple[int, ...]], float]
 ) -> Lowered:
     """The tree of inner joins as it stands over leaves that are lowered; `arranged` gets what its joins read,
     by which keys, and how many rows that is, of leaves and of what is between them."""
     match operator:
-        case Join(left=left, right=right) if _is_passed(operator):
+        case ThetaJoin(left=left, right=right) if _is_passed(operator):
             result = lower_join(operator, _binary(left, leaves, arranged), _binary(right, leaves, arranged))
             node = result.node
             while isinstance(node, Filter):

@@ -11,17 +11,17 @@ from collections.abc import Sequence
 from engine.plan.group_queries import GROUPS, GroupQuery
 from engine.plan.nodes import Function
 from engine.schema import Column, Schema
-from planner.ir import Frame, General, Places, Unit, Window, WindowItem
+from planner.ir import Frame, GeneralAggregate, Over, PlaceFunction, Unit, WindowItem
 from planner.ir.scalar_text import literal_text
 from planner.lower.lowered import Lowered, taken
 
-_OF_ROWS = frozenset({Places.NTILE, Places.LAG, Places.LEAD})
+_OF_ROWS = frozenset({PlaceFunction.NTILE, PlaceFunction.LAG, PlaceFunction.LEAD})
 """Functions that have no frame."""
-_OF_FRAMES = frozenset({Places.FIRST_VALUE, Places.LAST_VALUE, Places.NTH_VALUE})
+_OF_FRAMES = frozenset({PlaceFunction.FIRST_VALUE, PlaceFunction.LAST_VALUE, PlaceFunction.NTH_VALUE})
 _FLOATS = {Function.SUM: "fsum", Function.AVG: "favg"}
 
 
-def asked(window: Window, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
+def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
     """The rows with the columns of the items. A query does not see the keys, so what it reads of them is
     there twice."""
     keys = tuple(dict.fromkeys(rows.positions(window.keys)))
@@ -46,7 +46,7 @@ def asked(window: Window, rows: Lowered, items: Sequence[WindowItem]) -> Lowered
 class _Text:
     """Items as DuckDB reads them; `names` are the columns of a group by their attributes."""
 
-    def __init__(self, window: Window, rows: Lowered, names: dict[int, str]) -> None:
+    def __init__(self, window: Over, rows: Lowered, names: dict[int, str]) -> None:
         self.rows = rows
         self.names = names
         peers: dict[int, str] = {}
@@ -59,7 +59,7 @@ class _Text:
 
     def item(self, item: WindowItem) -> str:
         over = self._over(item.frame if item.function not in _OF_ROWS else None)
-        if isinstance(item.function, General):
+        if isinstance(item.function, GeneralAggregate):
             return item.function.text([self._argument(a) for a in item.arguments], f" {over}")
         arguments = ", ".join(self._argument(a) for a in item.arguments)
         if item.function in _FLOATS and self._is_float(item):

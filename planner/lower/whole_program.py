@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef
-from engine.plan.nodes import Binding, Entry, Map, Node, Recursive, Variable
+from engine.plan.nodes import Entry, LoopBinding, Map, Node, Recursive, Variable
 from engine.schema import Column, Schema
 from planner import ir
 from planner.ir import (
@@ -19,22 +19,22 @@ from planner.ir import (
     Attribute,
     Context,
     Distinct,
-    Filter,
     Fixpoint,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
-    Program,
     Project,
     RecursiveRef,
-    Scan,
+    Relational,
+    RelationalProgram,
+    Selection,
     SetOp,
     SharedRef,
+    TableScan,
+    ThetaJoin,
     Top,
-    Unnest,
+    UnnestLists,
     Values,
-    Window,
 )
 from planner.ir.scalars import conjuncts
 from planner.lower.aggregate import lower_aggregate
@@ -49,7 +49,7 @@ from planner.lower.time_filters import filtered, mapped
 from planner.lower.window_plans import lower_window
 
 
-def lower(program: Program) -> tuple[Node, Schema]:
+def lower(program: RelationalProgram) -> tuple[Node, Schema]:
     """The engine plan of the program, and the schema of its rows as the user named them."""
     result = projected(_Lowering(program).lower(program.root), [c.id for c in program.outputs])
     columns = tuple(
@@ -91,34 +91,34 @@ _Use = tuple[int, bool]
 
 
 class _Lowering:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: RelationalProgram) -> None:
         self.program = program
         self.variables: dict[int, _Bound] = {}
         self.shared: dict[tuple[int, frozenset[Node]], Lowered] = {}
         self.uses: dict[int, frozenset[_Use]] = {}
         self.values: dict[Node, Node] = {}
 
-    def lower(self, operator: Operator) -> Lowered:
+    def lower(self, operator: Relational) -> Lowered:
         match operator:
-            case Scan():
+            case TableScan():
                 return lower_scan(operator)
             case Values():
                 return lower_values(operator)
             case Project(input=input, items=items):
                 return mapped(self.lower(input), [(attribute.id, e) for attribute, e in items])
-            case Filter(input=input, predicate=predicate):
+            case Selection(input=input, predicate=predicate):
                 return filtered(self.lower(input), conjuncts(predicate))
-            case Join(kind=JoinKind.INNER):
+            case ThetaJoin(kind=JoinKind.INNER):
                 return self._inner(operator)
-            case Join(left=left, right=right):
+            case ThetaJoin(left=left, right=right):
                 return lower_join(operator, self.lower(left), self.lower(right))
             case Aggregate(input=input):
                 return lower_aggregate(operator, self.lower(input))
-            case Window(input=input):
+            case Over(input=input):
                 return lower_window(operator, self.lower(input))
             case Distinct(input=input):
                 return distinct(projected(self.lower(input), [c.id for c in operator.columns]))
-            case Unnest(input=input):
+            case UnnestLists(input=input):
                 return lower_unnest(operator, self.lower(input))
             case Top(input=input):
                 return lower_top(operator, self.lower(input))
@@ -136,7 +136,7 @@ class _Lowering:
                 return self._fixpoint(operator)
         raise TypeError(f"{type(operator).__name__} cannot be lowered")
 
-    def _inner(self, join: Join) -> Lowered:
+    def _inner(self, join: ThetaJoin) -> Lowered:
         """An inner join, taken together with those below it where that may win; loops keep binary joins."""
         apart = relations(join)
         many = len(apart.leaves) > 2 and apart.are_connected
@@ -184,20 +184,20 @@ class _Lowering:
         node = Recursive(bindings, name, fixpoint.limit, fixpoint.on_limit, tuple(entries.values()))
         return lowered(node, tuple(column.id for column in fixpoint.columns), key)
 
-    def _binding(self, binding: ir.Binding) -> Binding:
+    def _binding(self, binding: ir.RecursiveBinding) -> LoopBinding:
         """The binding, whose value those behind it can read from now on; equal values are one node."""
         bound = self.variables[binding.variable]
         value = projected(self.lower(binding.value), binding.outputs)
         value = replace(value, node=self.values.setdefault(value.node, value.node))
         self.variables[binding.variable] = replace(bound, value=value)
-        return Binding(bound.name, value.node)
+        return LoopBinding(bound.name, value.node)
 
-    def _free(self, operator: Operator) -> frozenset[str]:
+    def _free(self, operator: Relational) -> frozenset[str]:
         """The engine's variables that the operator's plan refers to and does not bind."""
         read = (self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
         return frozenset().union(*(node.free for node in read))
 
-    def _uses(self, operator: Operator) -> frozenset[_Use]:
+    def _uses(self, operator: Relational) -> frozenset[_Use]:
         """What the operator reads of the variables that it does not bind."""
         match operator:
             case RecursiveRef(variable=variable, is_current=is_current):

@@ -28,10 +28,10 @@ from planner.ir import (
     Attribute,
     Expression,
     Frame,
-    General,
-    Places,
+    GeneralAggregate,
+    Over,
+    PlaceFunction,
     Unit,
-    Window,
     WindowItem,
     name_of,
 )
@@ -53,7 +53,7 @@ _COUNT = Windowed(WindowFunction.COUNT, None, BIGINT)
 Ids = tuple[int, ...]
 
 
-def lower_window(window: Window, input: Lowered) -> Lowered:
+def lower_window(window: Over, input: Lowered) -> Lowered:
     return _Lowering(window, input).lowered()
 
 
@@ -64,7 +64,7 @@ class _Lowering:
     Columns between have negative numbers, which no attribute has.
     """
 
-    window: Window
+    window: Over
     input: Lowered
     forward: dict[Windowed, ColumnRef] = field(default_factory=dict)
     backward: dict[Windowed, ColumnRef] = field(default_factory=dict)
@@ -101,27 +101,27 @@ class _Lowering:
         return tuple(dict.fromkeys((*self.keys, *(ordering.column for ordering in self.window.order))))
 
     def _value(self, item: WindowItem) -> Expression:
-        if isinstance(item.function, Function | General):
+        if isinstance(item.function, Function | GeneralAggregate):
             return self._aggregate(item)
         number = Windowed(WindowFunction.ROW_NUMBER, None, BIGINT)
         rank = Windowed(WindowFunction.RANK, None, BIGINT)
         match item.function:
-            case Places.ROW_NUMBER:
+            case PlaceFunction.ROW_NUMBER:
                 return self._placed(number)
-            case Places.RANK:
+            case PlaceFunction.RANK:
                 return self._placed(rank)
-            case Places.DENSE_RANK:
+            case PlaceFunction.DENSE_RANK:
                 self.dense = self.dense or self._new(BIGINT)
                 return self.dense
-            case Places.PERCENT_RANK:
+            case PlaceFunction.PERCENT_RANK:
                 return percentage(self._placed(rank), self._size())
-            case Places.CUME_DIST:
+            case PlaceFunction.CUME_DIST:
                 return cumulative(self._placed(replace(_COUNT, peers=True)), self._size())
-            case Places.NTILE if isinstance(item.arguments[0], Literal):
+            case PlaceFunction.NTILE if isinstance(item.arguments[0], Literal):
                 return tile(self._placed(number), self._size(), item.arguments[0])
-            case Places.LAG | Places.LEAD:
+            case PlaceFunction.LAG | PlaceFunction.LEAD:
                 return self._shifted(item)
-            case Places.FIRST_VALUE | Places.LAST_VALUE:
+            case PlaceFunction.FIRST_VALUE | PlaceFunction.LAST_VALUE:
                 return self._end(item)
         return self._asked(item)
 
@@ -131,12 +131,12 @@ class _Lowering:
 
     def _aggregate(self, item: WindowItem) -> Expression:
         arguments = tuple(argument for argument in item.arguments if isinstance(argument, int))
-        if isinstance(item.function, Places) or len(arguments) < len(item.arguments):
+        if isinstance(item.function, PlaceFunction) or len(arguments) < len(item.arguments):
             return self._asked(item)
         by = self._group(item.frame)
         if by is not None:
             return self._grouped(by, item.function, arguments, item.attribute.type, item.distinct)
-        if item.distinct or item.frame.exclude or isinstance(item.function, General):
+        if item.distinct or item.frame.exclude or isinstance(item.function, GeneralAggregate):
             return self._asked(item)
         position = self.input.position(arguments[0]) if arguments else None
         function = Windowed(_AGGREGATES[item.function], position, item.attribute.type)
@@ -166,14 +166,14 @@ class _Lowering:
         constants = [a for a in (offset, *default) if isinstance(a, Literal)]
         if item.ignores_nulls or len(constants) < 1 + len(default) or not isinstance(constants[0].value, int):
             return self._asked(item)
-        distance = constants[0].value if item.function is Places.LEAD else -constants[0].value
+        distance = constants[0].value if item.function is PlaceFunction.LEAD else -constants[0].value
         given = constants[1].value if default else None
         return self._of_row(item, column, WindowFunction.VALUE, distance, distance, given)
 
     def _end(self, item: WindowItem) -> Expression:
         """The first or the last value of a frame that surely has the current row, or of a bounded one."""
         frame, column = item.frame, item.arguments[0]
-        is_last = item.function is Places.LAST_VALUE
+        is_last = item.function is PlaceFunction.LAST_VALUE
         near, far = (frame.end, frame.start) if is_last else (frame.start, frame.end)
         if item.ignores_nulls or frame.exclude or not isinstance(column, int):
             return self._asked(item)
@@ -222,7 +222,12 @@ class _Lowering:
         return item.attribute.ref
 
     def _grouped(
-        self, by: Ids, function: Function | General, arguments: Ids, type: Type, distinct: bool = False
+        self,
+        by: Ids,
+        function: Function | GeneralAggregate,
+        arguments: Ids,
+        type: Type,
+        distinct: bool = False,
     ) -> ColumnRef:
         item = AggregateItem(Attribute(0, name_of(function), type), function, arguments, distinct)
         return self.aggregates.setdefault((by, item), self._new(type))
@@ -255,9 +260,7 @@ class _Lowering:
         return _joined(rows, _windowed(peers, groups, number, turned=False), self.peers)
 
 
-def _windowed(
-    window: Window, rows: Lowered, functions: Mapping[Windowed, ColumnRef], turned: bool
-) -> Lowered:
+def _windowed(window: Over, rows: Lowered, functions: Mapping[Windowed, ColumnRef], turned: bool) -> Lowered:
     """The rows with the columns of the functions, in the window's order or the other way round."""
     if not functions:
         return rows
@@ -273,7 +276,7 @@ def _windowed(
     return Lowered(node, ids, rows.nullable + nullable, rows.key)
 
 
-def _order(window: Window, rows: Lowered, ties: bool, turned: bool) -> tuple[Ordering, ...]:
+def _order(window: Over, rows: Lowered, ties: bool, turned: bool) -> tuple[Ordering, ...]:
     order = [*window.order, *(Ordering(id) for id in window.ties if ties)]
     return tuple(Ordering(rows.position(c), down != turned, first != turned) for c, down, first in order)
 

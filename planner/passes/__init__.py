@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from planner.ir import Program
+from planner.ir import RelationalProgram
 from planner.ir.column_numbers import Numbers
 from planner.passes.constant_rows import inline_constants
 from planner.passes.decorrelation import decorrelate
@@ -18,7 +18,7 @@ from planner.passes.simplify import simplify
 from planner.passes.temporal import solve_times
 
 
-def optimize(program: Program, numbers: Numbers) -> Program:
+def optimize(program: RelationalProgram, numbers: Numbers) -> RelationalProgram:
     """The program as it will be lowered: without subqueries, filters low, no column too many.
 
     Filters are pushed twice: the first time makes contexts superfluous, and with them

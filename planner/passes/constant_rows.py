@@ -14,13 +14,13 @@ from dataclasses import replace
 from engine.plan.expressions import ColumnRef, Literal
 from planner.ir import (
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
-    Program,
     Project,
+    Relational,
+    RelationalProgram,
     ScalarSubquery,
+    Selection,
+    ThetaJoin,
     Values,
     references,
     subqueries,
@@ -29,7 +29,7 @@ from planner.ir.rewrite import identity, map_expressions, with_inputs
 from planner.ir.scalars import inline
 
 
-def inline_constants(program: Program) -> Program:
+def inline_constants(program: RelationalProgram) -> RelationalProgram:
     return replace(
         program,
         definitions=tuple(_operator(operator) for operator in program.definitions),
@@ -37,7 +37,7 @@ def inline_constants(program: Program) -> Program:
     )
 
 
-def _operator(operator: Operator) -> Operator:
+def _operator(operator: Relational) -> Relational:
     return _joined(map_expressions(operator, _value))
 
 
@@ -48,20 +48,20 @@ def _value(expression: Expression) -> Expression | None:
     return None if row is None else row[expression.column]
 
 
-def _joined(operator: Operator) -> Operator:
+def _joined(operator: Relational) -> Relational:
     below = with_inputs(operator, tuple(_joined(i) for i in operator.inputs))
-    if not (isinstance(below, Join) and below.kind is JoinKind.INNER):
+    if not (isinstance(below, ThetaJoin) and below.kind is JoinKind.INNER):
         return below
     for side, other in ((below.right, below.left), (below.left, below.right)):
         row = _constants(side)
         if row is not None:
             other = _given(other, row)
             items = (*identity(other.columns), *((column, row[column.id]) for column in side.columns))
-            return Filter(Project(other, items), below.condition)
+            return Selection(Project(other, items), below.condition)
     return below
 
 
-def _given(operator: Operator, row: Mapping[int, Expression]) -> Operator:
+def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
     """The operator, which may be lateral to the row, with the row's values in the place of its columns."""
     if not operator.free & row.keys():
         return operator
@@ -70,7 +70,7 @@ def _given(operator: Operator, row: Mapping[int, Expression]) -> Operator:
     )
 
 
-def _constants(operator: Operator) -> Mapping[int, Expression] | None:
+def _constants(operator: Relational) -> Mapping[int, Expression] | None:
     """The values of an operator that surely has one row, the same one always; None of any other."""
     match operator:
         case Values(columns=columns, rows=(values,)):

@@ -10,26 +10,26 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
-from planner.ir import Filter, Operator, Program, Project, Scan, SharedRef, Values
+from planner.ir import Project, Relational, RelationalProgram, Selection, SharedRef, TableScan, Values
 from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
 from planner.ir.rewrite import with_inputs
 
 
-def inline_definitions(program: Program, numbers: Numbers) -> Program:
+def inline_definitions(program: RelationalProgram, numbers: Numbers) -> RelationalProgram:
     return _Inlining(program, numbers).program()
 
 
 class _Inlining:
-    def __init__(self, program: Program, numbers: Numbers) -> None:
+    def __init__(self, program: RelationalProgram, numbers: Numbers) -> None:
         self.source = program
         self.numbers = numbers
         self.uses = _uses(program)
-        self.inlined: dict[int, Operator] = {}
+        self.inlined: dict[int, Relational] = {}
         self.places: dict[int, int] = {}
 
-    def program(self) -> Program:
-        kept: list[Operator] = []
+    def program(self) -> RelationalProgram:
+        kept: list[Relational] = []
         for number, operator in enumerate(self.source.definitions):
             if not self.uses[number]:
                 continue
@@ -39,9 +39,9 @@ class _Inlining:
             else:
                 self.places[number] = len(kept)
                 kept.append(value)
-        return Program(tuple(kept), self._rewritten(self.source.root), self.source.outputs)
+        return RelationalProgram(tuple(kept), self._rewritten(self.source.root), self.source.outputs)
 
-    def _rewritten(self, operator: Operator) -> Operator:
+    def _rewritten(self, operator: Relational) -> Relational:
         if not isinstance(operator, SharedRef):
             return with_inputs(operator, tuple(self._rewritten(i) for i in operator.inputs))
         if operator.number in self.places:
@@ -53,7 +53,7 @@ class _Inlining:
         return Project(copy, tuple((a, copy.attribute(names[old]).ref) for a, old in operator.renaming))
 
 
-def _uses(program: Program) -> Counter[int]:
+def _uses(program: RelationalProgram) -> Counter[int]:
     """How often each definition is referred to by what is itself in use."""
     uses = Counter(_references(program.root))
     for number in reversed(range(len(program.definitions))):
@@ -62,16 +62,16 @@ def _uses(program: Program) -> Counter[int]:
     return uses
 
 
-def _references(operator: Operator) -> list[int]:
+def _references(operator: Relational) -> list[int]:
     own = [operator.number] if isinstance(operator, SharedRef) else []
     return own + [number for i in operator.inputs for number in _references(i)]
 
 
-def _is_cheap(operator: Operator) -> bool:
+def _is_cheap(operator: Relational) -> bool:
     match operator:
-        case Scan() | Values() | SharedRef():
+        case TableScan() | Values() | SharedRef():
             return True
-        case Filter(input=input) | Project(input=input):
+        case Selection(input=input) | Project(input=input):
             return _is_cheap(input)
         case _:
             return False

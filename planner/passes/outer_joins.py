@@ -15,16 +15,16 @@ from planner.ir import (
     Aggregate,
     Distinct,
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
-    Program,
     Project,
+    Relational,
+    RelationalProgram,
+    Selection,
     SetOp,
+    ThetaJoin,
     Top,
-    Window,
     references,
 )
 from planner.ir.rewrite import with_inputs
@@ -33,22 +33,22 @@ from planner.ir.scalars import conjuncts, inline, rejects_null, rename
 Predicates = list[Expression]
 
 
-def simplify_outer_joins(program: Program) -> Program:
+def simplify_outer_joins(program: RelationalProgram) -> RelationalProgram:
     definitions = tuple(_needing(operator, []) for operator in program.definitions)
-    return Program(definitions, _needing(program.root, []), program.outputs)
+    return RelationalProgram(definitions, _needing(program.root, []), program.outputs)
 
 
-def _needing(operator: Operator, above: Predicates) -> Operator:
+def _needing(operator: Relational, above: Predicates) -> Relational:
     """The operator, of whose rows only those matter for which all predicates `above` are true."""
     match operator:
-        case Filter(input=input, predicate=predicate):
-            return Filter(_needing(input, [*above, *conjuncts(predicate)]), predicate)
+        case Selection(input=input, predicate=predicate):
+            return Selection(_needing(input, [*above, *conjuncts(predicate)]), predicate)
         case Project(input=input, items=items):
             values = {attribute.id: expression for attribute, expression in items}
             return Project(_needing(input, [inline(p, values) for p in above]), items)
         case Distinct(input=input) | Prioritized(input=input):
             return replace(operator, input=_needing(input, above))
-        case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys) | Window(input=input, keys=keys):
+        case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys) | Over(input=input, keys=keys):
             kept = [p for p in above if references(p) and references(p) <= set(keys)]
             return replace(operator, input=_needing(input, kept))
         case SetOp(left=left, right=right):
@@ -57,7 +57,7 @@ def _needing(operator: Operator, above: Predicates) -> Operator:
                 for side, names in ((left, _names(operator, 0)), (right, _names(operator, 1)))
             ]
             return replace(operator, left=sides[0], right=sides[1])
-        case Join():
+        case ThetaJoin():
             return _join(_unpadded(operator, above), above)
         case _:
             return with_inputs(operator, tuple(_needing(i, []) for i in operator.inputs))
@@ -68,7 +68,7 @@ def _names(operation: SetOp, side: int) -> dict[int, int]:
     return {column.id: id for column, id in zip(operation.columns, ids, strict=True)}
 
 
-def _unpadded(join: Join, above: Predicates) -> Join:
+def _unpadded(join: ThetaJoin, above: Predicates) -> ThetaJoin:
     """The join without the padding that no predicate lets through."""
     drops_left = any(rejects_null(p, join.left.ids) for p in above)
     drops_right = any(rejects_null(p, join.right.ids) for p in above)
@@ -80,11 +80,11 @@ def _unpadded(join: Join, above: Predicates) -> Join:
         case JoinKind.FULL if drops_left:
             return replace(join, kind=JoinKind.LEFT)
         case JoinKind.FULL if drops_right:
-            return Join(JoinKind.LEFT, join.right, join.left, join.condition)
+            return ThetaJoin(JoinKind.LEFT, join.right, join.left, join.condition)
     return join
 
 
-def _join(join: Join, above: Predicates) -> Join:
+def _join(join: ThetaJoin, above: Predicates) -> ThetaJoin:
     """The sides, with what of their rows matters: of the padded side only those that meet the condition."""
     own = conjuncts(join.condition)
     match join.kind:

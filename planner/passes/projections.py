@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.plan.expressions import ColumnRef, Literal
-from planner.ir import Expression, Operator, Program, Project, children
+from planner.ir import Expression, Project, Relational, RelationalProgram, children
 from planner.ir.rewrite import with_inputs
 from planner.ir.scalars import inline
 
 
-def merge_projections(program: Program) -> Program:
-    return Program(tuple(map(_merged, program.definitions)), _merged(program.root), program.outputs)
+def merge_projections(program: RelationalProgram) -> RelationalProgram:
+    return RelationalProgram(tuple(map(_merged, program.definitions)), _merged(program.root), program.outputs)
 
 
-def _merged(operator: Operator) -> Operator:
+def _merged(operator: Relational) -> Relational:
     below = with_inputs(operator, tuple(_merged(i) for i in operator.inputs))
     if not isinstance(below, Project):
         return below

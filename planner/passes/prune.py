@@ -15,23 +15,23 @@ from planner.ir import (
     Attribute,
     Context,
     Distinct,
-    Filter,
     Fixpoint,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
-    Program,
     Project,
     RecursiveRef,
-    Scan,
+    Relational,
+    RelationalProgram,
+    Selection,
     SetKind,
     SetOp,
     SharedRef,
+    TableScan,
+    ThetaJoin,
     Top,
-    Unnest,
+    UnnestLists,
     Values,
-    Window,
     references,
 )
 from planner.ir.rewrite import identity
@@ -40,14 +40,14 @@ from planner.ir.unique import equated, is_unique, unique_keys
 Ids = frozenset[int]
 
 
-def prune_columns(program: Program) -> Program:
+def prune_columns(program: RelationalProgram) -> RelationalProgram:
     pruning = _Pruning()
     root = pruning.exactly(program.root, frozenset(c.id for c in program.outputs))
     definitions = list(program.definitions)
     for number in reversed(range(len(definitions))):
         needed = pruning.needs.get(number, frozenset())
         definitions[number] = pruning.exactly(definitions[number], needed)
-    return Program(tuple(definitions), root, program.outputs)
+    return RelationalProgram(tuple(definitions), root, program.outputs)
 
 
 class _Pruning:
@@ -56,28 +56,28 @@ class _Pruning:
     def __init__(self) -> None:
         self.needs: dict[int, Ids] = {}
 
-    def exactly(self, operator: Operator, needed: Ids) -> Operator:
+    def exactly(self, operator: Relational, needed: Ids) -> Relational:
         """The operator with just the columns `needed`."""
         pruned = self.pruned(operator, needed)
         if pruned.ids == needed:
             return pruned
         return Project(pruned, identity(_kept(pruned.columns, needed)))
 
-    def pruned(self, operator: Operator, needed: Ids) -> Operator:
+    def pruned(self, operator: Relational, needed: Ids) -> Relational:
         """The operator with at least the columns `needed`, and no more than it had."""
         match operator:
-            case Scan():
+            case TableScan():
                 return _scan(operator, needed)
             case Values():
                 return _values(operator, needed)
             case Project(input=input, items=items):
                 kept = tuple((a, e) for a, e in items if a.id in needed)
                 return Project(self.pruned(input, _used(e for _, e in kept)), kept)
-            case Filter(input=input, predicate=predicate):
-                return Filter(self.pruned(input, needed | references(predicate)), predicate)
+            case Selection(input=input, predicate=predicate):
+                return Selection(self.pruned(input, needed | references(predicate)), predicate)
             case Prioritized(input=input, round=round):
                 return replace(operator, input=self.pruned(input, needed | references(round)))
-            case Join():
+            case ThetaJoin():
                 return self._join(operator, needed)
             case Aggregate():
                 return self._aggregate(operator, needed)
@@ -85,9 +85,9 @@ class _Pruning:
                 return Distinct(self.exactly(input, operator.ids))
             case Top():
                 return self._top(operator, needed)
-            case Window():
+            case Over():
                 return self._window(operator, needed)
-            case Unnest(input=input, place=place):
+            case UnnestLists(input=input, place=place):
                 below = self.pruned(input, (needed & input.ids) | operator.arguments)
                 kept_place = place if place is not None and place.id in needed else None
                 return replace(operator, input=below, place=kept_place)
@@ -111,7 +111,7 @@ class _Pruning:
             case _:
                 return operator
 
-    def _join(self, join: Join, needed: Ids) -> Operator:
+    def _join(self, join: ThetaJoin, needed: Ids) -> Relational:
         if join.kind is JoinKind.MARK and join.mark is not None and join.mark.id not in needed:
             return self.pruned(join.left, needed)
         if join.kind is JoinKind.LEFT and not needed & join.right.ids and _pads_at_most_once(join):
@@ -121,12 +121,12 @@ class _Pruning:
         right = self.exactly(join.right, used & join.right.ids)
         return replace(join, left=left, right=right)
 
-    def _aggregate(self, aggregate: Aggregate, needed: Ids) -> Operator:
+    def _aggregate(self, aggregate: Aggregate, needed: Ids) -> Relational:
         items = tuple(item for item in aggregate.items if item.attribute.id in needed)
         used = frozenset(aggregate.keys) | frozenset(a for i in items for a in i.arguments)
         return replace(aggregate, input=self.exactly(aggregate.input, used), items=items)
 
-    def _top(self, top: Top, needed: Ids) -> Operator:
+    def _top(self, top: Top, needed: Ids) -> Relational:
         """What comes last in the order tells only rows apart that are alike in all that is needed."""
         order = top.order
         while order and order[-1].column not in needed:
@@ -134,7 +134,7 @@ class _Pruning:
         used = needed.union(top.keys, (o.column for o in order))
         return replace(top, input=self.exactly(top.input, used & top.ids), order=order)
 
-    def _window(self, window: Window, needed: Ids) -> Operator:
+    def _window(self, window: Over, needed: Ids) -> Relational:
         """A window with the items that are needed; what breaks ties stays, for the answer depends on it."""
         items = tuple(item for item in window.items if item.attribute.id in needed)
         if not items:
@@ -142,7 +142,7 @@ class _Pruning:
         window = replace(window, items=items)
         return replace(window, input=self.exactly(window.input, window.used | (needed & window.input.ids)))
 
-    def _set_operation(self, operation: SetOp, needed: Ids) -> Operator:
+    def _set_operation(self, operation: SetOp, needed: Ids) -> Relational:
         kept = [
             (column, left, right)
             for column, left, right in zip(operation.columns, operation.lefts, operation.rights, strict=True)
@@ -160,7 +160,7 @@ class _Pruning:
         )
 
 
-def _pads_at_most_once(join: Join) -> bool:
+def _pads_at_most_once(join: ThetaJoin) -> bool:
     """Whether no row of the left side meets two of the right."""
     _, equal = equated(join.condition, join.left.ids, join.right.ids)
     return is_unique(unique_keys(join.right), equal)
@@ -174,12 +174,12 @@ def _used(expressions: Iterable) -> Ids:
     return frozenset().union(*(references(e) for e in expressions))
 
 
-def _scan(scan: Scan, needed: Ids) -> Operator:
+def _scan(scan: TableScan, needed: Ids) -> Relational:
     pairs = [(c, p) for c, p in zip(scan.columns, scan.positions, strict=True) if c.id in needed]
     return replace(scan, columns=tuple(c for c, _ in pairs), positions=tuple(p for _, p in pairs))
 
 
-def _values(values: Values, needed: Ids) -> Operator:
+def _values(values: Values, needed: Ids) -> Relational:
     places = [i for i, column in enumerate(values.columns) if column.id in needed]
     return Values(
         tuple(values.columns[i] for i in places),

@@ -11,24 +11,34 @@ from __future__ import annotations
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import Ordering
 from engine.schema import BIGINT
-from planner.ir import Expression, Filter, Operator, Places, Program, Top, Unit, Window, WindowItem
+from planner.ir import (
+    Expression,
+    Over,
+    PlaceFunction,
+    Relational,
+    RelationalProgram,
+    Selection,
+    Top,
+    Unit,
+    WindowItem,
+)
 from planner.ir.rewrite import with_inputs
 from planner.ir.scalars import conjoin, conjuncts
 
 _TURNED = {Op.GT: Op.LT, Op.GE: Op.LE, Op.EQ: Op.EQ}
-_BACKWARD = frozenset({Places.ROW_NUMBER, Places.RANK, Places.DENSE_RANK})
+_BACKWARD = frozenset({PlaceFunction.ROW_NUMBER, PlaceFunction.RANK, PlaceFunction.DENSE_RANK})
 
 
-def keep_first_places(program: Program) -> Program:
-    return Program(tuple(map(_kept, program.definitions)), _kept(program.root), program.outputs)
+def keep_first_places(program: RelationalProgram) -> RelationalProgram:
+    return RelationalProgram(tuple(map(_kept, program.definitions)), _kept(program.root), program.outputs)
 
 
-def _kept(operator: Operator) -> Operator:
+def _kept(operator: Relational) -> Relational:
     below = with_inputs(operator, tuple(_kept(i) for i in operator.inputs))
-    if not isinstance(below, Filter) or not isinstance(below.input, Window):
+    if not isinstance(below, Selection) or not isinstance(below.input, Over):
         return below
     window = below.input
-    numbers = {i.attribute.id for i in window.items if i.function is Places.ROW_NUMBER}
+    numbers = {i.attribute.id for i in window.items if i.function is PlaceFunction.ROW_NUMBER}
     bounds = {
         part: bound for part in conjuncts(below.predicate) if (bound := _most(part, numbers)) is not None
     }
@@ -37,7 +47,7 @@ def _kept(operator: Operator) -> Operator:
     most = max(min(bounds.values()), 0)
     first = with_inputs(window, (Top(window.input, window.keys, _order(window), most),))
     others = [part for part in conjuncts(below.predicate) if part not in bounds or not _holds(part, most)]
-    return Filter(first, conjoin(others)) if others else first
+    return Selection(first, conjoin(others)) if others else first
 
 
 def _most(part: Expression, numbers: set[int]) -> int | None:
@@ -61,15 +71,20 @@ def _looks_back(item: WindowItem) -> bool:
     """Whether the rows behind a row make no difference to its value."""
     if item.function in _BACKWARD:
         return True
-    if item.function is Places.LAG:
+    if item.function is PlaceFunction.LAG:
         offset = item.arguments[1]
         return isinstance(offset, Literal) and isinstance(offset.value, int) and offset.value >= 0
     end = item.frame.end.place
-    has_frame = item.function not in (Places.LEAD, Places.NTILE, Places.PERCENT_RANK, Places.CUME_DIST)
+    has_frame = item.function not in (
+        PlaceFunction.LEAD,
+        PlaceFunction.NTILE,
+        PlaceFunction.PERCENT_RANK,
+        PlaceFunction.CUME_DIST,
+    )
     return has_frame and item.frame.unit is Unit.ROWS and end is not None and end <= 0
 
 
-def _order(window: Window) -> tuple[Ordering, ...]:
+def _order(window: Over) -> tuple[Ordering, ...]:
     """The window's order, down to the last column."""
     by = {ordering.column for ordering in window.order}
     ties = dict.fromkeys((*window.ties, *(column.id for column in window.input.columns)))

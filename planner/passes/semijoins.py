@@ -10,20 +10,32 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine.plan.expressions import ColumnRef
-from planner.ir import Context, Filter, Join, JoinKind, Operator, Program, Project, SharedRef, references
+from planner.ir import (
+    Context,
+    JoinKind,
+    Project,
+    Relational,
+    RelationalProgram,
+    Selection,
+    SharedRef,
+    ThetaJoin,
+    references,
+)
 from planner.ir.estimates import size_of
 from planner.ir.rewrite import with_inputs
 from planner.ir.scalars import inline
 
 
-def sink_semijoins(program: Program) -> Program:
-    return Program(tuple(map(_operator, program.definitions)), _operator(program.root), program.outputs)
+def sink_semijoins(program: RelationalProgram) -> RelationalProgram:
+    return RelationalProgram(
+        tuple(map(_operator, program.definitions)), _operator(program.root), program.outputs
+    )
 
 
-def _operator(operator: Operator) -> Operator:
+def _operator(operator: Relational) -> Relational:
     below = with_inputs(operator, tuple(map(_operator, operator.inputs)))
     if (
-        isinstance(below, Join)
+        isinstance(below, ThetaJoin)
         and below.kind in (JoinKind.SEMI, JoinKind.ANTI)
         and _stands_alone(below.right)
     ):
@@ -31,24 +43,24 @@ def _operator(operator: Operator) -> Operator:
     return below
 
 
-def _stands_alone(operator: Operator) -> bool:
+def _stands_alone(operator: Relational) -> bool:
     """Whether nothing in it was made of rows of the query around it."""
     return not isinstance(operator, Context | SharedRef) and all(map(_stands_alone, operator.inputs))
 
 
-def _sunk(join: Join) -> Operator:
+def _sunk(join: ThetaJoin) -> Relational:
     left = join.left
     used = references(join.condition) - join.right.ids
     match left:
-        case Join(kind=JoinKind.INNER | JoinKind.LEFT as kind):
+        case ThetaJoin(kind=JoinKind.INNER | JoinKind.LEFT as kind):
             sides = [left.left, left.right] if kind is JoinKind.INNER else [left.left]
             for place, side in enumerate(sides):
                 if used and used <= side.ids and size_of(side).rows <= size_of(left).rows:
                     below = _sunk(replace(join, left=side))
                     return replace(left, left=below) if place == 0 else replace(left, right=below)
-        case Filter(input=input, predicate=predicate):
+        case Selection(input=input, predicate=predicate):
             below = _sunk(replace(join, left=input))
-            return Filter(below, predicate) if not _is_same(below, join, input) else join
+            return Selection(below, predicate) if not _is_same(below, join, input) else join
         case Project(input=input, items=items):
             values = {attribute.id: e for attribute, e in items if isinstance(e, ColumnRef)}
             if used <= values.keys():
@@ -57,6 +69,6 @@ def _sunk(join: Join) -> Operator:
     return join
 
 
-def _is_same(below: Operator, join: Join, input: Operator) -> bool:
+def _is_same(below: Relational, join: ThetaJoin, input: Relational) -> bool:
     """Whether the semijoin went no further down than to what it was tried at."""
-    return isinstance(below, Join) and below.right is join.right and below.left is input
+    return isinstance(below, ThetaJoin) and below.right is join.right and below.left is input

@@ -22,19 +22,19 @@ from planner.ir import (
     Context,
     Distinct,
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
-    Program,
     Project,
+    Relational,
+    RelationalProgram,
+    Selection,
     SetKind,
     SetOp,
+    ThetaJoin,
     Top,
-    Unnest,
+    UnnestLists,
     Values,
-    Window,
     children,
 )
 from planner.ir.constants import fold
@@ -55,32 +55,32 @@ from planner.ir.unique import unique_keys
 from planner.passes.contradictions import is_contradictory
 
 
-def simplify(program: Program) -> Program:
-    return Program(
+def simplify(program: RelationalProgram) -> RelationalProgram:
+    return RelationalProgram(
         tuple(_operator(operator) for operator in program.definitions),
         _operator(program.root),
         program.outputs,
     )
 
 
-def _operator(operator: Operator) -> Operator:
+def _operator(operator: Relational) -> Relational:
     below = with_inputs(operator, tuple(_operator(i) for i in operator.inputs))
     if below.expressions:
         known = {id: column for i in below.inputs for id, column in known_columns(i).items()}
         below = with_expressions(below, tuple(simplified(e, known) for e in below.expressions))
-        if isinstance(below, Filter | Join):
+        if isinstance(below, Selection | ThetaJoin):
             (condition,) = below.expressions
             below = with_expressions(below, (conjoin(_strict(p, known) for p in conjuncts(condition)),))
     if is_empty(below):
         return Values(below.columns, ())
     match below:
-        case Filter(input=input, predicate=predicate) if predicate == TRUE:
+        case Selection(input=input, predicate=predicate) if predicate == TRUE:
             return input
-        case Join(kind=JoinKind.ANTI, left=left, right=right, condition=condition) if is_empty(
+        case ThetaJoin(kind=JoinKind.ANTI, left=left, right=right, condition=condition) if is_empty(
             right
         ) or is_contradictory(conjuncts(condition)):
             return left
-        case Join(kind=JoinKind.LEFT, left=left, right=right, condition=condition) if is_empty(
+        case ThetaJoin(kind=JoinKind.LEFT, left=left, right=right, condition=condition) if is_empty(
             right
         ) or is_contradictory(conjuncts(condition)):
             padding = [(c, Literal(None, c.type)) for c in below.columns if c.id in right.ids]
@@ -96,22 +96,22 @@ def _operator(operator: Operator) -> Operator:
     return below
 
 
-def is_empty(operator: Operator) -> bool:
+def is_empty(operator: Relational) -> bool:
     """Whether the operator surely has no row; its inputs are simplified."""
     match operator:
         case Values(rows=()):
             return True
-        case Filter(input=input, predicate=predicate):
+        case Selection(input=input, predicate=predicate):
             return is_empty(input) or is_contradictory(conjuncts(predicate))
-        case Project() | Distinct() | Context() | Prioritized() | Unnest():
+        case Project() | Distinct() | Context() | Prioritized() | UnnestLists():
             return is_empty(operator.input)
         case Top(input=input, limit=limit):
             return limit == 0 or is_empty(input)
-        case Window(input=input):
+        case Over(input=input):
             return is_empty(input)
-        case Join(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right, condition=condition):
+        case ThetaJoin(kind=JoinKind.INNER | JoinKind.SEMI, left=left, right=right, condition=condition):
             return is_empty(left) or is_empty(right) or is_contradictory(conjuncts(condition))
-        case Join(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
+        case ThetaJoin(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
             return is_empty(left)
         case SetOp(kind=SetKind.UNION, left=left, right=right):
             return is_empty(left) and is_empty(right)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.schema import Column
-from planner.statements.table_rules import NO_RULES, Rules, Text
+from planner.statements.table_rules import NO_RULES, TableRules, Text
 
 
 @dataclass(frozen=True)
@@ -13,7 +13,7 @@ class AddColumn:
     """With the rules that stand at the column."""
 
     column: Column
-    rules: Rules = NO_RULES
+    rules: TableRules = NO_RULES
     if_not_exists: bool = False
     comment: str | None = None
 
@@ -37,7 +37,7 @@ class RenameTable:
 
 @dataclass(frozen=True)
 class AddConstraint:
-    rules: Rules
+    rules: TableRules
 
 
 @dataclass(frozen=True)

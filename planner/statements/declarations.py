@@ -24,7 +24,7 @@ from planner.statements.table_rules import (
     Constraint,
     ForeignKey,
     Identity,
-    Rules,
+    TableRules,
     Text,
     Unique,
 )
@@ -73,8 +73,8 @@ class Declarations:
     _constraints: list[Constraint] = field(default_factory=list)
 
     @property
-    def rules(self) -> Rules:
-        return Rules(self._defaults, self._generated, self._identities, tuple(self._constraints))
+    def rules(self) -> TableRules:
+        return TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
 
     def schema(self) -> Schema:
         """The columns, those of the key NOT NULL."""

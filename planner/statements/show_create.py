@@ -8,11 +8,11 @@ from sqlglot import exp
 
 from engine.schema import Column, Schema
 from planner.native.reference import quoted
-from planner.statements.table_rules import Action, Check, Constraint, ForeignKey, Rules, Text, Unique
+from planner.statements.table_rules import Action, Check, Constraint, ForeignKey, TableRules, Text, Unique
 
 
 def table_text(
-    name: str, schema: Schema, key: Sequence[str] | None, rules: Rules, comments: Mapping[str, str]
+    name: str, schema: Schema, key: Sequence[str] | None, rules: TableRules, comments: Mapping[str, str]
 ) -> str:
     """CREATE TABLE, and COMMENT ON for what has one (the table's own is under the empty name)."""
     parts = [_column(column, rules) for column in schema.columns]
@@ -51,7 +51,7 @@ def identifiers(names: Sequence[str]) -> str:
     return ", ".join(map(identifier, names))
 
 
-def _column(column: Column, rules: Rules) -> str:
+def _column(column: Column, rules: TableRules) -> str:
     parts = [identifier(column.name), str(column.type)]
     if column.name in rules.generated:
         parts.append(f"GENERATED ALWAYS AS ({_expression(rules.generated[column.name])}) STORED")

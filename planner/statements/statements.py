@@ -15,7 +15,7 @@ from sqlglot import exp
 from engine.schema import Schema, Type
 from planner.parsing.script import Excerpt, Piece
 from planner.statements.alterations import Action
-from planner.statements.table_rules import NO_RULES, Rules
+from planner.statements.table_rules import NO_RULES, TableRules
 
 STAGES = ("logical", "optimized", "dataflow")
 """What EXPLAIN shows."""
@@ -55,7 +55,7 @@ class CreateTable(Statement):
     columns: Schema
     primary_key: tuple[str, ...] | None
     if_not_exists: bool
-    rules: Rules = NO_RULES
+    rules: TableRules = NO_RULES
     comments: Mapping[str, str] = field(default_factory=dict)
 
 

@@ -96,7 +96,7 @@ class Identity:
 
 
 @dataclass(frozen=True)
-class Rules:
+class TableRules:
     """Of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that have become NOT NULL: rows of the past may have NULLs there.
@@ -125,7 +125,7 @@ class Rules:
         found = [c.name for c in self.constraints if column in c.columns]
         return found + [name for name, text in self.generated.items() if column in text.columns()]
 
-    def without_column(self, name: str) -> Rules:
+    def without_column(self, name: str) -> TableRules:
         """The rules without those of a column alone."""
         return replace(
             self,
@@ -135,7 +135,7 @@ class Rules:
             required=tuple(column for column in self.required if column != name),
         )
 
-    def with_renamed_column(self, old: str, new: str) -> Rules:
+    def with_renamed_column(self, old: str, new: str) -> TableRules:
         """The rules of the table with a column called otherwise."""
 
         def names(columns: Iterable[str]) -> tuple[str, ...]:
@@ -146,7 +146,7 @@ class Rules:
                 return replace(of, condition=of.condition.renamed(old, new))
             return replace(of, columns=names(of.columns))
 
-        return Rules(
+        return TableRules(
             defaults=dict(zip(names(self.defaults), self.defaults.values(), strict=True)),
             generated={
                 name: text.renamed(old, new)
@@ -157,9 +157,9 @@ class Rules:
             required=names(self.required),
         )
 
-    def merged(self, more: Rules) -> Rules:
+    def merged(self, more: TableRules) -> TableRules:
         """These rules and more."""
-        return Rules(
+        return TableRules(
             {**self.defaults, **more.defaults},
             {**self.generated, **more.generated},
             {**self.identities, **more.identities},
@@ -167,7 +167,7 @@ class Rules:
             (*self.required, *more.required),
         )
 
-    def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> Rules:
+    def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:
         """The rules with each foreign key as `change` makes it."""
         return replace(
             self,
@@ -175,7 +175,7 @@ class Rules:
         )
 
 
-NO_RULES = Rules()
+NO_RULES = TableRules()
 
 
 def _without(named: Mapping, name: str) -> dict:

@@ -29,7 +29,7 @@ import migrations
 from service.catalog import manifests
 from service.catalog.database import Number, metadata
 from service.catalog.manifests import Saved
-from service.catalog.records import Definer, Layout, Record, layouts_of, records_of
+from service.catalog.records import Definer, DefinitionRecord, Layout, layouts_of, records_of
 from service.changes.table_changes import Applied, Idempotency
 from service.errors import ServiceError
 
@@ -69,7 +69,7 @@ What it raises leaves nothing of the commit. It runs on the writer's thread."""
 
 
 @dataclass(frozen=True)
-class Commit:
+class CommittedEpochs:
     """Epochs `first` to `last`, committed together `at` microseconds since 1970, UTC."""
 
     first: int
@@ -106,7 +106,7 @@ class Catalog:
         with self._connection.begin():
             yield Definer(self._connection)
 
-    def records(self) -> list[Record]:
+    def records(self) -> list[DefinitionRecord]:
         """Every definition, in the order of creation."""
         with self._connection.begin():
             return records_of(self._connection)
@@ -120,7 +120,7 @@ class Catalog:
 
     def append(
         self,
-        commit: Commit,
+        commit: CommittedEpochs,
         payload: bytes,
         keys: Sequence[tuple[Idempotency, Applied]] = (),
         receipts: Sequence[tuple[Receipt, Applied]] = (),
@@ -144,14 +144,14 @@ class Catalog:
             self._connection.execute(_INSERT_LOG, rows)
             self._write_answers(commit, keys, receipts)
 
-    def newest(self) -> Commit | None:
+    def newest(self) -> CommittedEpochs | None:
         """The last commit that the log has or had."""
         with self._connection.begin():
             for table in (log, commits):
                 query = sa.select(table.c.first, table.c.last, table.c.committed_at)
                 row = self._connection.execute(query.order_by(table.c.last.desc()).limit(1)).first()
                 if row is not None:
-                    return Commit(*row)
+                    return CommittedEpochs(*row)
         return None
 
     def payloads(self) -> Iterator[bytes]:
@@ -207,7 +207,7 @@ class Catalog:
         saved: Saved,
         keys_before: int,
         since: int = 0,
-        commit: Commit | None = None,
+        commit: CommittedEpochs | None = None,
         keys: Sequence[tuple[Idempotency, Applied]] = (),
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> bool:
@@ -236,7 +236,7 @@ class Catalog:
 
     def _write_answers(
         self,
-        commit: Commit,
+        commit: CommittedEpochs,
         keys: Sequence[tuple[Idempotency, Applied]],
         receipts: Sequence[tuple[Receipt, Applied]],
     ) -> None:
@@ -286,7 +286,7 @@ def _prepare_sqlite(connection: object, record: object) -> None:
     cursor.close()
 
 
-def _key_row(commit: Commit, idempotency: Idempotency, applied: Applied) -> dict[str, object]:
+def _key_row(commit: CommittedEpochs, idempotency: Idempotency, applied: Applied) -> dict[str, object]:
     return {
         "key": idempotency.key,
         "digest": idempotency.digest,

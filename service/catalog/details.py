@@ -18,7 +18,7 @@ from planner.statements.table_rules import (
     Constraint,
     ForeignKey,
     Identity,
-    Rules,
+    TableRules,
     Text,
     Unique,
 )
@@ -45,7 +45,7 @@ class Seen:
 class Details:
     """`comments` are by column, the relation's own under the empty name; `sees` by the name in the query."""
 
-    rules: Rules = NO_RULES
+    rules: TableRules = NO_RULES
     comments: Mapping[str, str] = field(default_factory=dict)
     sees: Mapping[str, Seen] = field(default_factory=dict)
 
@@ -79,7 +79,7 @@ def load(text: str | None) -> Details:
     if text is None:
         return NO_DETAILS
     document = orjson.loads(text)
-    rules = Rules(
+    rules = TableRules(
         {name: Text(*written) for name, written in document.get("defaults", {}).items()},
         {name: Text(*written) for name, written in document.get("generated", {}).items()},
         {name: Identity(*written) for name, written in document.get("identities", {}).items()},

@@ -26,7 +26,7 @@ counters = sa.Table(
 )
 
 
-class Counter:
+class IdentityCounter:
     """The counter `number` of a table; any thread may take from it."""
 
     def __init__(self, catalog: Catalog, relation: int, number: int) -> None:

@@ -41,7 +41,7 @@ layouts = sa.Table(
 
 
 @dataclass(frozen=True)
-class Record:
+class DefinitionRecord:
     """A definition as it is kept: a table has a `schema`, a view has its `sql` and `dialect`.
 
     By its `layout` the log and the saved state know a table; 0 is the `id` itself.
@@ -79,13 +79,13 @@ class Definer:
     def __init__(self, connection: sa.Connection) -> None:
         self.connection = connection
 
-    def add(self, record: Record) -> int:
+    def add(self, record: DefinitionRecord) -> int:
         """Keeps a new definition; its id."""
         statement = sa.insert(relations).values(**_row(record), created=record.created)
         (id,) = self.connection.execute(statement.returning(relations.c.id)).one()
         return id
 
-    def change(self, record: Record) -> None:
+    def change(self, record: DefinitionRecord) -> None:
         """Keeps a definition as it is now, under its id."""
         values = _row(record) | {"layout": record.layout or None}
         self.connection.execute(sa.update(relations).where(relations.c.id == record.id).values(**values))
@@ -111,7 +111,7 @@ class Definer:
         self.connection.execute(sa.delete(layouts).where(layouts.c.relation == id))
 
 
-def records_of(connection: sa.Connection) -> list[Record]:
+def records_of(connection: sa.Connection) -> list[DefinitionRecord]:
     """Every definition, in the order of creation."""
     return [_record(row) for row in connection.execute(sa.select(relations).order_by(relations.c.id))]
 
@@ -156,10 +156,10 @@ def _load_type(document: dict) -> Type:
     )
 
 
-def _record(row: sa.Row) -> Record:
+def _record(row: sa.Row) -> DefinitionRecord:
     schema = None if row.columns is None else _schema(row.columns)
     details, layout = load(row.details), row.layout or 0
-    return Record(
+    return DefinitionRecord(
         row.id,
         row.name,
         schema,
@@ -172,7 +172,7 @@ def _record(row: sa.Row) -> Record:
     )
 
 
-def _row(record: Record) -> dict[str, object]:
+def _row(record: DefinitionRecord) -> dict[str, object]:
     """What a definition says, but for its id and creation."""
     return {
         "name": record.name,

@@ -22,13 +22,13 @@ from engine.runtime.engine import Snapshot
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from planner.relation import Relation
-from planner.statements.table_rules import Action, ForeignKey, Rules, Unique
+from planner.statements.table_rules import Action, ForeignKey, TableRules, Unique
 from service.changes.resolve import Net, named_row
 from service.errors import Conflict
 
 
 @dataclass(frozen=True)
-class Side:
+class KeySide:
     """The rows of a table by `columns`, which are the first ones of the engine's relation `index`."""
 
     table: str
@@ -46,20 +46,20 @@ class Single:
     """A UNIQUE: each key has one row at most."""
 
     name: str
-    side: Side
+    side: KeySide
 
 
 @dataclass(frozen=True)
-class Reference:
+class KeyReference:
     """A foreign key: where there are rows of `child` there is one of `parent`."""
 
     name: str
-    child: Side
-    parent: Side
+    child: KeySide
+    parent: KeySide
     action: Action
 
 
-Bond = Single | Reference
+Bond = Single | KeyReference
 
 
 @dataclass(frozen=True)
@@ -81,12 +81,12 @@ class Bonds:
         changed = set(tables)
         return [bond for bond in self.all if not changed.isdisjoint(_tables(bond))]
 
-    def actions(self, table: str) -> list[Reference]:
+    def actions(self, table: str) -> list[KeyReference]:
         """Those by which rows that refer to rows of the table go, or change, with them."""
         return [
             bond
             for bond in self.all
-            if isinstance(bond, Reference)
+            if isinstance(bond, KeyReference)
             and bond.parent.table == table
             and bond.action is not Action.NOTHING
         ]
@@ -103,7 +103,7 @@ class Bonds:
         return found
 
 
-def bonds_of(relation: Relation, rules: Rules, relations: Mapping[str, Relation]) -> list[Bond]:
+def bonds_of(relation: Relation, rules: TableRules, relations: Mapping[str, Relation]) -> list[Bond]:
     """The bonds that a table declares; `relations` has the tables that it refers to."""
     found: list[Bond] = [Single(u.name, side(relation, u.columns)) for u in rules.of(Unique)]
     for foreign in rules.of(ForeignKey):
@@ -111,11 +111,11 @@ def bonds_of(relation: Relation, rules: Rules, relations: Mapping[str, Relation]
         pairs = _in_order(foreign, target)
         child = side(relation, [a for a, _ in pairs], ordered=True)
         parent = side(target, [b for _, b in pairs], ordered=True)
-        found.append(Reference(foreign.name, child, parent, foreign.on_delete))
+        found.append(KeyReference(foreign.name, child, parent, foreign.on_delete))
     return found
 
 
-def indexes_of(relation: Relation, rules: Rules, targets: Mapping[str, Relation]) -> dict[str, Node]:
+def indexes_of(relation: Relation, rules: TableRules, targets: Mapping[str, Relation]) -> dict[str, Node]:
     """The indexes that a table needs for its own constraints, by the name of the engine's relation."""
     columns = [unique.columns for unique in rules.of(Unique)]
     for foreign in rules.of(ForeignKey):
@@ -134,14 +134,14 @@ def index_columns(relation: Relation, columns: tuple[int, ...]) -> tuple[int, ..
     return (*columns, *(i for i in rest if i not in columns))
 
 
-def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> Side:
+def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> KeySide:
     """A table's rows by some of its columns; by its primary key if these are its columns."""
     columns = tuple(relation.schema.index(name) for name in names)
     key = relation.key or ()
     if columns == key or (not ordered and set(columns) == set(key)):
-        return Side(relation.name, key, relation.name, relation.schema)
+        return KeySide(relation.name, key, relation.name, relation.schema)
     listed = ",".join(map(str, columns))
-    return Side(relation.name, columns, f"\0{relation.name}\0{listed}", relation.schema)
+    return KeySide(relation.name, columns, f"\0{relation.name}\0{listed}", relation.schema)
 
 
 def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:
@@ -153,7 +153,7 @@ def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:
     return pairs
 
 
-def count_rows(snapshot: Snapshot | None, side: Side, keys: np.ndarray) -> np.ndarray:
+def count_rows(snapshot: Snapshot | None, side: KeySide, keys: np.ndarray) -> np.ndarray:
     """How many rows of each distinct key int64[K, n] there are; none without a snapshot."""
     counts = np.zeros(keys.shape[1], np.int64)
     if keys.shape[1] and snapshot is not None:
@@ -190,7 +190,7 @@ Events = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Keys int64[K, n], requests [n] and diffs [n]."""
 
 
-def _events(side: Side, nets: Mapping[str, Net]) -> Events:
+def _events(side: KeySide, nets: Mapping[str, Net]) -> Events:
     """What requests do to the rows of a side, keys with a NULL left out."""
     net = nets.get(side.table)
     if net is None:
@@ -215,7 +215,7 @@ class _Counts:
     added: list[np.ndarray]
 
     @classmethod
-    def of(cls, events: list[Events], snapshot: Snapshot | None, sides: list[Side]) -> _Counts:
+    def of(cls, events: list[Events], snapshot: Snapshot | None, sides: list[KeySide]) -> _Counts:
         keys = np.concatenate([keys for keys, _, _ in events], axis=1)
         request = np.concatenate([request for _, request, _ in events])
         order = np.lexsort((request, *keys[::-1]))

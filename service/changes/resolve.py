@@ -24,7 +24,7 @@ import numpy as np
 from engine.codec import decode_rows
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.errors import Conflict
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -35,7 +35,7 @@ Lookup = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 _LONGEST, _LONGEST_VALUE = 300, 80
 """Characters of a row, and of a value, that a message shows."""
 
-_INSERT, _DELETE = int(Op.INSERT), int(Op.DELETE)
+_INSERT, _DELETE = int(ChangeOp.INSERT), int(ChangeOp.DELETE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class TableBatch:
         self._base_row = np.zeros(len(firsts), np.int64)
         self._base_row[positions] = np.arange(len(positions))
 
-    def conflict(self, alive: np.ndarray) -> tuple[int, int, Op] | None:
+    def conflict(self, alive: np.ndarray) -> tuple[int, int, ChangeOp] | None:
         """The first change that cannot be made: its request, its place among all changes, its operation."""
         if not self._keyed and self._inserts_only:
             return None
@@ -85,7 +85,7 @@ class TableBatch:
         if not bad.any():
             return None
         first = int(chain.order[bad].min())
-        return int(self._request[first]), first, Op(self._changes.ops[first])
+        return int(self._request[first]), first, ChangeOp(self._changes.ops[first])
 
     def row(self, place: int) -> np.ndarray:
         """The words int64[W] of a change."""
@@ -232,9 +232,9 @@ class RowConflict(Conflict):
         self.place = place
 
 
-def conflict_of(table: str, op: Op, place: int, row: str) -> RowConflict:
+def conflict_of(table: str, op: ChangeOp, place: int, row: str) -> RowConflict:
     """What the author of the change is told; `row` is its key, or all of it, as `named_row` has it."""
-    if op is Op.DELETE:
+    if op is ChangeOp.DELETE:
         return RowConflict(
             place,
             f"change {place} deletes a row that table {table} does not have: {row}",

@@ -18,7 +18,7 @@ from engine.schema import Schema
 from service.errors import Conflict, Invalid
 
 
-class Op(enum.IntEnum):
+class ChangeOp(enum.IntEnum):
     """INSERT of a new row, DELETE of one that is there, UPSERT: replace by key, or insert.
 
     DISCARD deletes by key what may be gone already: a log that was read again says so. The odd
@@ -33,7 +33,7 @@ class Op(enum.IntEnum):
 
 @dataclass(frozen=True, eq=False)
 class TableChanges:
-    """`ops` int8[n] of `Op`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
+    """`ops` int8[n] of `ChangeOp`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
 
     Of a DELETE from a table with a primary key, and of a DISCARD, only the key columns
     count; the others may hold anything.
@@ -52,7 +52,7 @@ class TableChanges:
         return self.ops & 1 == 1
 
     @classmethod
-    def of(cls, op: Op, schema: Schema, words: np.ndarray) -> TableChanges:
+    def of(cls, op: ChangeOp, schema: Schema, words: np.ndarray) -> TableChanges:
         """The same operation for every row of `words`, int64[W, n]."""
         return cls(schema, np.full(words.shape[1], op, dtype=np.int8), words)
 
@@ -75,7 +75,7 @@ class TableChanges:
         """
         if self.schema != schema:
             raise Conflict(f"table {table} has been created anew meanwhile", code="table_changed")
-        if key is None and (self.ops >= Op.UPSERT).any():
+        if key is None and (self.ops >= ChangeOp.UPSERT).any():
             raise Invalid(
                 f"table {table} has no primary key to upsert or discard by",
                 "insert and delete whole rows, or create the table with a primary key",

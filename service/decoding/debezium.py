@@ -17,19 +17,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.errors import InvalidValue
-from service.changes.table_changes import Op
+from service.changes.table_changes import ChangeOp
 from service.decoding.encodings import Convert, converter
 from service.decoding.objects import CHANGE, Row, row_reader
 from service.definitions.definition import Definition
 from service.errors import Invalid
 
-Change = tuple[Op, Row]
+Change = tuple[ChangeOp, Row]
 
 _UNAVAILABLE = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
 """What stands, as text or bytes, for a large value that an update left as it was."""
 
 
-class Reader:
+class EnvelopeReader:
     """Reads the envelopes of one table. `unit` is of moments that come as numbers without a schema."""
 
     def __init__(self, definition: Definition, unit: str | None = None, where: str = CHANGE) -> None:
@@ -53,12 +53,12 @@ class Reader:
         match payload.get("op"):
             case "c" | "r":
                 after = self._row(payload, "after", converters, place)
-                return [(Op.INSERT if self._key is None else Op.UPSERT, after)]
+                return [(ChangeOp.INSERT if self._key is None else ChangeOp.UPSERT, after)]
             case "u":
                 return self._update(payload, converters, place)
             case "d":
                 before = self._before(payload, converters, place)
-                return [(Op.DELETE if self._key is None else Op.DISCARD, before)]
+                return [(ChangeOp.DELETE if self._key is None else ChangeOp.DISCARD, before)]
             case "m":
                 return []
             case "t":
@@ -82,12 +82,12 @@ class Reader:
     def _update(self, payload: dict, converters: Mapping[int, Convert], place: int) -> list[Change]:
         after = self._row(payload, "after", converters, place)
         if self._key is None:
-            return [(Op.DELETE, self._before(payload, converters, place)), (Op.INSERT, after)]
+            return [(ChangeOp.DELETE, self._before(payload, converters, place)), (ChangeOp.INSERT, after)]
         if payload.get("before") is not None:
             before = self._converted(self._row_of(payload["before"], place), self._key, converters)
             if any(before[i] is not None and before[i] != after[i] for i in self._key):
-                return [(Op.DISCARD, before), (Op.UPSERT, after)]
-        return [(Op.UPSERT, after)]
+                return [(ChangeOp.DISCARD, before), (ChangeOp.UPSERT, after)]
+        return [(ChangeOp.UPSERT, after)]
 
     def _row(self, payload: dict, member: str, converters: Mapping[int, Convert], place: int) -> Row:
         """The whole row that a member says."""

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import TableChanges
-from service.decoding.debezium import Reader
+from service.decoding.debezium import EnvelopeReader
 from service.decoding.encodings import UNITS
 from service.decoding.gathering import gather
 from service.decoding.objects import CHANGE, FORM, changes_of, row_reader
@@ -195,7 +195,7 @@ def of_envelopes(
     where: str = CHANGE,
 ) -> TableChanges:
     """The changes that Debezium's envelopes say; `unit` is of moments that are numbers without a schema."""
-    envelopes = Reader(definition, unit, where)
+    envelopes = EnvelopeReader(definition, unit, where)
     places = range(len(documents)) if places is None else places
     read = [
         (op, row, place)

@@ -19,7 +19,7 @@ import pyarrow.parquet
 from engine.codec import encode_arrow
 from engine.errors import InvalidValue
 from engine.state.dictionary import Dictionary
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding import csv_lines
 from service.decoding.arrow_messages import message_sizes
 from service.decoding.arrow_sizes import VALUE, decoded_size
@@ -30,7 +30,7 @@ from service.errors import BadRequest, Invalid
 from service.names import OPERATION
 from service.settings.budget import Budget, too_many_bytes, too_many_rows
 
-OPS = {"insert": Op.INSERT, "delete": Op.DELETE, "upsert": Op.UPSERT}
+OPS = {"insert": ChangeOp.INSERT, "delete": ChangeOp.DELETE, "upsert": ChangeOp.UPSERT}
 _BATCH = 1 << 16
 """Rows of Parquet that are decoded at once."""
 _ROOM = 4

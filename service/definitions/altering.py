@@ -20,9 +20,9 @@ from planner.statements.alterations import Action
 from planner.statements.table_rules import ForeignKey
 from planner.suggestions import did_you_mean
 from service.catalog.records import Definer, Layout
-from service.changes.constraints import Bonds, Reference, bonds_of
+from service.changes.constraints import Bonds, KeyReference, bonds_of
 from service.changes.resolve import Net, Rows, sum_rows
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
@@ -114,13 +114,13 @@ class Alterations:
     def _check_rows(self, old: Definition, new: Definition, rows: Rows) -> None:
         """Conflict or Invalid where the rows that there are now break what is demanded from now on."""
         engine = self._of.engine
-        changes = TableChanges.of(Op.INSERT, new.schema, rows[0])
+        changes = TableChanges.of(ChangeOp.INSERT, new.schema, rows[0])
         for error, _ in new.faults(changes):
             raise Invalid(f"a row {error.message}", "change such rows first", code=error.code)
         known = {constraint.name for constraint in old.details.rules.constraints}
         own = bonds_of(new.relation, new.details.rules, self._of.relations)
         bonds = Bonds(tuple(bond for bond in own if bond.name not in known))
-        tables = {new.name} | {bond.parent.table for bond in bonds.all if isinstance(bond, Reference)}
+        tables = {new.name} | {bond.parent.table for bond in bonds.all if isinstance(bond, KeyReference)}
         nets = {}
         for table in tables:
             words, counts = rows if table == new.name else engine.snapshot.rows(table)

@@ -13,8 +13,8 @@ from engine.schema import Schema
 from planner import PlannedQuery
 from planner.relation import Relation
 from service.catalog.details import NO_DETAILS, Details
-from service.catalog.records import Record
-from service.changes.table_changes import Op, TableChanges
+from service.catalog.records import DefinitionRecord
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.filling import Fault, Filling, null_fault
 from service.errors import Invalid
 
@@ -97,7 +97,7 @@ class Definition:
     @property
     def no_changes(self) -> TableChanges:
         """The changes of somebody who has none."""
-        return TableChanges.of(Op.INSERT, self.schema, np.zeros((len(self.schema), 0), np.int64))
+        return TableChanges.of(ChangeOp.INSERT, self.schema, np.zeros((len(self.schema), 0), np.int64))
 
     def defaults(self) -> np.ndarray:
         """The same as words, int64[W]."""
@@ -119,9 +119,11 @@ class Definition:
         if self.filling is not None:
             yield from self.filling.faults(changes)
 
-    def record(self) -> Record:
+    def record(self) -> DefinitionRecord:
         """As the catalog keeps it."""
         schema = None if self.is_view else self.schema
         key = None if self.is_view else self.relation.key
         texts = (self.sql, self.dialect)
-        return Record(self.id, self.name, schema, key, *texts, self.created, self.details, self.layout)
+        return DefinitionRecord(
+            self.id, self.name, schema, key, *texts, self.created, self.details, self.layout
+        )

@@ -28,7 +28,7 @@ from planner.relation import Relation
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
-from service.catalog.identity_counters import Counter
+from service.catalog.identity_counters import IdentityCounter
 from service.changes.constraints import Bonds, bonds_of, indexes_of
 from service.clock import Clock
 from service.definitions.definition import Definition
@@ -159,7 +159,9 @@ class Definitions:
         self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
     ) -> Definition:
         """A table; a PlannerError for an expression of its rules that cannot be computed."""
-        filling = Filling(relation, details.rules, self.engine.dictionary, partial(Counter, self.catalog, id))
+        filling = Filling(
+            relation, details.rules, self.engine.dictionary, partial(IdentityCounter, self.catalog, id)
+        )
         return Definition(id, relation, created, details=details, layout=layout, filling=filling)
 
     def table_like(

@@ -26,7 +26,7 @@ from planner.statements.alterations import (
     SetDefault,
     SetNullable,
 )
-from planner.statements.table_rules import ForeignKey, Rules, Unique
+from planner.statements.table_rules import ForeignKey, TableRules, Unique
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition
 from service.definitions.layouts import Shift
@@ -51,7 +51,7 @@ class Draft:
     columns: list[Column]
     origins: list[int | None]
     key: tuple[str, ...] | None
-    rules: Rules
+    rules: TableRules
     comments: dict[str, str]
     moves: bool = False
     renamed: dict[str, str] = field(default_factory=dict)
@@ -171,7 +171,7 @@ class Draft:
             return foreign
         return replace(foreign, target=tuple(to if n == name else n for n in foreign.target))
 
-    def _add_rules(self, rules: Rules) -> None:
+    def _add_rules(self, rules: TableRules) -> None:
         for constraint in rules.constraints:
             if self.rules.find(constraint.name) is not None:
                 raise Conflict(

@@ -17,14 +17,14 @@ import numpy as np
 from engine.codec import decode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import Expression
-from engine.scalar import Program
+from engine.scalar import ScalarProgram
 from engine.schema import BOOLEAN
 from engine.state.dictionary import Dictionary
 from planner.adhoc.rowwise import default_expression, moves, row_expressions
 from planner.errors import InvalidQuery, PlannerError
 from planner.relation import Relation
-from planner.statements.table_rules import Check, Rules
-from service.catalog.identity_counters import Counter
+from planner.statements.table_rules import Check, TableRules
+from service.catalog.identity_counters import IdentityCounter
 from service.changes.table_changes import TableChanges
 from service.errors import Invalid
 
@@ -46,21 +46,21 @@ class Filling:
     def __init__(
         self,
         relation: Relation,
-        rules: Rules,
+        rules: TableRules,
         dictionary: Dictionary,
-        counter: Callable[[int], Counter],
+        counter: Callable[[int], IdentityCounter],
     ) -> None:
         """A PlannerError, which names the column or constraint, for an expression that cannot be computed."""
         self._relation = relation
         self._dictionary = dictionary
-        self._defaults: dict[int, tuple[Program, bool]] = {}
+        self._defaults: dict[int, tuple[ScalarProgram, bool]] = {}
         schema = relation.schema
         for name, text in rules.defaults.items():
             with _naming(f"the default of column {name}"):
                 if name in rules.generated:
                     raise InvalidQuery("a generated column has none")
                 expression = default_expression(text, schema.types[schema.index(name)])
-            self._defaults[schema.index(name)] = Program((expression,), dictionary), moves(text)
+            self._defaults[schema.index(name)] = ScalarProgram((expression,), dictionary), moves(text)
         self.generated = tuple(schema.index(name) for name in rules.generated)
         self._counters = [(schema.index(n), counter(i.number)) for n, i in rules.identities.items()]
         self.always = frozenset(schema.index(n) for n, i in rules.identities.items() if i.always)
@@ -70,13 +70,13 @@ class Filling:
                 if text.columns() & rules.generated.keys():
                     raise InvalidQuery("it reads a generated column", "repeat that one's expression")
                 computed += row_expressions([text], [schema.types[schema.index(name)]], relation)
-        self._generated = Program(tuple(computed), dictionary)
+        self._generated = ScalarProgram(tuple(computed), dictionary)
         self._required = [(name, schema.index(name)) for name in rules.required]
-        self._checks: list[tuple[Check, Program]] = []
+        self._checks: list[tuple[Check, ScalarProgram]] = []
         for check in rules.of(Check):
             with _naming(f"constraint {check.name}"):
                 (condition,) = row_expressions([check.condition], [BOOLEAN], relation)
-            self._checks.append((check, Program((condition,), dictionary)))
+            self._checks.append((check, ScalarProgram((condition,), dictionary)))
         self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)
 
     @property

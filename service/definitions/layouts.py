@@ -19,7 +19,7 @@ import orjson
 from engine.runtime.engine import Engine
 from engine.runtime.spill import SavedState
 from engine.state.dictionary import Dictionary
-from service.catalog.records import Layout, Record
+from service.catalog.records import DefinitionRecord, Layout
 
 History = tuple[np.ndarray, int]
 """Differences int64[W + 2, n], and the least epoch at which they can be read."""
@@ -71,7 +71,7 @@ class Layouts:
         self._shifts = {layout.id: Shift.load(layout.change, engine.dictionary) for layout in former}
 
     def histories(
-        self, records: Sequence[Record], state: SavedState | None, is_saved: Callable[[int], bool]
+        self, records: Sequence[DefinitionRecord], state: SavedState | None, is_saved: Callable[[int], bool]
     ) -> dict[str, History]:
         """Of tables that were altered since the state was saved, what it has of them, by their name now."""
         found: dict[str, History] = {}

@@ -8,18 +8,18 @@ from dataclasses import replace
 from engine.schema import Type
 from planner.errors import InvalidQuery, TypeMismatch, UnknownColumn, UnknownTable
 from planner.relation import Relation
-from planner.statements.table_rules import Action, ForeignKey, Rules, Unique
+from planner.statements.table_rules import Action, ForeignKey, TableRules, Unique
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition
 
 
-def resolved(rules: Rules, relation: Relation, definitions: Mapping[str, Definition]) -> Rules:
+def resolved(rules: TableRules, relation: Relation, definitions: Mapping[str, Definition]) -> TableRules:
     """The rules of a table with the columns named that its foreign keys refer to. A PlannerError."""
     return rules.with_targets(lambda foreign: _resolved(foreign, rules, relation, definitions))
 
 
 def _resolved(
-    foreign: ForeignKey, rules: Rules, relation: Relation, definitions: Mapping[str, Definition]
+    foreign: ForeignKey, rules: TableRules, relation: Relation, definitions: Mapping[str, Definition]
 ) -> ForeignKey:
     if foreign.table == relation.name:
         target, its = relation, rules
@@ -54,7 +54,7 @@ def _resolved(
     return replace(foreign, target=columns)
 
 
-def _check_target(foreign: ForeignKey, columns: tuple[str, ...], target: Relation, rules: Rules) -> None:
+def _check_target(foreign: ForeignKey, columns: tuple[str, ...], target: Relation, rules: TableRules) -> None:
     key = {target.schema.names[i] for i in target.key or ()}
     uniques = [set(unique.columns) for unique in rules.of(Unique)]
     if set(columns) != key and set(columns) not in uniques:

@@ -18,7 +18,7 @@ from engine.runtime.spill import SavedState
 from engine.schema import Schema
 from planner import PlannerError
 from planner.relation import Relation
-from service.catalog.records import Record
+from service.catalog.records import DefinitionRecord
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.layouts import History, Layouts
@@ -108,7 +108,7 @@ class Restoring:
             _log.error("view %s is computed anew: %s", name, error.message)
             return False
 
-    def _restored(self, record: Record) -> Definition:
+    def _restored(self, record: DefinitionRecord) -> Definition:
         """A view of the catalog, with the reason if it can no longer be planned."""
         texts = (record.sql, record.dialect)
         try:
@@ -118,12 +118,12 @@ class Restoring:
             return Definition(record.id, nothing, record.created, *texts, None, error.message, record.details)
 
 
-def _in_order(records: Sequence[Record]) -> list[Record]:
+def _in_order(records: Sequence[DefinitionRecord]) -> list[DefinitionRecord]:
     """Records of views, each after those that it sees; those that see nothing as they were created."""
     among = {record.name: record for record in records}
-    ordered: dict[str, Record] = {}
+    ordered: dict[str, DefinitionRecord] = {}
 
-    def visit(record: Record) -> None:
+    def visit(record: DefinitionRecord) -> None:
         if record.name not in ordered:
             for seen in record.details.sees.values():
                 if seen.relation in among:

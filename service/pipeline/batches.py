@@ -21,10 +21,10 @@ import pyarrow.compute as pc
 
 from engine.codec import encode_arrow
 from engine.errors import InvalidValue
-from engine.runtime.execution import Scan
+from engine.runtime.execution import RowScan
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding.parsing import of_envelopes, of_objects
 from service.decoding.pieces import loads
 from service.decoding.tabular import operations, unknown_operation
@@ -32,8 +32,8 @@ from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
 from service.pipeline.judge import ERROR, judged, match
-from service.pipeline.locations import Place, local
-from service.pipeline.readers import Source, read
+from service.pipeline.locations import Location, local
+from service.pipeline.readers import FrameSource, read
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -51,7 +51,7 @@ _CHUNK = 8192
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """How files become changes. `envelope` is None, `changes` or `debezium`; `unit` is of its moments."""
 
     name: str
@@ -69,17 +69,17 @@ class Batch:
     skipped: int
 
 
-class Reader:
+class BatchReader:
     """Reads files for one table."""
 
-    def __init__(self, format: Format, definition: Definition, dictionary: Dictionary) -> None:
+    def __init__(self, format: FileFormat, definition: Definition, dictionary: Dictionary) -> None:
         self._format = format
         self._definition = definition
         self._dictionary = dictionary
         self._left_out: list[int] = []
         """Places of columns that the files last read have not."""
 
-    def scan(self, session: SparkSession, paths: Sequence[Path]) -> Scan | None:
+    def scan(self, session: SparkSession, paths: Sequence[Path]) -> RowScan | None:
         """The rows of the files for Spark alone; None if they may be anything but inserts."""
         rules = self._definition.details.rules
         if self._format.envelope or rules.judges or rules.defaults:
@@ -87,7 +87,7 @@ class Reader:
         source = self._source(session, paths)
         if OPERATION in source.columns:
             return None
-        return Scan(self._judged(source, self._definition.schema, ()), self._format.skip_bad)
+        return RowScan(self._judged(source, self._definition.schema, ()), self._format.skip_bad)
 
     def read(self, session: SparkSession, paths: Sequence[Path]) -> Batch:
         """The changes that the files say.
@@ -96,7 +96,7 @@ class Reader:
         """
         if not paths:
             nothing = np.empty((len(self._definition.schema), 0), np.int64)
-            return Batch(TableChanges.of(Op.INSERT, self._definition.schema, nothing), 0)
+            return Batch(TableChanges.of(ChangeOp.INSERT, self._definition.schema, nothing), 0)
         table = _ordered((self._lines if self._format.envelope else self._columns)(session, paths))
         bad = _Bad(table, "line" if self._format.envelope else "row", self._format.skip_bad)
         changes = self._of_lines(table, bad) if self._format.envelope else self._of_columns(table, bad)
@@ -110,12 +110,12 @@ class Reader:
         also = (*_WHERE, OPERATION) if OPERATION in source.columns else _WHERE
         return self._judged(source, self._definition.loose, also).toArrow()
 
-    def _source(self, session: SparkSession, paths: Sequence[Path]) -> Source:
-        place = Place(tuple(map(local, paths)))
+    def _source(self, session: SparkSession, paths: Sequence[Path]) -> FrameSource:
+        place = Location(tuple(map(local, paths)))
         options = {**_OPTIONS.get(self._format.name, {}), **self._format.options}
         return read(session, self._format.name, place, options, self._definition.schema.names)
 
-    def _judged(self, source: Source, schema: Schema, also: Sequence[str]) -> DataFrame:
+    def _judged(self, source: FrameSource, schema: Schema, also: Sequence[str]) -> DataFrame:
         """The table's columns, judged by a schema of its own or a looser one, and others."""
         found = {column: type for column, type in source.columns.items() if column != OPERATION}
         renamed = {"value": schema.names[0]} if self._format.name == "text" else {}

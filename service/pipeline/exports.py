@@ -17,12 +17,12 @@ from engine.codec.parquet import decode_parquet, without_times
 from engine.spark.sessions import Sessions
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.pipeline.job_runs import Run, Runner
+from service.pipeline.job_runs import JobRun, Runner
 from service.pipeline.jobs import DONE, Job
 from service.pipeline.locations import allowed_address, is_address, local, to_write, url
 from service.pipeline.scratch import scratch, scratch_path
 from service.pipeline.spark_options import Value, public, writing
-from service.pipeline.targets import Target
+from service.pipeline.targets import ExportTarget
 from service.pipeline.watch import watched
 from service.reading.reads import Query, Reader, Reading, check_health
 from service.running.runtime import Runtime
@@ -78,8 +78,8 @@ class Exports:
             place = to_write(request.path, settings)
         job = Job.new(KIND, request.shown)
         if isinstance(place, Path):
-            Target(place, job.id).check(request.mode)
-        self._runner.submit(Run(job, partial(self._export, _Task(request, definition, options, place))))
+            ExportTarget(place, job.id).check(request.mode)
+        self._runner.submit(JobRun(job, partial(self._export, _Task(request, definition, options, place))))
         return job
 
     def clear(self, job: Job) -> None:
@@ -88,16 +88,16 @@ class Exports:
             place = to_write(str(job.request["path"]), self._runtime.settings)
         except Invalid:
             return  # An address, or no longer under a root: not ours to touch.
-        Target(place, job.id).clear()
+        ExportTarget(place, job.id).clear()
 
-    def _export(self, task: _Task, run: Run) -> Job:
+    def _export(self, task: _Task, run: JobRun) -> Job:
         with scratch(scratch_path(self._runtime.settings, run.job.id)) as directory:
             reading = self._read(task)
             self._slice(run, reading, directory)
             if isinstance(task.place, str):
                 self._write(task, run, directory, task.place, task.request.mode)
             else:
-                self._replace(task, run, directory, Target(task.place, run.job.id))
+                self._replace(task, run, directory, ExportTarget(task.place, run.job.id))
         return run.job.ended(DONE, rows=reading.size, epoch=reading.epoch)
 
     def _read(self, task: _Task) -> Reading:
@@ -105,7 +105,7 @@ class Exports:
         check_health(task.definition, snapshot, epoch)
         return self._reader.read(task.definition, snapshot, epoch, Query())
 
-    def _slice(self, run: Run, reading: Reading, directory: Path) -> None:
+    def _slice(self, run: JobRun, reading: Reading, directory: Path) -> None:
         """Writes the rows as files in the directory, at least one."""
         for number, start in enumerate(range(0, max(reading.size, 1), SLICE)):
             run.advance(0.4 * start / max(reading.size, 1))
@@ -113,7 +113,7 @@ class Exports:
             rows = decode_parquet(words, reading.schema, self._runtime.dictionary)
             pyarrow.parquet.write_table(without_times(rows), directory / f"{number:06}.parquet")
 
-    def _replace(self, task: _Task, run: Run, directory: Path, target: Target) -> None:
+    def _replace(self, task: _Task, run: JobRun, directory: Path, target: ExportTarget) -> None:
         target.prepare()
         try:
             self._write(task, run, directory, url(target.staging), "errorifexists")
@@ -121,7 +121,7 @@ class Exports:
         finally:
             target.clear()
 
-    def _write(self, task: _Task, run: Run, directory: Path, to: str, mode: str) -> None:
+    def _write(self, task: _Task, run: JobRun, directory: Path, to: str, mode: str) -> None:
         what = f"export of {task.definition.name} at epoch {task.request.epoch}"
         with watched(self._sessions, run, what, 0.4, 1.0) as session:
             frame = session.read.parquet(local(directory))

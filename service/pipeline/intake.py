@@ -24,8 +24,8 @@ from service.catalog.catalog import Receipt
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.pipeline import source_catalog
-from service.pipeline.batches import Reader
-from service.pipeline.source_catalog import Progress, Record
+from service.pipeline.batches import BatchReader
+from service.pipeline.source_catalog import SourceProgress, SourceRecord
 from service.placement import Where
 from service.running.runtime import Runtime
 from service.writing.epochs import Load
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Intake:
     """`progress` is how far it has come; any thread may read it. The rest is for one thread at a time."""
 
-    def __init__(self, runtime: Runtime, sessions: Sessions, record: Record) -> None:
+    def __init__(self, runtime: Runtime, sessions: Sessions, record: SourceRecord) -> None:
         self.progress = record.progress
         self._record = record
         self._runtime = runtime
@@ -57,7 +57,7 @@ class Intake:
         if not self._is_new(batch, files):
             return
         table = self._table()
-        reader = Reader(self._record.definition.reading, table, self._runtime.dictionary)
+        reader = BatchReader(self._record.definition.reading, table, self._runtime.dictionary)
         settings = self._runtime.settings
         large = settings.spark == Where.ALWAYS or sum(sizes.values()) >= settings.spark_rows
         try:
@@ -92,11 +92,11 @@ class Intake:
     def _change(
         self,
         session: SparkSession,
-        reader: Reader,
+        reader: BatchReader,
         table: Definition,
         paths: Sequence[Path],
         files: tuple[str, ...],
-    ) -> Progress:
+    ) -> SourceProgress:
         """Has this process apply the batch; the progress then."""
         read = reader.read(session, paths)
         after = self.progress.after(files, 0, len(read.changes), read.skipped)
@@ -105,8 +105,8 @@ class Intake:
         return replace(after, epoch=applied.epoch)
 
     def _load(
-        self, reader: Reader, table: Definition, paths: Sequence[Path], files: tuple[str, ...]
-    ) -> Progress | None:
+        self, reader: BatchReader, table: Definition, paths: Sequence[Path], files: tuple[str, ...]
+    ) -> SourceProgress | None:
         """Has Spark apply the batch; the progress then. None if that is not for it."""
         settings = self._runtime.settings
         where = Where(settings.spark)

@@ -26,11 +26,11 @@ class Cancelled(Exception):
 
 
 @dataclass(eq=False)
-class Run:
+class JobRun:
     """A job on its way: `work` takes the run and returns the job as it ended. `progress` is from 0 to 1."""
 
     job: Job
-    work: Callable[[Run], Job]
+    work: Callable[[JobRun], Job]
     progress: float = 0.0
     cancelled: bool = False
 
@@ -51,12 +51,12 @@ class Runner:
         """`explain` makes of an exception of foreign code one that has a problem document, where it can."""
         self._store = store
         self._explain = explain
-        self._queue: SimpleQueue[Run | None] = SimpleQueue()
+        self._queue: SimpleQueue[JobRun | None] = SimpleQueue()
         self._lock = threading.Lock()
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, JobRun] = {}
         self._thread: threading.Thread | None = None
 
-    def submit(self, run: Run) -> None:
+    def submit(self, run: JobRun) -> None:
         """Keeps the job and runs it in its turn. Overloaded."""
         with self._lock:
             self._store.add(run.job)
@@ -95,7 +95,7 @@ class Runner:
                 _log.exception("%s %s: what became of it could not be kept", run.job.kind, run.job.id)
             del self._runs[run.job.id]
 
-    def _ended(self, run: Run) -> Job:
+    def _ended(self, run: JobRun) -> Job:
         """The job as its run leaves it."""
         try:
             run.check()
@@ -107,7 +107,7 @@ class Runner:
                 return run.job.ended(CANCELLED)
             return run.job.ended(FAILED, error=self._problem(run, error))
 
-    def _problem(self, run: Run, error: Exception) -> dict[str, object]:
+    def _problem(self, run: JobRun, error: Exception) -> dict[str, object]:
         explained = self._explain(error)
         problem = problem_of(explained)
         if not isinstance(explained, ServiceError):

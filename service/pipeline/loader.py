@@ -17,14 +17,14 @@ import numpy as np
 import pyarrow.parquet
 
 from engine.codec import encode_arrow
-from engine.runtime.execution import Declined, Scan, Scanned
+from engine.runtime.execution import Declined, RowScan, Scanned
 from engine.spark.sessions import Sessions
 from service.catalog.catalog import Receipt
 from service.changes.resolve import RowConflict, key_conflict
-from service.changes.table_changes import Applied, Op, TableChanges
+from service.changes.table_changes import Applied, ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid, Overloaded
-from service.pipeline.job_runs import Run
+from service.pipeline.job_runs import JobRun
 from service.pipeline.jobs import DONE, Job, write
 from service.pipeline.judge import ERROR
 from service.pipeline.locations import url
@@ -52,10 +52,10 @@ class Loader:
 
     def load(
         self,
-        run: Run,
+        run: JobRun,
         definition: Definition,
         source: DataFrame,
-        scan: Scan,
+        scan: RowScan,
         left_out: tuple[int, ...] = (),
     ) -> Job:
         """The rows of a scan, which come from `source` row by row, into the table; the job as it is done.
@@ -79,10 +79,10 @@ class Loader:
                 run.check()
         return self._load_here(run, definition, scan, left_out)
 
-    def _watched(self, run: Run, definition: Definition, what: str, start: float, stop: float):
+    def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
 
-    def _is_sparks(self, run: Run, definition: Definition, source: DataFrame) -> bool:
+    def _is_sparks(self, run: JobRun, definition: Definition, source: DataFrame) -> bool:
         """Whether Spark is to compute what follows from the rows."""
         settings = self.runtime.settings
         where = Where(settings.spark)
@@ -91,7 +91,9 @@ class Loader:
         with self._watched(run, definition, "size", 0.1, 0.2):
             return source.limit(min(settings.spark_rows, _MOST_COUNTED)).count() >= settings.spark_rows
 
-    def _load_here(self, run: Run, definition: Definition, scan: Scan, left_out: tuple[int, ...]) -> Job:
+    def _load_here(
+        self, run: JobRun, definition: Definition, scan: RowScan, left_out: tuple[int, ...]
+    ) -> Job:
         with scratch(scratch_path(self.runtime.settings, run.job.id)) as directory:
             with self._watched(run, definition, "rows", 0.2, 0.8):
                 scan.frame.write.parquet(url(directory / "rows"))
@@ -101,7 +103,7 @@ class Loader:
         applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
         return self._done(run, scanned, applied)
 
-    def _done(self, run: Run, scanned: Scanned, applied: Applied) -> Job:
+    def _done(self, run: JobRun, scanned: Scanned, applied: Applied) -> Job:
         self.runtime.metrics.loaded_rows.add(scanned.rows)
         return _done(run.job, scanned, applied)
 
@@ -125,7 +127,9 @@ class Loader:
         words = np.concatenate(parts, axis=1) if parts else np.empty((len(schema), 0), np.int64)
         return words, Scanned(words.shape[1], skipped, tuple(examples))
 
-    def _commit(self, run: Run, definition: Definition, changes: TableChanges, receipt: Receipt) -> Applied:
+    def _commit(
+        self, run: JobRun, definition: Definition, changes: TableChanges, receipt: Receipt
+    ) -> Applied:
         """Waits for room in the writer's queue, and then for the epoch."""
         while True:
             run.check()
@@ -165,12 +169,12 @@ def _sound(
     definition: Definition, words: np.ndarray, scanned: Scanned, skip_bad: bool
 ) -> tuple[TableChanges, Scanned]:
     """The inserts of rows, without those that the table's rules refuse if bad ones are skipped."""
-    changes = TableChanges.of(Op.INSERT, definition.schema, words)
+    changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
     if not skip_bad or definition.filling is None:
         return changes, scanned
     changes = definition.filling.completed(changes)
     bad = np.zeros(len(changes), np.bool_)
     for _, faulty in definition.faults(changes):
         bad |= faulty
-    sound = TableChanges.of(Op.INSERT, changes.schema, np.ascontiguousarray(changes.words[:, ~bad]))
+    sound = TableChanges.of(ChangeOp.INSERT, changes.schema, np.ascontiguousarray(changes.words[:, ~bad]))
     return sound, Scanned(len(sound), scanned.skipped + int(bad.sum()), scanned.examples)

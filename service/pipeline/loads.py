@@ -6,15 +6,15 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
-from engine.runtime.execution import Scan
+from engine.runtime.execution import RowScan
 from engine.spark.sessions import Sessions
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.pipeline.job_runs import Run, Runner
+from service.pipeline.job_runs import JobRun, Runner
 from service.pipeline.jobs import Job
 from service.pipeline.judge import judged, match
 from service.pipeline.loader import Loader
-from service.pipeline.locations import Place, allowed_address, to_read
+from service.pipeline.locations import Location, allowed_address, to_read
 from service.pipeline.readers import read
 from service.pipeline.spark_options import Value, public, reading
 from service.pipeline.watch import watched
@@ -49,7 +49,7 @@ class _Task:
     request: LoadRequest
     definition: Definition
     options: Mapping[str, str]
-    place: Place
+    place: Location
 
 
 class Loads:
@@ -65,21 +65,21 @@ class Loads:
         options = reading(request.format, request.options)
         task = _Task(request, definition, options, self._place(request, options))
         job = Job.new(KIND, request.shown)
-        self._runner.submit(Run(job, partial(self._load, task)))
+        self._runner.submit(JobRun(job, partial(self._load, task)))
         return job
 
-    def _place(self, request: LoadRequest, options: Mapping[str, str]) -> Place:
+    def _place(self, request: LoadRequest, options: Mapping[str, str]) -> Location:
         settings = self._runtime.settings
         if request.format == "jdbc":
             if request.path is not None or "url" not in options:
                 raise Invalid("a jdbc load has no path, and an option url", code="invalid_option")
             allowed_address(options["url"], settings)
-            return Place()
+            return Location()
         if request.path is None:
             raise Invalid(f"a load of {request.format} has a path", code="invalid_request")
         return to_read(request.path, settings)
 
-    def _load(self, task: _Task, run: Run) -> Job:
+    def _load(self, task: _Task, run: JobRun) -> Job:
         """Invalid if the columns are not the table's, and what the loader raises."""
         request, definition = task.request, task.definition
         table, schema = definition.name, definition.fillable
@@ -89,4 +89,4 @@ class Loads:
             left_out = tuple(place for place in range(len(schema)) if place not in matched)
             expected = definition.without(left_out)
             frame = judged(source.frame, source.columns, matched, expected, source.corrupt)
-        return self._loader.load(run, definition, source.frame, Scan(frame, request.skip_bad), left_out)
+        return self._loader.load(run, definition, source.frame, RowScan(frame, request.skip_bad), left_out)

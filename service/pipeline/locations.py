@@ -26,17 +26,17 @@ _OWN = re.compile(r"lock|freshet\.db.*|spark")
 
 
 @dataclass(frozen=True)
-class Place:
+class Location:
     """Where data is: paths as Spark takes them; below `base` directories such as `day=1` are columns."""
 
     paths: tuple[str, ...] = ()
     base: str = ""
 
 
-def to_read(path: str, settings: Settings) -> Place:
+def to_read(path: str, settings: Settings) -> Location:
     """The files that a path, with `*`, `?`, `[...]` and `**` where it likes, leads to. Invalid."""
     if is_address(path):
-        return Place((allowed_address(path, settings),))
+        return Location((allowed_address(path, settings),))
     parts = Path(path).parts
     wild = next((i for i, part in enumerate(parts) if _WILD.search(part)), len(parts))
     if ".." in parts[wild:]:
@@ -46,7 +46,7 @@ def to_read(path: str, settings: Settings) -> Place:
     files = [file for match in matches if match.exists() for file in _files(match, settings, frozenset())]
     if not files:
         raise Invalid(f"there is no file at {path!r}", code="path_not_found")
-    return Place(tuple(map(local, files)), base=f"file://{base if base.is_dir() else base.parent}")
+    return Location(tuple(map(local, files)), base=f"file://{base if base.is_dir() else base.parent}")
 
 
 def to_write(path: str, settings: Settings) -> Path:

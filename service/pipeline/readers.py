@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from service.pipeline.locations import Place
+from service.pipeline.locations import Location
 from service.pipeline.spark_casts import identifier
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ CORRUPT = "_corrupt_record"
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
+class FrameSource:
     """A frame, the columns in it that are data, with what Spark calls their types, and the one of records
     that could not be read, or empty."""
 
@@ -32,27 +32,33 @@ class Source:
 
 
 def read(
-    session: SparkSession, format: str, place: Place, options: Mapping[str, str], names: Sequence[str]
-) -> Source:
+    session: SparkSession, format: str, place: Location, options: Mapping[str, str], names: Sequence[str]
+) -> FrameSource:
     """The data at a place. `names` are the columns of a CSV file without a header, as far as it has them."""
     options = {**options, "basePath": place.base} if place.base else dict(options)
     return _READERS[format](session, place, options, names)
 
 
-def _typed(format: str) -> Callable[..., Source]:
-    def read(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+def _typed(format: str) -> Callable[..., FrameSource]:
+    def read(
+        session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
+    ) -> FrameSource:
         frame = session.read.format(format).options(**options).load(list(place.paths))
-        return Source(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+        return FrameSource(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
 
     return read
 
 
-def _jdbc(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+def _jdbc(
+    session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
+) -> FrameSource:
     frame = session.read.format("jdbc").options(**options).load()
-    return Source(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+    return FrameSource(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
 
 
-def _csv(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+def _csv(
+    session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
+) -> FrameSource:
     found = session.read.options(**options).csv(list(place.paths)).columns
     if options["header"] != "true":
         found = [*names, *found[len(names) :]][: len(found)]
@@ -60,23 +66,25 @@ def _csv(session: SparkSession, place: Place, options: Mapping[str, str], names:
     return _as_text(session, "csv", place, {**options, **checks}, found)
 
 
-def _json(session: SparkSession, place: Place, options: Mapping[str, str], names: Sequence[str]) -> Source:
+def _json(
+    session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
+) -> FrameSource:
     reader = session.read.options(**options, primitivesAsString="true", columnNameOfCorruptRecord=CORRUPT)
     found = [name for name in reader.json(list(place.paths)).columns if name != CORRUPT]
     return _as_text(session, "json", place, options, found)
 
 
 def _as_text(
-    session: SparkSession, format: str, place: Place, options: Mapping[str, str], names: Sequence[str]
-) -> Source:
+    session: SparkSession, format: str, place: Location, options: Mapping[str, str], names: Sequence[str]
+) -> FrameSource:
     schema = ", ".join(f"{identifier(name)} STRING" for name in (*names, CORRUPT))
     reader = session.read.format(format).options(
         **options, mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT
     )
-    return Source(reader.schema(schema).load(list(place.paths)), dict.fromkeys(names, "string"), CORRUPT)
+    return FrameSource(reader.schema(schema).load(list(place.paths)), dict.fromkeys(names, "string"), CORRUPT)
 
 
-_READERS: dict[str, Callable[..., Source]] = {
+_READERS: dict[str, Callable[..., FrameSource]] = {
     "parquet": _typed("parquet"),
     "orc": _typed("orc"),
     "text": _typed("text"),

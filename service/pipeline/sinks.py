@@ -55,7 +55,7 @@ class SinkDefinition:
 
 
 @dataclass(frozen=True)
-class Progress:
+class SinkProgress:
     """Epochs up to `done` are in files or changed nothing; the file up to `writing` is being made."""
 
     done: int | None
@@ -69,7 +69,7 @@ class Sink:
     """One sink and its thread. `trouble` is what it waits out at the moment."""
 
     def __init__(
-        self, runtime: Runtime, id: str, relation: int, definition: SinkDefinition, progress: Progress
+        self, runtime: Runtime, id: str, relation: int, definition: SinkDefinition, progress: SinkProgress
     ) -> None:
         self.id = id
         self.definition = definition
@@ -154,9 +154,9 @@ class Sink:
     def _done(self, path: Path, until: int) -> None:
         """A file is there: its epochs are done."""
         progress = self.progress
-        self._keep(Progress(until, None, progress.files + 1, progress.rows + row_count(path)))
+        self._keep(SinkProgress(until, None, progress.files + 1, progress.rows + row_count(path)))
 
-    def _keep(self, progress: Progress) -> None:
+    def _keep(self, progress: SinkProgress) -> None:
         """Puts the progress into the catalog."""
         change = sa.update(sinks).where(sinks.c.id == self.id).values(**asdict(progress))
         self._runtime.record(lambda connection: connection.execute(change))
@@ -187,7 +187,7 @@ class Sinks:
         with self._lock:
             for row in self._runtime.record(lambda connection: connection.execute(sa.select(sinks)).all()):
                 definition = SinkDefinition(**orjson.loads(row.definition))
-                progress = Progress(row.done, row.writing, row.files, row.rows, row.failure)
+                progress = SinkProgress(row.done, row.writing, row.files, row.rows, row.failure)
                 self._start(Sink(self._runtime, row.id, row.relation, definition, progress))
 
     def create(self, definition: SinkDefinition) -> Sink:
@@ -206,7 +206,7 @@ class Sinks:
         with self._lock:
             if definition.name in self._all:
                 raise Conflict(f"there is a sink called {definition.name} already", code="name_in_use")
-            sink = Sink(self._runtime, uuid.uuid4().hex, view.id, definition, Progress(done))
+            sink = Sink(self._runtime, uuid.uuid4().hex, view.id, definition, SinkProgress(done))
             insert = sa.insert(sinks).values(
                 id=sink.id,
                 name=definition.name,

@@ -27,7 +27,7 @@ from service.concealing import conceal
 from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.pipeline import source_catalog
 from service.pipeline.intake import Intake
-from service.pipeline.source_catalog import Progress, Record
+from service.pipeline.source_catalog import SourceProgress, SourceRecord
 from service.pipeline.spark_failures import explained
 from service.running.runtime import Runtime
 
@@ -47,10 +47,10 @@ _FOR_EVER = "36500d"
 State = Literal["starting", "running", "stopped", "failed"]
 
 
-class Source:
+class StreamingSource:
     """One source and its thread. `trouble` is what it waits out at the moment."""
 
-    def __init__(self, runtime: Runtime, sessions: Sessions, record: Record) -> None:
+    def __init__(self, runtime: Runtime, sessions: Sessions, record: SourceRecord) -> None:
         self.id = record.id
         self.definition = record.definition
         self.trouble: str | None = None
@@ -66,12 +66,12 @@ class Source:
         self._thread = threading.Thread(target=self._run, name=f"freshet-source-{self.definition.name}")
 
     @property
-    def record(self) -> Record:
+    def record(self) -> SourceRecord:
         """The source as it is now."""
         return replace(self._record, progress=self.progress)
 
     @property
-    def progress(self) -> Progress:
+    def progress(self) -> SourceProgress:
         """How far it has come."""
         return self._intake.progress
 

@@ -11,7 +11,7 @@ import sqlalchemy as sa
 from service.catalog.catalog import Receipt
 from service.changes.table_changes import Applied
 from service.errors import Conflict
-from service.pipeline.batches import Format
+from service.pipeline.batches import FileFormat
 from service.pipeline.catalog_tables import sources
 
 
@@ -31,13 +31,13 @@ class SourceDefinition:
     bad_rows: str
 
     @property
-    def reading(self) -> Format:
+    def reading(self) -> FileFormat:
         """How its files are read."""
-        return Format(self.format, self.options, self.envelope, self.timestamps, self.bad_rows == "skip")
+        return FileFormat(self.format, self.options, self.envelope, self.timestamps, self.bad_rows == "skip")
 
 
 @dataclass(frozen=True)
-class Progress:
+class SourceProgress:
     """The last batch that was applied, -1 for none, its files and its epoch; rows of all batches."""
 
     last_batch: int = -1
@@ -47,27 +47,27 @@ class Progress:
     skipped: int = 0
     failure: str | None = None
 
-    def after(self, files: tuple[str, ...], epoch: int, rows: int, skipped: int) -> Progress:
+    def after(self, files: tuple[str, ...], epoch: int, rows: int, skipped: int) -> SourceProgress:
         """The progress once the next batch is applied."""
-        return Progress(self.last_batch + 1, files, epoch, self.rows + rows, self.skipped + skipped)
+        return SourceProgress(self.last_batch + 1, files, epoch, self.rows + rows, self.skipped + skipped)
 
 
 @dataclass(frozen=True)
-class Record:
+class SourceRecord:
     """A source. `relation` is the id of its table; its checkpoint is called by its own `id`."""
 
     id: str
     relation: int
     definition: SourceDefinition
-    progress: Progress
+    progress: SourceProgress
 
 
-def records(connection: sa.Connection) -> list[Record]:
+def records(connection: sa.Connection) -> list[SourceRecord]:
     """Every source."""
     return [_record(row) for row in connection.execute(sa.select(sources))]
 
 
-def progress(connection: sa.Connection, id: str) -> Progress:
+def progress(connection: sa.Connection, id: str) -> SourceProgress:
     """How far a source has come; Conflict if it is no more."""
     row = connection.execute(sa.select(sources).where(sources.c.id == id)).first()
     if row is None:
@@ -75,7 +75,7 @@ def progress(connection: sa.Connection, id: str) -> Progress:
     return _record(row).progress
 
 
-def add(connection: sa.Connection, record: Record) -> None:
+def add(connection: sa.Connection, record: SourceRecord) -> None:
     definition = orjson.dumps(asdict(record.definition)).decode()
     values = {"id": record.id, "name": record.definition.name, "relation": record.relation}
     connection.execute(sa.insert(sources).values(**values, definition=definition, **_values(record.progress)))
@@ -90,7 +90,7 @@ def fail(connection: sa.Connection, id: str, reason: str | None) -> None:
     connection.execute(sa.update(sources).where(sources.c.id == id).values(failure=reason))
 
 
-def advance(id: str, after: Progress) -> Receipt:
+def advance(id: str, after: SourceProgress) -> Receipt:
     """Writes the progress with its batch's epoch; Conflict unless the batch follows the last one."""
 
     def receipt(connection: sa.Connection, applied: Applied) -> None:
@@ -102,12 +102,12 @@ def advance(id: str, after: Progress) -> Receipt:
     return receipt
 
 
-def _values(progress: Progress) -> dict[str, object]:
+def _values(progress: SourceProgress) -> dict[str, object]:
     return {**asdict(progress), "files": orjson.dumps(progress.files).decode()}
 
 
-def _record(row: sa.Row) -> Record:
+def _record(row: sa.Row) -> SourceRecord:
     definition = SourceDefinition(**orjson.loads(row.definition))
     files = tuple(orjson.loads(row.files))
-    progress = Progress(row.last_batch, files, row.epoch, row.rows, row.skipped, row.failure)
-    return Record(row.id, row.relation, definition, progress)
+    progress = SourceProgress(row.last_batch, files, row.epoch, row.rows, row.skipped, row.failure)
+    return SourceRecord(row.id, row.relation, definition, progress)

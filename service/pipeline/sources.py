@@ -12,8 +12,8 @@ from functools import partial
 from engine.spark.sessions import Sessions
 from service.errors import Conflict, Invalid, NotFound
 from service.pipeline import source_catalog
-from service.pipeline.source import Source
-from service.pipeline.source_catalog import Progress, Record, SourceDefinition
+from service.pipeline.source import StreamingSource
+from service.pipeline.source_catalog import SourceDefinition, SourceProgress, SourceRecord
 from service.running.runtime import Runtime
 
 
@@ -24,13 +24,13 @@ class Sources:
         self._runtime = runtime
         self._sessions = sessions
         self._lock = threading.Lock()
-        self._all: dict[str, Source] = {}
+        self._all: dict[str, StreamingSource] = {}
 
     @property
-    def all(self) -> Mapping[str, Source]:
+    def all(self) -> Mapping[str, StreamingSource]:
         return dict(self._all)
 
-    def get(self, name: str) -> Source:
+    def get(self, name: str) -> StreamingSource:
         """The source called `name`; NotFound."""
         try:
             return self._all[name]
@@ -43,7 +43,7 @@ class Sources:
             for record in self._runtime.record(source_catalog.records):
                 self._start(record)
 
-    def create(self, definition: SourceDefinition) -> Source:
+    def create(self, definition: SourceDefinition) -> StreamingSource:
         """A new source, about to run. Conflict, Invalid or NotFound."""
         if not self._sessions.is_classic:
             raise Conflict(
@@ -56,11 +56,11 @@ class Sources:
         with self._lock:
             if definition.name in self._all:
                 raise Conflict(f"there is a source called {definition.name} already", code="name_in_use")
-            record = Record(uuid.uuid4().hex, table.id, definition, Progress())
+            record = SourceRecord(uuid.uuid4().hex, table.id, definition, SourceProgress())
             self._runtime.record(partial(source_catalog.add, record=record))
             return self._start(record)
 
-    def resume(self, name: str) -> Source:
+    def resume(self, name: str) -> StreamingSource:
         """Has a source that failed try again, from the batch that it failed at. NotFound, Conflict."""
         with self._lock:
             source = self.get(name)
@@ -86,8 +86,8 @@ class Sources:
             for source in self._all.values():
                 source.stop()
 
-    def _start(self, record: Record) -> Source:
-        source = Source(self._runtime, self._sessions, record)
+    def _start(self, record: SourceRecord) -> StreamingSource:
+        source = StreamingSource(self._runtime, self._sessions, record)
         self._all[record.definition.name] = source
         source.start()
         return source

@@ -24,7 +24,7 @@ _MARK = "_SUCCESS"
 
 
 @dataclass(frozen=True)
-class Target:
+class ExportTarget:
     """The directory `path`, written to by the job `id`."""
 
     path: Path

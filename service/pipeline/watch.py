@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from engine.spark.sessions import Sessions, cancel, described
-from service.pipeline.job_runs import Run
+from service.pipeline.job_runs import JobRun
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,7 +24,7 @@ PERIOD = 0.2
 
 
 @contextmanager
-def watched(sessions: Sessions, run: Run, what: str, start: float, stop: float) -> Iterator[SparkSession]:
+def watched(sessions: Sessions, run: JobRun, what: str, start: float, stop: float) -> Iterator[SparkSession]:
     """A session; what this thread has it do within is shown as `what`, watched, and stopped with the run.
 
     Cancelled if the run is to stop before it begins.

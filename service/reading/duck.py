@@ -43,7 +43,7 @@ _ERRORS = (duckdb.Error, OSError)
 
 
 @dataclass(frozen=True)
-class Limits:
+class QueryLimits:
     """Seconds that a query may run, the megabytes that its answer may have, and the memory that all queries
     which divide alike may use together, as DuckDB writes it."""
 
@@ -64,7 +64,7 @@ class Answer:
 class Duck:
     """Any thread may ask."""
 
-    def __init__(self, limits: Limits = Limits()) -> None:
+    def __init__(self, limits: QueryLimits = QueryLimits()) -> None:
         self._limits = limits
         self._databases = {divides: _database(limits, divides) for divides in (False, True)}
 
@@ -145,7 +145,7 @@ class Duck:
         return found
 
 
-def _database(limits: Limits, divides: bool) -> duckdb.DuckDBPyConnection:
+def _database(limits: QueryLimits, divides: bool) -> duckdb.DuckDBPyConnection:
     """A database in which `/` of integers `divides` to integers, or does not."""
     return sealed(
         {"memory_limit": limits.memory, "errors_as_json": True},

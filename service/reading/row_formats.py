@@ -87,18 +87,18 @@ def parquet(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> 
 
 
 @dataclass(frozen=True)
-class Format:
+class RowFormat:
     """`pieces(reading, dictionary, start, stop)` gives the bytes of rows `start` to `stop`."""
 
     media_type: str
     pieces: Callable[[Reading, Dictionary, int, int], Iterator[bytes]]
 
 
-STREAMS: dict[str, Format] = {
-    NDJSON: Format(NDJSON, ndjson),
-    CSV: Format(f"{CSV}; charset=utf-8; header=present", csv),
-    ARROW: Format(ARROW, arrow_stream),
-    PARQUET: Format(PARQUET, parquet),
+STREAMS: dict[str, RowFormat] = {
+    NDJSON: RowFormat(NDJSON, ndjson),
+    CSV: RowFormat(f"{CSV}; charset=utf-8; header=present", csv),
+    ARROW: RowFormat(ARROW, arrow_stream),
+    PARQUET: RowFormat(PARQUET, parquet),
 }
 
 

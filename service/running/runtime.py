@@ -41,7 +41,7 @@ from service.running.state import State, recover
 from service.settings.settings import Settings
 from service.writing.epochs import Load, Request
 from service.writing.transaction import Transaction
-from service.writing.writer import Limits, Writer
+from service.writing.writer import Writer, WriterLimits
 
 T = TypeVar("T")
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -58,7 +58,7 @@ class Runtime:
         self._state = state
         self._alterations = Alterations(state.definitions)
         self._checkpoints = Checkpoints(state)
-        limits = Limits(
+        limits = WriterLimits(
             state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
         )
         self._writer = Writer(state.epochs, limits, self._after)

@@ -27,7 +27,7 @@ from planner.statements.statements import (
     Statement,
 )
 from service.catalog.details import Details
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 
@@ -101,7 +101,7 @@ async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> No
     definition = await runtime.create_table(statement.name, Schema(tuple(columns)), None)
     if statement.with_data and answer.table.num_rows:
         words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
-        changes = TableChanges.of(Op.INSERT, definition.schema, words)
+        changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
         await runtime.apply({definition.name: changes})
 
 

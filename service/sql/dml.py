@@ -20,7 +20,7 @@ from planner.adhoc.dml_queries import delete_query, update_query
 from planner.errors import InvalidQuery
 from planner.positions import fail
 from planner.statements.statements import Delete, Insert, Update
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.sql.inserting import new_rows
@@ -90,14 +90,14 @@ def _insert(
     def act(sight: Sight) -> np.ndarray:
         words = new.words(sight)
         if arbiters is None:
-            changes = TableChanges.of(Op.INSERT, definition.schema, words)
+            changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
             return sight.changing().apply({definition.name: changes})[definition.name].words
         return inserted(Upsert(definition, conflict, arbiters), words, sight)
 
     queries = (*new.queries, *(conflict.queries if conflict is not None else ()))
     plain = None
     if arbiters is None and new.plain is not None and statement.tree.args.get("returning") is None:
-        plain = TableChanges.of(Op.INSERT, definition.schema, new.plain)
+        plain = TableChanges.of(ChangeOp.INSERT, definition.schema, new.plain)
     return Change(definition, queries, act, plain)
 
 
@@ -139,6 +139,6 @@ def _delete(statement: Delete, definition: Definition, definitions: Mapping[str,
 def truncate(definition: Definition, sight: Sight) -> int:
     """Deletes every row of a table; how many there were. Rows that refer to them are not deleted."""
     words, counts = sight.rows(definition.name)
-    gone = TableChanges.of(Op.DELETE, definition.schema, np.repeat(words, counts, axis=1))
+    gone = TableChanges.of(ChangeOp.DELETE, definition.schema, np.repeat(words, counts, axis=1))
     sight.changing().apply({definition.name: gone}, updates=True)
     return len(gone)

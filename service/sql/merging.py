@@ -8,7 +8,7 @@ import numpy as np
 
 from planner.adhoc.merge_queries import DeleteWhen, InsertWhen, UpdateWhen, whens
 from planner.statements.statements import Merge
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.sql.dml import Change, table_of
@@ -54,7 +54,7 @@ def merge(statement: Merge, definitions: Mapping[str, Definition]) -> Change:
         updated = update_rows(
             definition, np.concatenate(before, axis=1), np.concatenate(after, axis=1), sight
         )
-        inserts = TableChanges.of(Op.INSERT, definition.schema, np.concatenate(new, axis=1))
+        inserts = TableChanges.of(ChangeOp.INSERT, definition.schema, np.concatenate(new, axis=1))
         inserted = sight.changing().apply({definition.name: inserts})[definition.name].words
         return np.concatenate((deleted, updated, inserted), axis=1)
 

@@ -31,11 +31,11 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
-from service.reading.duck import Answer, Duck, Limits
+from service.reading.duck import Answer, Duck, QueryLimits
 from service.running.runtime import Runtime
 from service.sql.defining import DEFINING, define
 from service.sql.sight import Sight
-from service.sql.tasks import Result, Task, name_of, task_of
+from service.sql.tasks import Result, StatementTask, name_of, task_of
 from service.writing.transaction import Transaction
 
 
@@ -49,9 +49,9 @@ class ScriptFailed(Exception):
 
 
 class SqlDoor:
-    def __init__(self, runtime: Runtime, limits: Limits | None = None) -> None:
+    def __init__(self, runtime: Runtime, limits: QueryLimits | None = None) -> None:
         self._runtime = runtime
-        self._duck = Duck(limits or Limits())
+        self._duck = Duck(limits or QueryLimits())
 
     def close(self) -> None:
         self._duck.close()
@@ -106,7 +106,9 @@ class SqlDoor:
         sight = self._sight(await self._times([query]))
         return await asyncio.to_thread(sight.ask, query)
 
-    async def _transact(self, tasks: Sequence[Task], undone: bool = False) -> tuple[int, list[Result]]:
+    async def _transact(
+        self, tasks: Sequence[StatementTask], undone: bool = False
+    ) -> tuple[int, list[Result]]:
         """Runs the tasks in the writer's turn; the epoch, and their results at it. `undone`: of none."""
         times = await self._times([query for task in tasks for query in task.queries])
         dictionary = self._runtime.dictionary
@@ -133,7 +135,7 @@ class SqlDoor:
         applied, results = await self._runtime.transact(work)
         return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
 
-    async def _read(self, task: Task) -> Result:
+    async def _read(self, task: StatementTask) -> Result:
         sight = self._sight(await self._times(task.queries))
         return await asyncio.to_thread(task.run, sight)
 
@@ -149,7 +151,7 @@ class SqlDoor:
         times = {r.timestamp for r in references if r.timestamp is not None}
         return {time: await self._runtime.epoch_at(time) for time in times}
 
-    def _task(self, statement: Statement) -> Task:
+    def _task(self, statement: Statement) -> StatementTask:
         return task_of(statement, self._runtime.definitions(), self._runtime.dictionary)
 
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 from engine.runtime.engine import Snapshot
 from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
-from planner.adhoc.adhoc_query import AdhocQuery, Reference
+from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
@@ -82,7 +82,7 @@ class Sight:
             raise ServiceError("a statement that changes rows runs in a transaction")
         return self.transaction
 
-    def _table(self, reference: Reference, query: AdhocQuery) -> pa.Table:
+    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
         definition = self.definitions.get(reference.relation)
         if definition is None:
             raise NotFound(f"there is no table or view called {reference.relation}")
@@ -96,7 +96,7 @@ class Sight:
             rows = self.snapshot.rows(definition.name, epoch)
         return arrow_table(rows, definition.schema, self.dictionary, query.columns, reference.row)
 
-    def _epoch(self, reference: Reference) -> int | None:
+    def _epoch(self, reference: SnapshotReference) -> int | None:
         if reference.timestamp is None:
             return reference.version
         epoch = self.times[reference.timestamp]

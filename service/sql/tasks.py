@@ -1,4 +1,4 @@
-"""Statements that read or change rows, made ready to run: what a script's `Task` is.
+"""Statements that read or change rows, made ready to run: what a script's `StatementTask` is.
 
 A task is prepared from a statement and the definitions of the moment, without reading
 anything, and run over a `Sight`: the newest snapshot, or a transaction. CREATE and DROP
@@ -111,7 +111,7 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class StatementTask:
     """`queries` are all that it asks; `plain` its changes by table, if it need not run to know them."""
 
     statement: Statement
@@ -125,7 +125,9 @@ def name_of(statement: Statement) -> str:
     return _NAMES[type(statement)]
 
 
-def task_of(statement: Statement, definitions: Mapping[str, Definition], dictionary: Dictionary) -> Task:
+def task_of(
+    statement: Statement, definitions: Mapping[str, Definition], dictionary: Dictionary
+) -> StatementTask:
     """The task of a statement; a PlannerError if it is wrong, Unsupported if it is none."""
     match statement:
         case Insert() | Update() | Delete():
@@ -133,28 +135,28 @@ def task_of(statement: Statement, definitions: Mapping[str, Definition], diction
             plain = None if change.plain is None else {change.definition.name: change.plain}
             returning = returning_query(statement.tree, change.definition.schema, definitions)
             queries = change.queries if returning is None else (*change.queries, returning)
-            return Task(statement, queries, partial(_change, statement, change, returning), plain)
+            return StatementTask(statement, queries, partial(_change, statement, change, returning), plain)
         case Merge():
             change = merge(statement, definitions)
             returning = returning_query(statement.tree, change.definition.schema, definitions)
             queries = change.queries if returning is None else (*change.queries, returning)
-            return Task(statement, queries, partial(_change, statement, change, returning))
+            return StatementTask(statement, queries, partial(_change, statement, change, returning))
         case Truncate():
             tables = [table_of(name, exp.Table(), definitions) for name in statement.names]
-            return Task(statement, (), partial(_truncate, statement, tables))
+            return StatementTask(statement, (), partial(_truncate, statement, tables))
         case Select():
             query = adhoc_query(statement.query.copy(), definitions)
-            return Task(statement, (query,), partial(_select, statement, query))
+            return StatementTask(statement, (query,), partial(_select, statement, query))
         case Explain():
-            return Task(statement, (), partial(_explain, statement))
+            return StatementTask(statement, (), partial(_explain, statement))
         case ShowTables():
-            return Task(statement, (), partial(_show_tables, statement))
+            return StatementTask(statement, (), partial(_show_tables, statement))
         case ShowViews():
-            return Task(statement, (), partial(_show_views, statement))
+            return StatementTask(statement, (), partial(_show_views, statement))
         case ShowColumns():
-            return Task(statement, (), partial(_show_columns, statement))
+            return StatementTask(statement, (), partial(_show_columns, statement))
         case ShowCreate():
-            return Task(statement, (), partial(_show_create, statement))
+            return StatementTask(statement, (), partial(_show_create, statement))
     raise Unsupported(
         f"{name_of(statement)} between BEGIN and COMMIT is not supported",
         "INSERT, UPDATE, DELETE, MERGE, TRUNCATE and SELECT are; definitions take effect at once, so put "

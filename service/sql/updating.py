@@ -17,7 +17,7 @@ from planner.adhoc.dml_queries import Assignments
 from planner.errors import InvalidQuery
 from planner.positions import fail
 from planner.sql_types import duckdb_type
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.reading.duck import Answer
@@ -59,8 +59,8 @@ def assigned(
 def update_rows(definition: Definition, before: np.ndarray, after: np.ndarray, sight: Sight) -> np.ndarray:
     """Puts rows in the place of others; the rows as they are then. Conflict for a key that is there twice."""
     schema, name = definition.schema, definition.name
-    deleted = TableChanges.of(Op.DELETE, schema, before)
-    inserted = TableChanges.of(Op.INSERT, schema, after)
+    deleted = TableChanges.of(ChangeOp.DELETE, schema, before)
+    inserted = TableChanges.of(ChangeOp.INSERT, schema, after)
     try:
         applied = sight.changing().apply({name: TableChanges.concat([deleted, inserted])}, updates=True)
     except Conflict as error:
@@ -73,7 +73,7 @@ def update_rows(definition: Definition, before: np.ndarray, after: np.ndarray, s
 
 
 def delete_rows(definition: Definition, gone: np.ndarray, sight: Sight) -> None:
-    changes = TableChanges.of(Op.DELETE, definition.schema, gone)
+    changes = TableChanges.of(ChangeOp.DELETE, definition.schema, gone)
     sight.changing().apply({definition.name: changes})
 
 

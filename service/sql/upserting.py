@@ -17,8 +17,8 @@ from planner.adhoc.dml_queries import row_column
 from planner.errors import InvalidQuery, Unsupported
 from planner.statements.statements import Insert
 from planner.statements.table_rules import Unique
-from service.changes.constraints import Side, side
-from service.changes.table_changes import Op, TableChanges
+from service.changes.constraints import KeySide, side
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.reading.duck import arrow_table
@@ -32,12 +32,12 @@ class Upsert:
 
     definition: Definition
     conflict: OnConflict | None
-    arbiters: tuple[Side, ...]
+    arbiters: tuple[KeySide, ...]
 
 
 def arbiters_of(
     statement: Insert, conflict: OnConflict | None, definition: Definition
-) -> tuple[Side, ...] | None:
+) -> tuple[KeySide, ...] | None:
     """The keys in which rows meet; None where the statement says nothing of it. A PlannerError."""
     if conflict is None and not statement.replace:
         return None
@@ -67,10 +67,10 @@ def arbiters_of(
 def inserted(upsert: Upsert, words: np.ndarray, sight: Sight) -> np.ndarray:
     """Inserts rows int64[W, n] or does what is said of those that meet others; the rows that changed."""
     definition = upsert.definition
-    words = definition.admitted(TableChanges.of(Op.INSERT, definition.schema, words)).words
+    words = definition.admitted(TableChanges.of(ChangeOp.INSERT, definition.schema, words)).words
     if upsert.conflict is not None and upsert.conflict.update is None:
         kept = words[:, ~_meet(words, upsert.arbiters, sight)]
-        sight.changing().apply({definition.name: TableChanges.of(Op.INSERT, definition.schema, kept)})
+        sight.changing().apply({definition.name: TableChanges.of(ChangeOp.INSERT, definition.schema, kept)})
         return kept
     (arbiter,) = upsert.arbiters
     again = upsert.conflict is None or upsert.conflict.again
@@ -92,7 +92,7 @@ def inserted(upsert: Upsert, words: np.ndarray, sight: Sight) -> np.ndarray:
     return np.concatenate(rows, axis=1)[:, np.argsort(np.concatenate(places), kind="stable")]
 
 
-def _keys(definition: Definition) -> dict[str, Side]:
+def _keys(definition: Definition) -> dict[str, KeySide]:
     """The keys of a table, by the names of their constraints."""
     relation, rules = definition.relation, definition.details.rules
     sides = {unique.name: side(relation, unique.columns) for unique in rules.of(Unique)}
@@ -102,7 +102,7 @@ def _keys(definition: Definition) -> dict[str, Side]:
     return {f"{definition.name}_pkey": side(relation, names), **sides}
 
 
-def _meet(words: np.ndarray, arbiters: tuple[Side, ...], sight: Sight) -> np.ndarray:
+def _meet(words: np.ndarray, arbiters: tuple[KeySide, ...], sight: Sight) -> np.ndarray:
     """Which rows meet one that is there, or one before them that is inserted, bool[n]."""
     count = words.shape[1]
     meet = np.zeros(count, np.bool_)
@@ -140,7 +140,7 @@ def _layers(keys: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     return group, [np.flatnonzero(rank == i) for i in range(int(rank.max()) + 1)]
 
 
-def _put(upsert: Upsert, arbiter: Side, words: np.ndarray, sight: Sight) -> tuple[np.ndarray, np.ndarray]:
+def _put(upsert: Upsert, arbiter: KeySide, words: np.ndarray, sight: Sight) -> tuple[np.ndarray, np.ndarray]:
     """Inserts or updates rows of different keys: the places of those that did so, and what they made."""
     definition, transaction = upsert.definition, sight.changing()
     keys = np.ascontiguousarray(words[list(arbiter.columns)])
@@ -161,6 +161,6 @@ def _put(upsert: Upsert, arbiter: Side, words: np.ndarray, sight: Sight) -> tupl
         after = before.copy()
         after[list(update.columns)] = values
     after = update_rows(definition, before, after, sight)
-    fresh = TableChanges.of(Op.INSERT, definition.schema, words[:, new])
+    fresh = TableChanges.of(ChangeOp.INSERT, definition.schema, words[:, new])
     applied = transaction.apply({definition.name: fresh})[definition.name]
     return np.concatenate((changed, new)), np.concatenate((after, applied.words), axis=1)

@@ -24,13 +24,13 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from engine.runtime.engine import Engine, Stage
-from engine.runtime.execution import BadRows, Declined, KeyTaken, Scan, Scanned
-from service.catalog.catalog import Catalog, Commit, Receipt
+from engine.runtime.execution import BadRows, Declined, KeyTaken, RowScan, Scanned
+from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
 from service.catalog.manifests import Saved
 from service.changes.constraints import Broken
 from service.changes.payload import encode
 from service.changes.resolve import Net, TableBatch, conflict_of, key_conflict, named_key
-from service.changes.table_changes import Applied, Idempotency, Op, TableChanges
+from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.clock import Clock
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
@@ -71,7 +71,7 @@ class Load:
     """
 
     definition: Definition
-    scan: Scan
+    scan: RowScan
     tag: str
     receipt: Callable[[Scanned], Receipt] | None = None
 
@@ -159,7 +159,7 @@ class Epochs:
             raise Invalid(error.message, error.hint, code="bad_rows") from error
         applied = Applied(epoch, stage.scanned.rows)
         receipts = [] if load.receipt is None else [(load.receipt(stage.scanned), applied)]
-        self._finish(stage, {}, Commit(epoch, epoch, at), applied.changes, (), receipts, started)
+        self._finish(stage, {}, CommittedEpochs(epoch, epoch, at), applied.changes, (), receipts, started)
         return applied, stage.scanned
 
     def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
@@ -240,7 +240,7 @@ class Epochs:
                 for table, batch in batches.items()
                 if (found := batch.conflict(alive)) is not None
             ]
-            place, at, op, table = min(conflicts, default=(len(requests), 0, Op.INSERT, ""))
+            place, at, op, table = min(conflicts, default=(len(requests), 0, ChangeOp.INSERT, ""))
             if bonded:
                 # A later request may be in conflict with what an earlier one is refused for.
                 sure = alive & (np.arange(len(requests)) < place)
@@ -321,7 +321,7 @@ class Epochs:
         """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
         self._settle_doubt()
         started = time.perf_counter()
-        commit = Commit(first, last, self._clock.now())
+        commit = CommittedEpochs(first, last, self._clock.now())
         stage = self._stage(self._clock.with_time(deltas, first, commit.at), last + 1)
         self._finish(stage, deltas, commit, changes, keys, receipts, started)
 
@@ -339,7 +339,7 @@ class Epochs:
         self,
         stage: Stage,
         deltas: Mapping[str, np.ndarray],
-        commit: Commit,
+        commit: CommittedEpochs,
         changes: int,
         keys: Sequence[tuple[Idempotency, Applied]],
         receipts: Sequence[tuple[Receipt, Applied]],
@@ -383,7 +383,7 @@ class Epochs:
         parts = {definitions[t].logged: (definitions[t].schema, delta) for t, delta in deltas.items()}
         return encode(parts, self._engine.dictionary)
 
-    def _publish(self, stage: Stage, commit: Commit) -> None:
+    def _publish(self, stage: Stage, commit: CommittedEpochs) -> None:
         try:
             stage.publish()
         except BaseException:
@@ -391,7 +391,7 @@ class Epochs:
             raise
         self._clock.showed(commit.at)
 
-    def _confirmed(self, commit: Commit, write: Callable[[], object]) -> None:
+    def _confirmed(self, commit: CommittedEpochs, write: Callable[[], object]) -> None:
         """Writes the commit; should the database not confirm it, it is asked whether it has it."""
         try:
             write()
@@ -430,7 +430,7 @@ class Epochs:
                 )
             self._doubt = None
 
-    def resume(self, newest: Commit | None, log_bytes: int, log_commits: int) -> None:
+    def resume(self, newest: CommittedEpochs | None, log_bytes: int, log_commits: int) -> None:
         """Goes on after what the log holds."""
         self._clock.resume(0 if newest is None else newest.at)
         self.log_bytes = log_bytes

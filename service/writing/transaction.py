@@ -19,9 +19,9 @@ from engine.kernels.words import NULL
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
 from planner.statements.table_rules import Action
-from service.changes.constraints import Bonds, Reference, Side, Single
+from service.changes.constraints import Bonds, KeyReference, KeySide, Single
 from service.changes.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 
@@ -85,11 +85,11 @@ class Transaction:
 
     def check_references(self) -> None:
         """Conflict where a row refers to none."""
-        broken = self._broken(Reference)
+        broken = self._broken(KeyReference)
         if broken is not None:
             raise broken
 
-    def find(self, side: Side, keys: np.ndarray) -> Found:
+    def find(self, side: KeySide, keys: np.ndarray) -> Found:
         """The newest rows of a table by distinct keys int64[K, m], the transaction's own changes in them."""
         definition = self._definitions.get(side.table, view=False)
         own = definition.relation.key
@@ -101,7 +101,7 @@ class Transaction:
             return found, counts, positions[of]
         return self._find(side, keys)
 
-    def _find(self, side: Side, keys: np.ndarray) -> Found:
+    def _find(self, side: KeySide, keys: np.ndarray) -> Found:
         """Whole rows of a bag or by the primary key; of an index with the columns that it has not NULL."""
         width = len(side.schema)
         words, counts, positions = self.snapshot.lookup(side.index, np.ascontiguousarray(keys))
@@ -120,7 +120,7 @@ class Transaction:
         summed, counts = sum_rows(positioned, np.concatenate((counts, more_counts[mine])))
         return np.ascontiguousarray(summed[1:]), counts, summed[0]
 
-    def _index_columns(self, side: Side) -> Sequence[int]:
+    def _index_columns(self, side: KeySide) -> Sequence[int]:
         key = self._definitions.get(side.table).relation.key
         rest = range(len(side.schema)) if key is None else key
         return (*side.columns, *(i for i in rest if i not in side.columns))
@@ -148,7 +148,7 @@ class Transaction:
                 self._follow(reference, net)
         return part
 
-    def _follow(self, reference: Reference, net: Net) -> None:
+    def _follow(self, reference: KeyReference, net: Net) -> None:
         """Does to the rows that refer to deleted ones what their foreign key says."""
         gone = net.words[list(reference.parent.columns)][:, net.diffs < 0]
         gone = np.unique(gone[:, (gone != NULL).all(axis=0)], axis=1)
@@ -163,13 +163,13 @@ class Transaction:
             return
         child = self._definitions.get(reference.child.table, view=False)
         every = np.repeat(rows, counts, axis=1)
-        deleted = TableChanges.of(Op.DELETE, child.schema, every)
+        deleted = TableChanges.of(ChangeOp.DELETE, child.schema, every)
         if reference.action is Action.CASCADE:
             self._apply(child.name, deleted, False)
             return
         cut = every.copy()
         cut[list(reference.child.columns)] = NULL
-        inserted = TableChanges.of(Op.INSERT, child.schema, cut)
+        inserted = TableChanges.of(ChangeOp.INSERT, child.schema, cut)
         self._apply(child.name, TableChanges.concat([deleted, inserted]), True)
 
     def _broken(self, kind: type) -> Exception | None:
@@ -182,10 +182,12 @@ class Transaction:
         return None if broken is None else broken.error
 
 
-def _primary(definition: Definition) -> Side:
+def _primary(definition: Definition) -> KeySide:
     """A table's rows by its primary key, or as a whole."""
     key, schema = definition.relation.key, definition.schema
-    return Side(definition.name, tuple(range(len(schema))) if key is None else key, definition.name, schema)
+    return KeySide(
+        definition.name, tuple(range(len(schema))) if key is None else key, definition.name, schema
+    )
 
 
 def _matches(rows: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

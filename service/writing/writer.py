@@ -37,7 +37,7 @@ class _Item:
 
 
 @dataclass(frozen=True)
-class Limits:
+class WriterLimits:
     """What may wait, and how many changes may go into one group."""
 
     requests: int
@@ -46,7 +46,7 @@ class Limits:
 
 
 class Writer:
-    def __init__(self, epochs: Epochs, limits: Limits, after: Callable[[], None]) -> None:
+    def __init__(self, epochs: Epochs, limits: WriterLimits, after: Callable[[], None]) -> None:
         """Starts the thread; it calls `after`, which must not raise, whenever something may have changed."""
         self._epochs = epochs
         self._limits = limits

@@ -9,7 +9,7 @@ import numpy as np
 from bench.binary import binary
 from bench.data import SEED
 from engine.plan.multijoins import MultiJoin, multi_join
-from engine.plan.nodes import Aggregate, Function, Node, Reduce, project
+from engine.plan.nodes import AggregateSpec, Function, Node, Reduce, project
 from engine.schema import BIGINT
 from tests.engine.harness import source
 from tests.oracle.interpreter import interpret
@@ -26,7 +26,7 @@ def test_cycles_as_binary_joins() -> None:
     rows = {"edges": Counter(map(tuple, edges.tolist()))}
     for length in (3, 4):
         cycle = multi_join([EDGES] * length, [((i, 1), ((i + 1) % length, 0)) for i in range(length)])
-        plan = Reduce(project(cycle, (0, 3)), (0,), (Aggregate(Function.COUNT, None, BIGINT),))
+        plan = Reduce(project(cycle, (0, 3)), (0,), (AggregateSpec(Function.COUNT, None, BIGINT),))
         taken_apart = binary(plan)
         assert not has_multijoin(taken_apart)
         assert interpret(taken_apart, rows) == interpret(plan, rows)

@@ -10,8 +10,7 @@ from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Elements, Unnest
 from engine.plan.multijoins import multi_join
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Constant,
@@ -20,6 +19,7 @@ from engine.plan.nodes import (
     Function,
     GroupBy,
     Join,
+    LoopBinding,
     Negate,
     Node,
     OnLimit,
@@ -136,7 +136,7 @@ class PlanMaker:
         if not depth:
             functions.append(Function.SUM)  # in a loop it may have no fixed point
         chosen = self.rng.sample(functions, 1 if depth else self.rng.choice((1, 2)))
-        aggregates = tuple(Aggregate(f, None if f is Function.COUNT else 1, BIGINT) for f in chosen)
+        aggregates = tuple(AggregateSpec(f, None if f is Function.COUNT else 1, BIGINT) for f in chosen)
         reduce = Reduce(self.plan(2, budget - 1, variables, depth), (0,), aggregates)
         return project(reduce, (0, len(aggregates)))
 
@@ -167,7 +167,7 @@ class PlanMaker:
             Entry(v.name, self.plan(2, budget - 2, variables, depth), ColumnRef(1, BIGINT)) for v in entered
         )
         bindings = tuple(
-            Binding(
+            LoopBinding(
                 variable.name,
                 self._body(variable, budget, variables + bound + entered, depth + 1),
                 self._initial(variable, budget, variables, depth),

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from engine.errors import EngineError
-from engine.operators.running_dataflow import Dataflow
+from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.expressions import Literal
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Clamp, Concat, FlatMap, Function, Negate, Node, OnLimit, Ordering, Threshold
@@ -60,7 +60,7 @@ def plans() -> list[Node]:
 
 def keys_of(plan: Node) -> list[Hashable]:
     """The keys of the operators of a plan."""
-    dataflow = Dataflow()
+    dataflow = RunningDataflow()
     Renderer(dataflow, Dictionary(), 100).render(plan)
     return list(dataflow.operators)
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from engine.operators.stopwatch import FIRST, LARGE, SAMPLE, Sampling
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Function,
     Join,
+    LoopBinding,
     Node,
     Recursive,
     Reduce,
@@ -27,9 +27,9 @@ from engine.state.store.directory import StateDirectory
 from tests.engine.harness import delta, source
 
 PAIRS = source("pairs", 2)
-COUNTS = Reduce(PAIRS, (0,), (Aggregate(Function.COUNT, None, BIGINT),))
+COUNTS = Reduce(PAIRS, (0,), (AggregateSpec(Function.COUNT, None, BIGINT),))
 STEP = Concat((PAIRS, project(Join(Variable("v", PAIRS.schema), PAIRS, (1,), (0,)), (0, 3))))
-CLOSURE = Recursive((Binding("v", Threshold(STEP, Clamp.DISTINCT)),), "v")
+CLOSURE = Recursive((LoopBinding("v", Threshold(STEP, Clamp.DISTINCT)),), "v")
 ROWS = [((1, 2), 1, 1), ((1, 3), 1, 1), ((3, 4), 1, 1)]
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from engine.errors import EngineError
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Function,
     Join,
+    LoopBinding,
     Node,
     OnLimit,
     Recursive,
@@ -44,7 +44,7 @@ def step_from(variable: Node) -> Node:
 def reach() -> Node:
     reached = Variable("reached", schema(1))
     value = Threshold(Concat((ROOTS, step_from(reached))), Clamp.DISTINCT)
-    return Recursive((Binding("reached", value),), "reached")
+    return Recursive((LoopBinding("reached", value),), "reached")
 
 
 def test_fraud_clears_everyone_when_its_source_goes() -> None:
@@ -82,7 +82,7 @@ def test_a_long_chain_is_cut_and_mended() -> None:
 
 def test_bag_recursion_counts_paths() -> None:
     paths = Variable("paths", schema(1))
-    engine = engine_with(Recursive((Binding("paths", Concat((ROOTS, step_from(paths)))),), "paths"))
+    engine = engine_with(Recursive((LoopBinding("paths", Concat((ROOTS, step_from(paths)))),), "paths"))
     insert(engine, "roots", (0,))
     insert(engine, "edges", (0, 1), (0, 2), (1, 3), (2, 3), (3, 4))
     assert rows(engine, "view") == [(0,), (1,), (2,), (3,), (3,), (4,), (4,)]
@@ -92,7 +92,7 @@ def test_bag_recursion_counts_paths() -> None:
 
 def test_a_recursion_without_fixed_point_is_refused_and_leaves_the_rest() -> None:
     paths = Variable("paths", schema(1))
-    plan = Recursive((Binding("paths", Concat((ROOTS, step_from(paths)))),), "paths")
+    plan = Recursive((LoopBinding("paths", Concat((ROOTS, step_from(paths)))),), "paths")
     engine = engine_with(plan, max_rounds=50)
     engine.create_view("other", Threshold(EDGES, Clamp.DISTINCT))
     epoch = apply(engine, {"roots": [((0,), 1)], "edges": [((0, 1), 1)]})
@@ -119,7 +119,7 @@ def test_a_recursion_without_fixed_point_is_refused_and_leaves_the_rest() -> Non
 def test_return_at_a_limit_gives_that_many_rounds() -> None:
     reached = Variable("reached", schema(1))
     value = Threshold(Concat((ROOTS, step_from(reached))), Clamp.DISTINCT)
-    engine = engine_with(Recursive((Binding("reached", value),), "reached", 3, OnLimit.RETURN))
+    engine = engine_with(Recursive((LoopBinding("reached", value),), "reached", 3, OnLimit.RETURN))
     insert(engine, "roots", (0,))
     insert(engine, "edges", *((i, i + 1) for i in range(10)))
     assert rows(engine, "view") == [(0,), (1,), (2,)]
@@ -134,11 +134,11 @@ def test_shortest_distances_by_min() -> None:
     # Adding needs no expression here: a table of sums is joined.
     successor = source("successor", 3)
     added = Join(project(met, (3, 1, 4)), successor, (1, 2), (0, 1))
-    value = Reduce(Concat((start, project(added, (0, 5)))), (0,), (Aggregate(Function.MIN, 1, BIGINT),))
+    value = Reduce(Concat((start, project(added, (0, 5)))), (0,), (AggregateSpec(Function.MIN, 1, BIGINT),))
     engine = Engine()
     for node in (weighted, start, successor):
         engine.create_source(node.name, node.schema)
-    engine.create_view("view", Recursive((Binding("distances", value),), "distances"))
+    engine.create_view("view", Recursive((LoopBinding("distances", value),), "distances"))
     insert(engine, "successor", *((a, b, a + b) for a in range(30) for b in range(10)))
     insert(engine, "start", (0, 0))
     insert(engine, "weighted", (0, 1, 7), (0, 2, 1), (2, 1, 2), (1, 3, 1), (3, 0, 1))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import EpochError, NameInUse, PlanError, UnknownName
-from engine.plan.nodes import Aggregate, Clamp, Function, Join, Node, Reduce, Threshold, antijoin, project
+from engine.plan.nodes import AggregateSpec, Clamp, Function, Join, Node, Reduce, Threshold, antijoin, project
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT
 from tests.engine.harness import apply, bag, delete, delta, insert, rows, schema, source
@@ -15,7 +15,7 @@ EDGES = source("edges", 2)
 
 
 def degrees() -> Node:
-    return Reduce(EDGES, (0,), (Aggregate(Function.COUNT, None, BIGINT),))
+    return Reduce(EDGES, (0,), (AggregateSpec(Function.COUNT, None, BIGINT),))
 
 
 @pytest.fixture
@@ -166,7 +166,7 @@ def test_lookup_by_primary_key() -> None:
 
 
 def test_a_sum_that_overflows_is_an_error_of_its_rows(engine: Engine) -> None:
-    plan = Reduce(EDGES, (0,), (Aggregate(Function.SUM, 1, BIGINT),))
+    plan = Reduce(EDGES, (0,), (AggregateSpec(Function.SUM, 1, BIGINT),))
     engine.create_view("sums", plan)
     most = 2**63 - 1
     insert(engine, "edges", (1, most), (2, 5))

@@ -14,7 +14,7 @@ import pytest
 from engine.codec.python import encode_row
 from engine.errors import EpochError, StoreError
 from engine.operators.rebuild import Rebuild
-from engine.plan.nodes import Aggregate, Constant, Function, Join, Node, Reduce, Source, project
+from engine.plan.nodes import AggregateSpec, Constant, Function, Join, Node, Reduce, Source, project
 from engine.plan.row_ids import IdHash, Intern
 from engine.runtime import rewriting
 from engine.runtime.engine import Engine, Options
@@ -201,7 +201,7 @@ def test_ids_come_back_with_their_collisions(directory: StateDirectory) -> None:
 
 
 def degrees() -> Node:
-    return Reduce(PAIRS, (0,), (Aggregate(Function.COUNT, None, BIGINT),))
+    return Reduce(PAIRS, (0,), (AggregateSpec(Function.COUNT, None, BIGINT),))
 
 
 def many(rng: np.random.Generator, size: int, epoch: int) -> np.ndarray:

@@ -10,13 +10,13 @@ from engine.errors import PlanError
 from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.expressions import ColumnRef, Literal
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Filter,
     Function,
     Join,
+    LoopBinding,
     Map,
     Node,
     Recursive,
@@ -39,7 +39,7 @@ DURING = Temporal(TABLE, 0, 1)
 
 
 def _loop(body: Node) -> Recursive:
-    return Recursive((Binding("v", Threshold(body, Clamp.DISTINCT)),), "v")
+    return Recursive((LoopBinding("v", Threshold(body, Clamp.DISTINCT)),), "v")
 
 
 def _swapped(node: Node) -> Node:
@@ -59,7 +59,7 @@ PLANS = {
     "comes and goes": DURING,
     "one moment": Temporal(TABLE, 0, 0),
     "one after the other": Temporal(EARLY, None, 1),
-    "counted": Reduce(DURING, (2,), (Aggregate(Function.COUNT, None, BIGINT),)),
+    "counted": Reduce(DURING, (2,), (AggregateSpec(Function.COUNT, None, BIGINT),)),
     "joined": Join(EARLY, LATE, (2,), (2,)),
     "in a recursion": _loop(Concat((LATE, _first_three(_swapped(VARIABLE))))),
     "of a recursion": _loop(Concat((TABLE, Temporal(_first_three(_swapped(VARIABLE)), 0, 1)))),

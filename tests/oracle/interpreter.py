@@ -21,7 +21,7 @@ from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Unnest
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import (
-    Aggregate,
+    AggregateSpec,
     Clamp,
     Concat,
     Constant,
@@ -340,7 +340,7 @@ def _comoment(members: list[tuple[object, object, int]]) -> object:
     return float(exact) if count else None
 
 
-def _aggregate(aggregate: Aggregate, members: list[tuple[Row, int]]) -> object:
+def _aggregate(aggregate: AggregateSpec, members: list[tuple[Row, int]]) -> object:
     if aggregate.argument is None:
         return sum(count for _, count in members)
     if aggregate.other is not None:
@@ -380,7 +380,7 @@ def _exact_sum(values: list) -> Fraction | float:
     return sum((Fraction(value) * count for value, count in values), Fraction(0))
 
 
-def _decimal(total: Fraction, aggregate: Aggregate) -> object:
+def _decimal(total: Fraction, aggregate: AggregateSpec) -> object:
     scale = aggregate.type.scale or 0
     from_scaled = total * 10**scale
     if from_scaled.denominator != 1:

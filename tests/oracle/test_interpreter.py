@@ -8,14 +8,14 @@ import pytest
 
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Constant,
     Filter,
     Function,
     Join,
+    LoopBinding,
     Map,
     Negate,
     Node,
@@ -51,7 +51,9 @@ def test_linear_operators() -> None:
 
 def test_null_is_a_value_to_joins_groups_and_thresholds() -> None:
     assert interpret(Join(S, S, (0,), (0,)), ROWS) == Counter({(1, 1): 4, (2, 2): 1, (None, None): 1})
-    counts = Reduce(S, (0,), (Aggregate(Function.COUNT, None, BIGINT), Aggregate(Function.SUM, 0, BIGINT)))
+    counts = Reduce(
+        S, (0,), (AggregateSpec(Function.COUNT, None, BIGINT), AggregateSpec(Function.SUM, 0, BIGINT))
+    )
     assert interpret(counts, ROWS) == Counter([(1, 2, 2), (2, 1, 2), (None, 1, None)])
     assert interpret(Threshold(S, Clamp.DISTINCT), ROWS) == Counter([(1,), (2,), (None,)])
     more = Concat((S, Negate(Constant(((1,), (1,), (1,)), NUMBERS))))
@@ -59,7 +61,7 @@ def test_null_is_a_value_to_joins_groups_and_thresholds() -> None:
 
 
 def test_nothing_reduces_to_nothing() -> None:
-    total = Reduce(Filter(S, below(0)), (), (Aggregate(Function.COUNT, None, BIGINT),))
+    total = Reduce(Filter(S, below(0)), (), (AggregateSpec(Function.COUNT, None, BIGINT),))
     assert interpret(total, ROWS) == Counter()
 
 
@@ -73,23 +75,23 @@ def test_negative_rows_are_an_error_where_they_must_not_be() -> None:
 def test_recursion_from_empty_to_the_fixed_point() -> None:
     step = Concat((Constant(((0,),), NUMBERS), Filter(plus_one(Variable("v", NUMBERS)), below(4))))
     endless = Concat((Constant(((0,),), NUMBERS), plus_one(Variable("v", NUMBERS))))
-    assert interpret(Recursive((Binding("v", step),), "v"), {}) == Counter([(n,) for n in range(4)])
-    some = Recursive((Binding("v", endless),), "v", 3, OnLimit.RETURN)
+    assert interpret(Recursive((LoopBinding("v", step),), "v"), {}) == Counter([(n,) for n in range(4)])
+    some = Recursive((LoopBinding("v", endless),), "v", 3, OnLimit.RETURN)
     assert interpret(some, {}) == Counter([(n,) for n in range(3)])
     with pytest.raises(OracleError, match="fixed point"):
-        interpret(Recursive((Binding("v", endless),), "v", 3), {})
-    assert interpret(Recursive((Binding("v", step),), "v", 5), {}) == Counter([(n,) for n in range(4)])
+        interpret(Recursive((LoopBinding("v", endless),), "v", 3), {})
+    assert interpret(Recursive((LoopBinding("v", step),), "v", 5), {}) == Counter([(n,) for n in range(4)])
     with pytest.raises(OracleError, match="fixed point"):
-        interpret(Recursive((Binding("v", step),), "v", 4), {})
+        interpret(Recursive((LoopBinding("v", step),), "v", 4), {})
 
 
 def test_a_node_is_evaluated_once_in_a_round() -> None:
     """Each binding reads the one before it twice, as it is in the same round: 2 to the power of 30 paths."""
     value: Node = Concat((Constant(((0,),), NUMBERS), Filter(plus_one(Variable("v", NUMBERS)), below(4))))
-    bindings = [Binding("v", value)]
+    bindings = [LoopBinding("v", value)]
     for number in range(30):
         value = Threshold(Concat((value, value)), Clamp.DISTINCT)
-        bindings.append(Binding(f"w{number}", value))
+        bindings.append(LoopBinding(f"w{number}", value))
     assert interpret(Recursive(tuple(bindings), "w29"), {}) == Counter([(n,) for n in range(4)])
 
 

@@ -10,7 +10,7 @@ import pytest
 from engine.plan.nodes import Source
 from engine.schema import INTEGER, Column, Schema
 from planner import Relation
-from planner.adhoc.adhoc_query import AdhocQuery, Reference, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference, adhoc_query
 from planner.errors import PlannerError
 from planner.parsing.script import split
 
@@ -41,13 +41,19 @@ def refusal(sql: str) -> PlannerError:
 
 def test_a_relation_becomes_a_snapshot_of_it():
     query = rewritten("SELECT o.a FROM Orders o JOIN lines ON o.a = lines.a")
-    assert query.references == (Reference("orders#0", "orders"), Reference("lines#1", "lines"))
+    assert query.references == (
+        SnapshotReference("orders#0", "orders"),
+        SnapshotReference("lines#1", "lines"),
+    )
     assert query.sql == ('SELECT o.a FROM "orders#0" AS o JOIN "lines#1" AS "lines" ON o.a = lines.a')
 
 
 def test_every_version_of_a_relation_is_a_snapshot_once():
     query = rewritten("SELECT * FROM orders a, orders VERSION AS OF 3 b, orders VERSION AS OF 3 c, orders d")
-    assert query.references == (Reference("orders#0", "orders"), Reference("orders#1", "orders", 3))
+    assert query.references == (
+        SnapshotReference("orders#0", "orders"),
+        SnapshotReference("orders#1", "orders", 3),
+    )
 
 
 def test_times_are_aware_and_without_an_offset_utc():

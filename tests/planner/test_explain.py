@@ -10,11 +10,11 @@ import pytest
 
 from engine.plan.expressions import Literal
 from engine.plan.nodes import (
-    Binding,
     Clamp,
     Concat,
     Entry,
     Filter,
+    LoopBinding,
     OnLimit,
     Recursive,
     Source,
@@ -235,7 +235,7 @@ def test_the_same_in_every_process() -> None:
 def test_dataflow_shows_what_a_recursion_starts_from_and_what_enters_it() -> None:
     edges = Source("edges", SCHEMAS["edges"])
     seen, later = Variable("v0.0", edges.schema), Variable("v0.1", edges.schema)
-    binding = Binding(
+    binding = LoopBinding(
         "v0.0", Threshold(Concat((seen, later)), Clamp.DISTINCT), Filter(edges, Literal(False, BOOLEAN))
     )
     entry = Entry("v0.1", edges, Literal(3, BIGINT))

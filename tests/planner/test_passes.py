@@ -6,14 +6,25 @@ from collections.abc import Iterator
 
 import pytest
 
-from planner.ir import Distinct, Filter, Join, JoinKind, Operator, Program, Project, Scan, Values, references
+from planner.ir import (
+    Distinct,
+    JoinKind,
+    Project,
+    Relational,
+    RelationalProgram,
+    Selection,
+    TableScan,
+    ThetaJoin,
+    Values,
+    references,
+)
 from planner.ir.scalars import conjuncts
 from planner.ir.unique import unique_keys
 from planner.passes.contradictions import is_contradictory
 from tests.planner.samples import check, planned
 
 
-def walk(program: Program) -> Iterator[Operator]:
+def walk(program: RelationalProgram) -> Iterator[Relational]:
     stack = [program.root, *program.definitions]
     while stack:
         operator = stack.pop()
@@ -23,11 +34,11 @@ def walk(program: Program) -> Iterator[Operator]:
 
 def kinds(sql: str) -> list[str]:
     """The kinds of the joins that are left, sorted."""
-    return sorted(o.kind.value for o in walk(planned(sql).optimized) if isinstance(o, Join))
+    return sorted(o.kind.value for o in walk(planned(sql).optimized) if isinstance(o, ThetaJoin))
 
 
 def scanned(sql: str) -> list[str]:
-    return sorted(o.name for o in walk(planned(sql).optimized) if isinstance(o, Scan))
+    return sorted(o.name for o in walk(planned(sql).optimized) if isinstance(o, TableScan))
 
 
 @pytest.mark.parametrize(
@@ -113,7 +124,7 @@ def test_what_contradicts_itself_is_empty(sql: str) -> None:
     ],
 )
 def test_what_does_not_contradict_itself_stays(sql: str) -> None:
-    assert any(isinstance(o, Scan) for o in walk(planned(sql).optimized))
+    assert any(isinstance(o, TableScan) for o in walk(planned(sql).optimized))
     check(sql)
 
 
@@ -161,9 +172,9 @@ def test_semijoins_go_to_the_relation_that_they_ask(sql: str, below: set[str]) -
     (join,) = [
         o
         for o in walk(planned(sql).optimized)
-        if isinstance(o, Join) and o.kind in (JoinKind.SEMI, JoinKind.ANTI)
+        if isinstance(o, ThetaJoin) and o.kind in (JoinKind.SEMI, JoinKind.ANTI)
     ]
-    assert {o.name for o in walk(Program((), join, ())) if isinstance(o, Scan)} == below
+    assert {o.name for o in walk(RelationalProgram((), join, ())) if isinstance(o, TableScan)} == below
     check(sql)
 
 
@@ -178,8 +189,8 @@ def test_semijoins_go_to_the_relation_that_they_ask(sql: str, below: set[str]) -
 )
 def test_filters_reach_the_tables(sql: str) -> None:
     operators = list(walk(planned(sql).optimized))
-    scans = {id(o) for o in operators if isinstance(o, Scan)}
-    filtered = {id(o.input) for o in operators if isinstance(o, Filter)}
+    scans = {id(o) for o in operators if isinstance(o, TableScan)}
+    filtered = {id(o.input) for o in operators if isinstance(o, Selection)}
     assert scans == filtered
     check(sql)
 
@@ -192,8 +203,8 @@ def test_filters_reach_the_tables(sql: str) -> None:
     ],
 )
 def test_filters_stay_above_what_counts_places(sql: str) -> None:
-    scans = {id(o) for o in walk(planned(sql).optimized) if isinstance(o, Scan)}
-    inputs = {id(o.input) for o in walk(planned(sql).optimized) if isinstance(o, Filter)}
+    scans = {id(o) for o in walk(planned(sql).optimized) if isinstance(o, TableScan)}
+    inputs = {id(o.input) for o in walk(planned(sql).optimized) if isinstance(o, Selection)}
     assert not scans & inputs
     check(sql)
 
@@ -202,8 +213,8 @@ def test_filters_stay_above_what_counts_places(sql: str) -> None:
 def test_filters_pass_windows_by_their_partitions(column: str, goes_down: bool) -> None:
     over = "row_number() OVER (PARTITION BY a ORDER BY b, c) AS n"
     sql = f"SELECT * FROM (SELECT a, b, {over} FROM t) x WHERE {column} IS NULL"
-    filters = [o for o in walk(planned(sql).optimized) if isinstance(o, Filter)]
-    assert [isinstance(o.input, Scan) for o in filters] == [goes_down]
+    filters = [o for o in walk(planned(sql).optimized) if isinstance(o, Selection)]
+    assert [isinstance(o.input, TableScan) for o in filters] == [goes_down]
 
 
 @pytest.mark.parametrize(
@@ -217,7 +228,7 @@ def test_filters_pass_windows_by_their_partitions(column: str, goes_down: bool) 
     ],
 )  # fmt: skip
 def test_only_columns_that_matter_are_read(sql: str, columns: set[str]) -> None:
-    scans = [o for o in walk(planned(sql).optimized) if isinstance(o, Scan) and o.name != "u"]
+    scans = [o for o in walk(planned(sql).optimized) if isinstance(o, TableScan) and o.name != "u"]
     assert {column.name for scan in scans for column in scan.columns} == columns
 
 
@@ -225,7 +236,7 @@ def test_no_operator_has_a_column_that_nothing_reads() -> None:
     """Above a projection, of the columns of its input, each is used."""
     sql = "SELECT x.b, max(k.p) FROM t x JOIN u ON x.a = u.a JOIN k ON k.id = u.d WHERE u.e GROUP BY x.b"
     for operator in walk(planned(sql).optimized):
-        if isinstance(operator, Project) and isinstance(operator.input, Scan):
+        if isinstance(operator, Project) and isinstance(operator.input, TableScan):
             used = frozenset().union(*map(references, operator.expressions))
             assert used == operator.input.ids
 

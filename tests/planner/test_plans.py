@@ -8,7 +8,7 @@ import pytest
 
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import (
-    Aggregate,
+    AggregateSpec,
     Filter,
     Function,
     Join,
@@ -105,7 +105,7 @@ def test_counting_needs_no_column() -> None:
     assert isinstance(reduce.input, Map)
     assert len(reduce.input.schema) == 1
     (reduce,) = of("SELECT count(id), count(q) FROM k", Reduce)
-    assert reduce.aggregates[0] == Aggregate(Function.COUNT, None, BIGINT)
+    assert reduce.aggregates[0] == AggregateSpec(Function.COUNT, None, BIGINT)
 
 
 @pytest.mark.parametrize(

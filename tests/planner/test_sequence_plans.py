@@ -11,7 +11,15 @@ from engine.errors import PlanError
 from engine.plan.nodes import Node, Variable
 from engine.schema import BIGINT
 from planner.explain.relational import relational_listing
-from planner.ir import Attribute, Binding, Filter, Fixpoint, Operator, Program, RecursiveRef
+from planner.ir import (
+    Attribute,
+    Fixpoint,
+    RecursiveBinding,
+    RecursiveRef,
+    Relational,
+    RelationalProgram,
+    Selection,
+)
 from planner.ir.scalars import TRUE
 from tests.oracle.interpreter import interpret
 from tests.planner.test_sequence import EDGES, answer, planned
@@ -62,26 +70,26 @@ def test_an_inner_recursion_over_constant_rows_lies_outside() -> None:
 N = Attribute(1, "n", BIGINT, False)
 
 
-def reference(variable: int, is_current: bool) -> Operator:
+def reference(variable: int, is_current: bool) -> Relational:
     return RecursiveRef(variable, f"r{variable}", (N,), (0,), is_current)
 
 
-def bindings(*values: Operator) -> tuple[Binding, ...]:
-    return tuple(Binding(i, f"r{i}", value, (N.id,)) for i, value in enumerate(values))
+def bindings(*values: Relational) -> tuple[RecursiveBinding, ...]:
+    return tuple(RecursiveBinding(i, f"r{i}", value, (N.id,)) for i, value in enumerate(values))
 
 
 def test_a_binding_reads_only_those_before_it_in_the_same_round() -> None:
     right = Fixpoint(bindings(reference(1, False), reference(0, True)), 0, (N,))
     assert right.current == frozenset()
-    for wrong in (reference(0, True), reference(1, True), Filter(reference(1, True), TRUE)):
+    for wrong in (reference(0, True), reference(1, True), Selection(reference(1, True), TRUE)):
         with pytest.raises(PlanError, match="r0 reads a binding in a round in which that has no rows yet"):
             Fixpoint(bindings(wrong, reference(0, True)), 0, (N,))
-    inner = Fixpoint((Binding(7, "i", reference(1, True), (N.id,)),), 0, (replace(N, id=2),))
+    inner = Fixpoint((RecursiveBinding(7, "i", reference(1, True), (N.id,)),), 0, (replace(N, id=2),))
     with pytest.raises(PlanError, match="r1 reads a binding"):
-        Fixpoint((*bindings(reference(1, False)), Binding(1, "r1", inner, (2,))), 0, (N,))
+        Fixpoint((*bindings(reference(1, False)), RecursiveBinding(1, "r1", inner, (2,))), 0, (N,))
 
 
 def test_explain_tells_the_rounds_apart() -> None:
     fixpoint = Fixpoint(bindings(reference(1, False), reference(0, True)), 0, (N,))
-    steps = relational_listing("logical", Program((), fixpoint, (N,))).steps
+    steps = relational_listing("logical", RelationalProgram((), fixpoint, (N,))).steps
     assert [step.operator for step in steps[:2]] == ["round before of r1", "same round of r0"]

@@ -11,7 +11,7 @@ from engine.runtime.engine import Engine
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.parsing.parse import parse_query
 from planner.relation import Relation
-from service.reading.duck import Answer, Duck, Limits, arrow_table
+from service.reading.duck import Answer, Duck, QueryLimits, arrow_table
 from tests.property.duck import Bag, normalise
 
 
@@ -21,7 +21,7 @@ class Asker:
     def __init__(self, engine: Engine, relations: Mapping[str, Relation]) -> None:
         self._engine = engine
         self._relations = relations
-        self._duck = Duck(Limits(seconds=5))
+        self._duck = Duck(QueryLimits(seconds=5))
 
     def close(self) -> None:
         self._duck.close()

@@ -14,9 +14,9 @@ from engine.schema import BIGINT, TEXT, Column, Schema, array_of, enumeration, n
 from engine.state.store.files import BatchFile, TextFile
 from engine.state.store.manifest import Manifest
 from service.catalog import catalog as module
-from service.catalog.catalog import Catalog, Commit, metadata
+from service.catalog.catalog import Catalog, CommittedEpochs, metadata
 from service.catalog.manifests import Saved
-from service.catalog.records import Record
+from service.catalog.records import DefinitionRecord
 from service.changes.table_changes import Applied, Idempotency
 from service.definitions.named_types import types
 from service.errors import ServiceError
@@ -30,8 +30,8 @@ SCHEMA = Schema(
         Column("moods", array_of(enumeration("sad", "happy"))),
     )
 )
-TABLE = Record(0, "orders", SCHEMA, (0,), "", "", 4)
-VIEW = Record(0, "v", None, None, "SELECT 1", "postgres", 5)
+TABLE = DefinitionRecord(0, "orders", SCHEMA, (0,), "", "", 4)
+VIEW = DefinitionRecord(0, "v", None, None, "SELECT 1", "postgres", 5)
 
 
 @pytest.fixture
@@ -92,21 +92,21 @@ def test_ids_are_never_used_again(catalog: Catalog) -> None:
 
 def test_log(catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PART", 4)
-    catalog.append(Commit(1, 2, 100), b"one to two")
-    catalog.append(Commit(3, 3, 100), b"3")
-    catalog.append(Commit(4, 4, 250), b"four")
+    catalog.append(CommittedEpochs(1, 2, 100), b"one to two")
+    catalog.append(CommittedEpochs(3, 3, 100), b"3")
+    catalog.append(CommittedEpochs(4, 4, 250), b"four")
     assert list(catalog.payloads()) == [b"one to two", b"3", b"four"]
-    assert catalog.newest() == Commit(4, 4, 250)
+    assert catalog.newest() == CommittedEpochs(4, 4, 250)
     assert [catalog.epoch_at(at) for at in (0, 99, 100, 249, 250, 999)] == [0, 0, 3, 3, 4, 4]
 
 
 def test_keys_are_kept_with_their_commit(catalog: Catalog) -> None:
     idempotency, applied = Idempotency("k", b"digest"), Applied(1, 3)
-    catalog.append(Commit(1, 1, 100), b"1", [(idempotency, applied)])
+    catalog.append(CommittedEpochs(1, 1, 100), b"1", [(idempotency, applied)])
     assert catalog.answered(["k", "other"]) == {"k": (b"digest", applied)}
     with pytest.raises(sa.exc.IntegrityError):
-        catalog.append(Commit(2, 2, 100), b"2", [(idempotency, applied)])
-    assert catalog.newest() == Commit(1, 1, 100)
+        catalog.append(CommittedEpochs(2, 2, 100), b"2", [(idempotency, applied)])
+    assert catalog.newest() == CommittedEpochs(1, 1, 100)
 
 
 def manifest(upper: int, **files: str) -> Manifest:
@@ -137,9 +137,9 @@ def test_a_manifest_takes_the_place_of_the_last_one(catalog: Catalog, url: str) 
 
 
 def test_an_earlier_manifest_is_not_published(catalog: Catalog) -> None:
-    catalog.append(Commit(1, 1, 100), b"1")
+    catalog.append(CommittedEpochs(1, 1, 100), b"1")
     assert catalog.publish(Saved(manifest(5, f="a"), 1), 0)
-    catalog.append(Commit(5, 5, 500), b"5")
+    catalog.append(CommittedEpochs(5, 5, 500), b"5")
     assert not catalog.publish(Saved(manifest(4, f="b"), 1), 999)
     saved = catalog.saved()
     assert saved is not None
@@ -150,47 +150,48 @@ def test_an_earlier_manifest_is_not_published(catalog: Catalog) -> None:
 def test_a_manifest_replaces_the_log_and_old_keys_and_times(catalog: Catalog) -> None:
     for epoch in (1, 2, 3, 4):
         key = (Idempotency(f"k{epoch}", b""), Applied(epoch, 1))
-        catalog.append(Commit(epoch, epoch, epoch * 100), b"%d" % epoch, [key])
+        catalog.append(CommittedEpochs(epoch, epoch, epoch * 100), b"%d" % epoch, [key])
     catalog.publish(Saved(manifest(4), 1), 250)
     assert list(catalog.payloads()) == [b"4"]
-    assert catalog.newest() == Commit(4, 4, 400)
+    assert catalog.newest() == CommittedEpochs(4, 4, 400)
     assert set(catalog.answered(["k1", "k2", "k3", "k4"])) == {"k3", "k4"}
     assert [catalog.epoch_at(at) for at in (50, 150, 350, 450)] == [0, 1, 3, 4]
     catalog.publish(Saved(manifest(5), 1), 250, since=3)
-    assert catalog.newest() == Commit(4, 4, 400)
+    assert catalog.newest() == CommittedEpochs(4, 4, 400)
     assert list(catalog.payloads()) == []
     assert [catalog.epoch_at(at) for at in (150, 350, 450)] == [0, 3, 4]
 
 
 def test_an_epoch_without_a_payload_is_in_its_manifest(catalog: Catalog) -> None:
-    catalog.append(Commit(1, 1, 100), b"1")
+    catalog.append(CommittedEpochs(1, 1, 100), b"1")
     idempotency, applied = Idempotency("k", b"digest"), Applied(2, 1_000_000)
     noted: list[Applied] = []
     catalog.publish(
-        *(Saved(manifest(3, f="a"), 1), 0, 0, Commit(2, 2, 200)),
+        *(Saved(manifest(3, f="a"), 1), 0, 0, CommittedEpochs(2, 2, 200)),
         keys=[(idempotency, applied)],
         receipts=[(lambda connection, applied: noted.append(applied), applied)],
     )
     assert list(catalog.payloads()) == []
-    assert catalog.newest() == Commit(2, 2, 200)
+    assert catalog.newest() == CommittedEpochs(2, 2, 200)
     assert [catalog.epoch_at(at) for at in (100, 200)] == [1, 2]
     assert catalog.answered(["k"]) == {"k": (b"digest", applied)}
     assert noted == [applied]
 
 
 def test_a_manifest_that_cannot_be_published_leaves_everything(catalog: Catalog) -> None:
-    catalog.append(Commit(1, 1, 100), b"1")
+    catalog.append(CommittedEpochs(1, 1, 100), b"1")
 
     def fail(connection: sa.Connection, applied: Applied) -> None:
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
         catalog.publish(
-            *(Saved(manifest(3, f="a"), 1), 0, 0, Commit(2, 2, 200)), receipts=[(fail, Applied(2, 1))]
+            *(Saved(manifest(3, f="a"), 1), 0, 0, CommittedEpochs(2, 2, 200)),
+            receipts=[(fail, Applied(2, 1))],
         )
     assert catalog.saved() is None
     assert list(catalog.payloads()) == [b"1"]
-    assert catalog.newest() == Commit(1, 1, 100)
+    assert catalog.newest() == CommittedEpochs(1, 1, 100)
 
 
 def test_checkpoints_of_an_earlier_release_are_refused(url: str) -> None:

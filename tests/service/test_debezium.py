@@ -34,7 +34,7 @@ from engine.schema import (
 )
 from engine.state.dictionary import Dictionary
 from planner.relation import Relation
-from service.decoding.debezium import Reader
+from service.decoding.debezium import EnvelopeReader
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from tests.service.client import Client, code
@@ -53,7 +53,7 @@ def event(op: str, before: object = None, after: object = None) -> dict:
 
 
 def read(document: object, definition: Definition | None = None, unit: str | None = None) -> list[tuple]:
-    changes = Reader(definition or table(), unit).read(document, 7)
+    changes = EnvelopeReader(definition or table(), unit).read(document, 7)
     return [(op.name, *row) for op, row in changes]
 
 
@@ -309,7 +309,7 @@ def test_types_of_postgresql(type: Type, encoding: str, value: object, shown: ob
     definition = table(Column("id", BIGINT, False), Column("x", type))
     fields = [{"field": "id"}, {"field": "x", "name": encoding}]
     schema = {"fields": [{"field": "after", "fields": fields}]}
-    (change,) = Reader(definition).read(
+    (change,) = EnvelopeReader(definition).read(
         {"schema": schema, "payload": event("c", None, {"id": 1, "x": value})}, 0
     )
     dictionary = Dictionary()

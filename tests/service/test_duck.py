@@ -17,7 +17,7 @@ from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import PlannerError, Unsupported
 from service.errors import Invalid
-from service.reading.duck import Answer, Duck, Limits, arrow_table
+from service.reading.duck import Answer, Duck, QueryLimits, arrow_table
 
 ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n > 0) SELECT max(n) FROM r"
 
@@ -107,7 +107,7 @@ def test_division_of_integers_is_as_the_query_wants_it(duck: Duck):
 
 
 def test_a_query_that_takes_too_long_is_stopped():
-    duck = Duck(Limits(seconds=0.2))
+    duck = Duck(QueryLimits(seconds=0.2))
     with pytest.raises(Invalid, match=r"ran for 0\.2 seconds") as stopped:
         duck.run(query(ENDLESS), {})
     assert stopped.value.code == "query_timeout"
@@ -116,7 +116,7 @@ def test_a_query_that_takes_too_long_is_stopped():
 
 
 def test_a_query_that_needs_too_much_memory_is_refused():
-    duck = Duck(Limits(memory="20MB"))
+    duck = Duck(QueryLimits(memory="20MB"))
     with pytest.raises(Invalid, match="more memory than 20MB") as refused:
         duck.run(query("SELECT list(n) FROM range(20000000) t(n)"), {})
     assert refused.value.code == "query_too_large"
@@ -124,7 +124,7 @@ def test_a_query_that_needs_too_much_memory_is_refused():
 
 
 def test_an_answer_that_is_too_large_is_refused():
-    duck = Duck(Limits(answer_mb=1))
+    duck = Duck(QueryLimits(answer_mb=1))
     assert duck.run(query("SELECT n FROM range(100000) t(n)"), {}).table.num_rows == 100000
     with pytest.raises(Invalid, match="more than 1 MB") as refused:
         duck.run(query("SELECT n FROM range(1000000000) t(n)"), {})

@@ -17,8 +17,8 @@ from sqlalchemy.exc import OperationalError
 from engine.codec import decode_rows, encode_rows
 from engine.errors import EngineError
 from engine.schema import BIGINT, TEXT, Column, Schema
-from service.catalog.catalog import Catalog, Commit
-from service.changes.table_changes import Applied, Idempotency, Op, TableChanges
+from service.catalog.catalog import Catalog, CommittedEpochs
+from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.errors import Conflict, Invalid, Unavailable
 from service.metrics import Metrics
 from service.running.state import State, recover
@@ -57,11 +57,11 @@ def rows(state: State, name: str, epoch: int | None = None) -> list[tuple]:
 def test_each_accepted_request_has_an_epoch_of_its_own(state: State) -> None:
     outcomes = state.epochs.commit(
         [
-            request(state, (Op.INSERT, 1, "a")),
-            request(state, (Op.INSERT, 1, "b")),
-            request(state, (Op.UPSERT, 1, "c"), (Op.INSERT, 2, "c")),
-            request(state, (Op.DELETE, 3, None)),
-            request(state, (Op.DELETE, 1, None)),
+            request(state, (ChangeOp.INSERT, 1, "a")),
+            request(state, (ChangeOp.INSERT, 1, "b")),
+            request(state, (ChangeOp.UPSERT, 1, "c"), (ChangeOp.INSERT, 2, "c")),
+            request(state, (ChangeOp.DELETE, 3, None)),
+            request(state, (ChangeOp.DELETE, 1, None)),
         ]
     )
     assert [o if isinstance(o, Applied) else o.code for o in outcomes] == [
@@ -84,10 +84,10 @@ def test_a_refusal_undoes_what_later_requests_saw(state: State) -> None:
     """The second request fails; the third depends on what the second would have inserted."""
     outcomes = state.epochs.commit(
         [
-            request(state, (Op.INSERT, 1, "a")),
-            request(state, (Op.INSERT, 2, "b"), (Op.INSERT, 1, "b")),
-            request(state, (Op.DELETE, 2, None)),
-            request(state, (Op.INSERT, 2, "d")),
+            request(state, (ChangeOp.INSERT, 1, "a")),
+            request(state, (ChangeOp.INSERT, 2, "b"), (ChangeOp.INSERT, 1, "b")),
+            request(state, (ChangeOp.DELETE, 2, None)),
+            request(state, (ChangeOp.INSERT, 2, "d")),
         ]
     )
     assert [isinstance(o, Applied) for o in outcomes] == [True, False, False, True]
@@ -105,7 +105,7 @@ def test_any_grouping_gives_the_same_answers(state: State, seed: int) -> None:
         group, expected = [], []
         for _ in range(chance.randint(1, 8)):
             table = chance.choice(["t", "bag"])
-            ops = list(Op) if table == "t" else [Op.INSERT, Op.DELETE]
+            ops = list(ChangeOp) if table == "t" else [ChangeOp.INSERT, ChangeOp.DELETE]
             changes = [
                 (chance.choice(ops), chance.randint(0, 3), chance.choice("ab"))
                 for _ in range(chance.randint(1, 3))
@@ -128,11 +128,11 @@ def apply_to_model(table: str, changes: list, model: dict[int, str], bag: Counte
     trial, trial_bag = dict(model), Counter(bag)
     for op, id, name in changes:
         held = id in trial if table == "t" else trial_bag[id, name] > 0
-        if (op is Op.DELETE and not held) or (op is Op.INSERT and held and table == "t"):
+        if (op is ChangeOp.DELETE and not held) or (op is ChangeOp.INSERT and held and table == "t"):
             return False
         if table == "bag":
-            trial_bag[id, name] += -1 if op is Op.DELETE else 1
-        elif op in (Op.DELETE, Op.DISCARD):
+            trial_bag[id, name] += -1 if op is ChangeOp.DELETE else 1
+        elif op in (ChangeOp.DELETE, ChangeOp.DISCARD):
             trial.pop(id, None)
         else:
             trial[id] = name
@@ -147,9 +147,9 @@ def apply_to_model(table: str, changes: list, model: dict[int, str], bag: Counte
 
 
 def test_a_key_twice_in_a_group(state: State) -> None:
-    same = request(state, (Op.INSERT, 1, "a"), key="k")
-    other = request(state, (Op.INSERT, 2, "a"), key="k")
-    plain = request(state, (Op.INSERT, 3, "a"))
+    same = request(state, (ChangeOp.INSERT, 1, "a"), key="k")
+    other = request(state, (ChangeOp.INSERT, 2, "a"), key="k")
+    plain = request(state, (ChangeOp.INSERT, 3, "a"))
     first, second, third, fourth = state.epochs.commit([same, same, plain, other])
     assert first == second == Applied(1, 1)
     assert third == Applied(2, 1)
@@ -158,8 +158,8 @@ def test_a_key_twice_in_a_group(state: State) -> None:
 
 
 def test_a_refused_key_is_free(state: State) -> None:
-    bad = request(state, (Op.DELETE, 1, None), key="k")
-    insert = request(state, (Op.INSERT, 1, "a"))
+    bad = request(state, (ChangeOp.DELETE, 1, None), key="k")
+    insert = request(state, (ChangeOp.INSERT, 1, "a"))
     first, second, third = state.epochs.commit([bad, insert, bad])
     assert isinstance(first, Conflict)
     assert second == Applied(1, 1)
@@ -170,7 +170,7 @@ def test_a_refused_key_is_free(state: State) -> None:
 
 
 def test_a_request_for_a_table_that_was_replaced(state: State) -> None:
-    old = request(state, (Op.INSERT, 1, "a"), table="bag")
+    old = request(state, (ChangeOp.INSERT, 1, "a"), table="bag")
     state.definitions.drop(["bag"], view=False)
     [outcome] = state.epochs.commit([old])
     assert outcome.code == "table_changed"
@@ -193,13 +193,13 @@ def test_a_receipt_is_written_with_its_epoch(state: State) -> None:
         receipt(connection, applied)
         raise Conflict("no")
 
-    good = request(state, (Op.INSERT, 1, "a"))
+    good = request(state, (ChangeOp.INSERT, 1, "a"))
     outcomes = state.epochs.commit(
         [
             replace(good, receipt=receipt),
             replace(good, receipt=receipt),
-            replace(request(state, (Op.INSERT, 2, "b")), receipt=refusing),
-            replace(request(state, (Op.INSERT, 3, "c")), receipt=receipt),
+            replace(request(state, (ChangeOp.INSERT, 2, "b")), receipt=refusing),
+            replace(request(state, (ChangeOp.INSERT, 3, "c")), receipt=receipt),
         ]
     )
     assert [o if isinstance(o, Applied) else o.code for o in outcomes] == [
@@ -226,7 +226,7 @@ def test_the_culprit_fails_alone(state: State, monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(state.engine, "stage", refuse)
     outcomes = state.epochs.commit(
-        [request(state, (Op.INSERT, i, "poison" if i == 2 else "fine")) for i in range(4)]
+        [request(state, (ChangeOp.INSERT, i, "poison" if i == 2 else "fine")) for i in range(4)]
     )
     assert [o.epoch if isinstance(o, Applied) else o.message for o in outcomes] == [1, 2, "cannot be done", 3]
     assert rows(state, "t") == [(0, "fine"), (1, "fine"), (3, "fine")]
@@ -257,17 +257,17 @@ class Failing:
 def test_a_log_that_fails_applies_nothing(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     failing = Failing(state.catalog, monkeypatch)
     failing.before = True
-    outcomes = state.epochs.commit([request(state, (Op.INSERT, i, "a")) for i in (1, 2)])
+    outcomes = state.epochs.commit([request(state, (ChangeOp.INSERT, i, "a")) for i in (1, 2)])
     assert [outcome.code for outcome in outcomes] == ["log_unavailable"] * 2
     assert rows(state, "t") == []
     failing.before = False
-    assert state.epochs.commit([request(state, (Op.INSERT, 1, "a"))]) == [Applied(1, 1)]
+    assert state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))]) == [Applied(1, 1)]
 
 
 def test_a_commit_that_was_not_confirmed_but_kept(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     failing = Failing(state.catalog, monkeypatch)
     failing.after = True
-    assert state.epochs.commit([request(state, (Op.INSERT, 1, "a"))]) == [Applied(1, 1)]
+    assert state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))]) == [Applied(1, 1)]
     assert rows(state, "t") == [(1, "a")]
 
 
@@ -278,13 +278,13 @@ def test_while_it_is_not_known_nothing_is_accepted(
     failing = Failing(state.catalog, monkeypatch)
     failing.mute = True
     failing.before, failing.after = not kept, kept
-    [outcome] = state.epochs.commit([request(state, (Op.INSERT, 1, "a"))])
+    [outcome] = state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
     assert isinstance(outcome, Unavailable)
     failing.before = failing.after = False
-    [outcome] = state.epochs.commit([request(state, (Op.INSERT, 2, "b"))])
+    [outcome] = state.epochs.commit([request(state, (ChangeOp.INSERT, 2, "b"))])
     assert isinstance(outcome, Unavailable)
     failing.mute = False
-    [outcome] = state.epochs.commit([request(state, (Op.INSERT, 2, "b"))])
+    [outcome] = state.epochs.commit([request(state, (ChangeOp.INSERT, 2, "b"))])
     if kept:
         # The log is ahead of what is visible: only a restart, which reads it, makes that right.
         assert isinstance(outcome, Unavailable)
@@ -297,21 +297,21 @@ def test_while_it_is_not_known_nothing_is_accepted(
 
 
 def test_a_transaction_reads_what_it_wrote(state: State) -> None:
-    state.epochs.commit([request(state, (Op.INSERT, 1, "a"))])
+    state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
 
     def work(transaction) -> list[int]:
-        def change(op: Op, id: int, name: str | None) -> None:
+        def change(op: ChangeOp, id: int, name: str | None) -> None:
             words = encode_rows([(id, name)], state.definitions.get("t").loose, state.engine.dictionary)
             transaction.apply({"t": TableChanges.of(op, SCHEMA_KEYED, words)})
 
-        change(Op.INSERT, 2, "b")
-        change(Op.UPSERT, 1, "c")
+        change(ChangeOp.INSERT, 2, "b")
+        change(ChangeOp.UPSERT, 1, "c")
         seen = sorted(transaction.rows("t")[0][0].tolist())
-        change(Op.DELETE, 1, None)
+        change(ChangeOp.DELETE, 1, None)
         with pytest.raises(Conflict):
-            change(Op.INSERT, 2, "x")
+            change(ChangeOp.INSERT, 2, "x")
         with pytest.raises(Conflict):
-            change(Op.DELETE, 1, None)
+            change(ChangeOp.DELETE, 1, None)
         return seen + sorted(transaction.rows("t")[0][0].tolist())
 
     assert state.epochs.transact(work) == (Applied(2, 3), [1, 2, 2])
@@ -326,7 +326,7 @@ SCHEMA_KEYED = Schema((Column("id", BIGINT, False), Column("name", TEXT)))
 def test_a_transaction_that_raises_leaves_nothing(state: State) -> None:
     def work(transaction) -> None:
         words = encode_rows([(1, "a")], state.definitions.get("t").loose, state.engine.dictionary)
-        transaction.apply({"t": TableChanges.of(Op.INSERT, SCHEMA_KEYED, words)})
+        transaction.apply({"t": TableChanges.of(ChangeOp.INSERT, SCHEMA_KEYED, words)})
         raise RuntimeError
 
     with pytest.raises(RuntimeError):
@@ -342,19 +342,19 @@ def test_a_transaction_that_changes_nothing_makes_no_epoch(state: State) -> None
 def test_a_bag_in_a_transaction(state: State) -> None:
     def work(transaction) -> None:
         words = encode_rows([(1, "a")] * 2, SCHEMA, state.engine.dictionary)
-        transaction.apply({"bag": TableChanges.of(Op.INSERT, SCHEMA, words)})
-        transaction.apply({"bag": TableChanges.of(Op.DELETE, SCHEMA, words[:, :1].copy())})
+        transaction.apply({"bag": TableChanges.of(ChangeOp.INSERT, SCHEMA, words)})
+        transaction.apply({"bag": TableChanges.of(ChangeOp.DELETE, SCHEMA, words[:, :1].copy())})
         with pytest.raises(Conflict):
-            transaction.apply({"bag": TableChanges.of(Op.DELETE, SCHEMA, words)})
+            transaction.apply({"bag": TableChanges.of(ChangeOp.DELETE, SCHEMA, words)})
 
     state.epochs.transact(work)
     assert rows(state, "bag") == [(1, "a")]
 
 
 def test_an_epoch_of_another_process(state: State) -> None:
-    state.catalog.append(Commit(1, 1, 0), b"another's")
+    state.catalog.append(CommittedEpochs(1, 1, 0), b"another's")
     for _ in range(2):
-        [outcome] = state.epochs.commit([request(state, (Op.INSERT, 1, "a"))])
+        [outcome] = state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
         assert isinstance(outcome, Unavailable)
     assert rows(state, "t") == []
 
@@ -378,6 +378,6 @@ def test_definitions_that_the_catalog_cannot_keep(state: State, monkeypatch: pyt
     assert sorted(definitions.all) == ["bag", "names", "t"]
     definitions.create_table("u", SCHEMA, None)
     definitions.create_view("v", "SELECT id FROM t", "postgres")
-    state.epochs.commit([request(state, (Op.INSERT, 1, "a"))])
+    state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
     assert rows(state, "names") == [("a", 1)]
     assert rows(state, "v") == [(1,)]

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from engine.schema import BIGINT, Column, Schema
 from service.changes.resolve import Net, TableBatch, sum_rows
-from service.changes.table_changes import Op, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges
 
 SCHEMA = Schema((Column("a", BIGINT), Column("b", BIGINT)))
 
-Change = tuple[int, Op, tuple[int, int]]
+Change = tuple[int, ChangeOp, tuple[int, int]]
 
 
 def batch_of(changes: list[Change], base: Counter, key: tuple[int, ...] | None) -> TableBatch:
@@ -54,13 +54,13 @@ def one_by_one(
         trial = Counter(state)
         for _, op, row in (change for change in changes if change[0] == request):
             held = [r for r in trial if trial[r] > 0 and (r[0] == row[0] if key else r == row)]
-            if (op is Op.INSERT and key and held) or (op is Op.DELETE and not held):
+            if (op is ChangeOp.INSERT and key and held) or (op is ChangeOp.DELETE and not held):
                 refused.add(request)
                 break
             if key:
                 for other in held:
                     del trial[other]
-            if op in (Op.DELETE, Op.DISCARD):
+            if op in (ChangeOp.DELETE, ChangeOp.DISCARD):
                 if not key:
                     trial[row] -= 1
             else:
@@ -81,7 +81,7 @@ def check(changes: list[Change], base: Counter, key: tuple[int, ...] | None, req
         mine = net.request == request
         seen = set()
         for row, diff in zip(net.words[:, mine].T.tolist(), net.diffs[mine].tolist(), strict=True):
-            if key or Op.DELETE in {op for _, op, _ in changes}:
+            if key or ChangeOp.DELETE in {op for _, op, _ in changes}:
                 assert tuple(row) not in seen
             seen.add(tuple(row))
             state[tuple(row)] += diff
@@ -93,25 +93,25 @@ def check(changes: list[Change], base: Counter, key: tuple[int, ...] | None, req
 ROWS = st.tuples(st.integers(0, 3), st.integers(0, 2))
 
 
-def changes_with(ops: list[Op]) -> st.SearchStrategy[list[Change]]:
+def changes_with(ops: list[ChangeOp]) -> st.SearchStrategy[list[Change]]:
     change = st.tuples(st.integers(0, 4), st.sampled_from(ops), ROWS)
     return st.lists(change, max_size=14).map(lambda changes: sorted(changes, key=lambda c: c[0]))
 
 
 @settings(max_examples=300, deadline=None)
-@given(changes_with(list(Op)), st.dictionaries(st.integers(0, 3), st.integers(0, 2)))
+@given(changes_with(list(ChangeOp)), st.dictionaries(st.integers(0, 3), st.integers(0, 2)))
 def test_keyed(changes: list[Change], base: dict[int, int]) -> None:
     check(changes, Counter(dict.fromkeys(base.items(), 1)), (0,), 5)
 
 
 @settings(max_examples=300, deadline=None)
-@given(changes_with([Op.INSERT, Op.DELETE]), st.dictionaries(ROWS, st.integers(1, 3)))
+@given(changes_with([ChangeOp.INSERT, ChangeOp.DELETE]), st.dictionaries(ROWS, st.integers(1, 3)))
 def test_bag(changes: list[Change], base: dict[tuple[int, int], int]) -> None:
     check(changes, Counter(base), None, 5)
 
 
 def test_key_that_is_not_the_first_column() -> None:
-    batch = batch_of([(0, Op.UPSERT, (5, 1))], Counter({(4, 1): 1, (4, 2): 1}), (1,))
+    batch = batch_of([(0, ChangeOp.UPSERT, (5, 1))], Counter({(4, 1): 1, (4, 2): 1}), (1,))
     refused, net = resolve(batch, 1)
     assert refused == set()
     assert net.words.T.tolist() == [[4, 1], [5, 1]]
@@ -119,18 +119,20 @@ def test_key_that_is_not_the_first_column() -> None:
 
 
 def test_upsert_of_what_is_there_comes_to_nothing() -> None:
-    _, net = resolve(batch_of([(0, Op.UPSERT, (4, 1))], Counter({(4, 1): 1}), (0,)), 1)
+    _, net = resolve(batch_of([(0, ChangeOp.UPSERT, (4, 1))], Counter({(4, 1): 1}), (0,)), 1)
     assert net.words.shape == (2, 0)
 
 
 def test_discard_of_what_is_gone_comes_to_nothing() -> None:
-    _, net = resolve(batch_of([(0, Op.DISCARD, (4, 1)), (0, Op.INSERT, (4, 2))], Counter(), (0,)), 1)
+    _, net = resolve(
+        batch_of([(0, ChangeOp.DISCARD, (4, 1)), (0, ChangeOp.INSERT, (4, 2))], Counter(), (0,)), 1
+    )
     assert (net.words.T.tolist(), net.diffs.tolist()) == ([[4, 2]], [1])
 
 
 def test_conflict_names_the_change() -> None:
-    batch = batch_of([(0, Op.INSERT, (1, 1)), (0, Op.INSERT, (1, 2))], Counter(), (0,))
-    assert batch.conflict(np.ones(1, np.bool_)) == (0, 1, Op.INSERT)
+    batch = batch_of([(0, ChangeOp.INSERT, (1, 1)), (0, ChangeOp.INSERT, (1, 2))], Counter(), (0,))
+    assert batch.conflict(np.ones(1, np.bool_)) == (0, 1, ChangeOp.INSERT)
 
 
 def test_sum_rows() -> None:

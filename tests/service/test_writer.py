@@ -12,18 +12,18 @@ import pytest
 from engine.plan.nodes import Source
 from engine.schema import BIGINT, Column, Schema
 from planner.relation import Relation
-from service.changes.table_changes import Applied, Op, TableChanges
+from service.changes.table_changes import Applied, ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Overloaded, Unavailable
 from service.writing.epochs import Outcome, Request
-from service.writing.writer import Limits, Writer
+from service.writing.writer import Writer, WriterLimits
 
 SCHEMA = Schema((Column("a", BIGINT),))
 TABLE = Definition(1, Relation("t", SCHEMA, Source("t", SCHEMA)), 0)
 
 
 def request(size: int = 1) -> Request:
-    return Request(((TABLE, TableChanges.of(Op.INSERT, SCHEMA, np.zeros((1, size), np.int64))),))
+    return Request(((TABLE, TableChanges.of(ChangeOp.INSERT, SCHEMA, np.zeros((1, size), np.int64))),))
 
 
 class Recorder:
@@ -55,7 +55,7 @@ def epochs() -> Recorder:
 
 @pytest.fixture
 def writer(epochs: Recorder) -> Iterator[Writer]:
-    writer = Writer(epochs, Limits(requests=8, changes=100, group_changes=10), after=lambda: None)
+    writer = Writer(epochs, WriterLimits(requests=8, changes=100, group_changes=10), after=lambda: None)
     yield writer
     writer.close()
 
@@ -167,7 +167,7 @@ def test_threads_may_call(writer: Writer) -> None:
 
 def test_close_finishes_what_waits(epochs: Recorder) -> None:
     async def scenario() -> None:
-        writer = Writer(epochs, Limits(8, 100, 10), after=lambda: None)
+        writer = Writer(epochs, WriterLimits(8, 100, 10), after=lambda: None)
         async with Held(writer):
             tasks = await started(writer.apply(request()), writer.apply(request()))
             closing = asyncio.create_task(asyncio.to_thread(writer.close))
@@ -187,7 +187,7 @@ def test_a_writer_that_breaks_says_so(epochs: Recorder, monkeypatch: pytest.Monk
     monkeypatch.setattr(epochs, "commit", lambda requests: [])
 
     async def scenario() -> None:
-        writer = Writer(epochs, Limits(8, 100, 10), after=lambda: None)
+        writer = Writer(epochs, WriterLimits(8, 100, 10), after=lambda: None)
         async with Held(writer):
             tasks = await started(writer.apply(request()))
         while writer.is_running:

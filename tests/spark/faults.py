@@ -21,7 +21,7 @@ from engine.runtime.spill import SavedState
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor, Transport
-from engine.supersteps.spec import Limits
+from engine.supersteps.spec import SuperstepLimits
 from planner import plan_query
 from planner.relation import Relation
 
@@ -92,7 +92,7 @@ class Trial:
     def __post_init__(self) -> None:
         self.state = StateDirectory(self.directory / "state")
         self.scratch = self.directory / "scratch"
-        limits = Limits(solo=0)
+        limits = SuperstepLimits(solo=0)
         self.executor = SuperstepExecutor(self.state, self.scratch, self.transport, self.shards, limits)
         self.history = History(self.rng)
         self.plans = dict(_plans())

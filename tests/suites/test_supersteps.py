@@ -16,7 +16,7 @@ from bench.suite.tpch.schema import RELATIONS
 from bench.suite.tpch.tables import Business, generate
 from engine.runtime.engine import Engine, Stage
 from engine.state.store.directory import StateDirectory
-from engine.supersteps.spec import Limits
+from engine.supersteps.spec import SuperstepLimits
 from tests.engine.supersteps.mixed import Counting, Here
 
 
@@ -25,7 +25,7 @@ class Elsewhere(Engine):
 
     def __init__(self, path: Path) -> None:
         super().__init__()
-        limits = Limits(solo=0)
+        limits = SuperstepLimits(solo=0)
         self.executor = Counting(StateDirectory(path / "state"), path / "scratch", Here(1), 3, limits)
 
     def stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:  # type: ignore[override]

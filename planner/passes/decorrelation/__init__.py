@@ -23,19 +23,19 @@ from planner.ir import (
     Context,
     Exists,
     Expression,
-    Filter,
     Item,
-    Join,
     JoinKind,
-    Operator,
-    Program,
     Project,
     RecursiveRef,
+    Relational,
+    RelationalProgram,
     ScalarSubquery,
-    Scan,
+    Selection,
     SharedRef,
     Some,
     Subquery,
+    TableScan,
+    ThetaJoin,
     Top,
     Values,
     padded,
@@ -70,49 +70,49 @@ from planner.passes.decorrelation.subquery_predicates import negations_inward, o
 MANY_ROWS = "more than one row returned by a subquery used as an expression"
 
 
-def decorrelate(program: Program, numbers: Numbers) -> Program:
+def decorrelate(program: RelationalProgram, numbers: Numbers) -> RelationalProgram:
     return _Decorrelation(program, numbers).program()
 
 
 class _Decorrelation:
-    def __init__(self, program: Program, numbers: Numbers) -> None:
+    def __init__(self, program: RelationalProgram, numbers: Numbers) -> None:
         self.source = program
         self.numbers = numbers
-        self.definitions: list[Operator] = []
+        self.definitions: list[Relational] = []
         self.places: dict[int, int] = {}
         self.dependent = DependentJoin(self)
 
-    def program(self) -> Program:
+    def program(self) -> RelationalProgram:
         for number, operator in enumerate(self.source.definitions):
             value = self.plain(operator, {})
             self.places[number] = len(self.definitions)
             self.definitions.append(value)
         root = self.plain(self.source.root, {})
-        return Program(tuple(self.definitions), root, self.source.outputs)
+        return RelationalProgram(tuple(self.definitions), root, self.source.outputs)
 
     # What the dependent join asks for
 
-    def definition(self, number: int) -> Operator:
+    def definition(self, number: int) -> Relational:
         return self.source.definitions[number]
 
-    def plain(self, operator: Operator, carried: Carried) -> Operator:
+    def plain(self, operator: Relational, carried: Carried) -> Relational:
         """An operator that depends on no context, without subqueries."""
         if isinstance(operator, SharedRef):
             return replace(operator, number=self.places[operator.number])
-        if isinstance(operator, Join) and operator.is_lateral:
+        if isinstance(operator, ThetaJoin) and operator.is_lateral:
             return self.lateral(operator, self.plain(operator.left, carried), carried)
         below = with_inputs(operator, tuple(self.plain(i, carried) for i in operator.inputs))
         match below:
-            case Filter(input=input, predicate=predicate):
+            case Selection(input=input, predicate=predicate):
                 return self.filtered(input, predicate, carried)
             case Project(input=input, items=items):
                 return self.projected(input, items, carried)
-            case Join():
+            case ThetaJoin():
                 return self.joined(below, carried)
             case _:
                 return below
 
-    def filtered(self, input: Operator, predicate: Expression, carried: Carried) -> Operator:
+    def filtered(self, input: Relational, predicate: Expression, carried: Carried) -> Relational:
         """The rows of `input`, which is plain already, for which the predicate is true."""
         parts = conjuncts(negations_inward(predicate))
         result = _filter(input, [part for part in parts if not subqueries(part)])
@@ -121,14 +121,14 @@ class _Decorrelation:
                 result = self._condition(result, part, carried)
         return result
 
-    def projected(self, input: Operator, items: tuple[Item, ...], carried: Carried) -> Operator:
+    def projected(self, input: Relational, items: tuple[Item, ...], carried: Carried) -> Relational:
         values = []
         for attribute, expression in items:
             input, value = self._value(input, expression, carried)
             values.append((attribute, value))
         return Project(input, tuple(values))
 
-    def joined(self, join: Join, carried: Carried) -> Operator:
+    def joined(self, join: ThetaJoin, carried: Carried) -> Relational:
         """A join of plain sides: queries in its condition become columns of a side, or a filter above."""
         if not subqueries(join.condition):
             return join
@@ -156,7 +156,7 @@ class _Decorrelation:
         both = replace(join, left=left, right=right, condition=conjoin(known))
         return Project(both, identity(join.columns))
 
-    def lateral(self, join: Join, left: Operator, carried: Carried) -> Operator:
+    def lateral(self, join: ThetaJoin, left: Relational, carried: Carried) -> Relational:
         """A lateral join over its plain left side: its right side for the bindings that it has there."""
         wide, rows, same = self._against(left, join.right, carried)
         both = replace(join, left=wide, right=rows, condition=conjoin([join.condition, same]))
@@ -164,7 +164,7 @@ class _Decorrelation:
 
     # Conditions of a filter
 
-    def _condition(self, input: Operator, part: Expression, carried: Carried) -> Operator:
+    def _condition(self, input: Relational, part: Expression, carried: Carried) -> Relational:
         match part:
             case Exists(query=query):
                 return self._semijoin(JoinKind.SEMI, input, query, carried)
@@ -172,29 +172,29 @@ class _Decorrelation:
                 return self._semijoin(JoinKind.ANTI, input, query, carried)
             case Some():
                 wide, some = self._prepared(input, part, carried)
-                query = Filter(some.query, some.predicate)
+                query = Selection(some.query, some.predicate)
                 return self._narrow(self._semijoin(JoinKind.SEMI, wide, query, carried), input)
             case Call(op=Op.NOT, args=(Some() as inner,)):
                 wide, some = self._prepared(input, inner, carried)
                 for predicate in possible(some, known_columns(wide)):
-                    wide = self._semijoin(JoinKind.ANTI, wide, Filter(some.query, predicate), carried)
+                    wide = self._semijoin(JoinKind.ANTI, wide, Selection(some.query, predicate), carried)
                 return self._narrow(wide, input)
         wide, value = self._value(input, part, carried, as_filter=True)
-        return self._narrow(Filter(wide, value), input)
+        return self._narrow(Selection(wide, value), input)
 
-    def _narrow(self, wide: Operator, input: Operator) -> Operator:
+    def _narrow(self, wide: Relational, input: Relational) -> Relational:
         """Just the columns of `input`."""
         return wide if wide.ids == input.ids else Project(wide, identity(input.columns))
 
-    def _semijoin(self, kind: JoinKind, input: Operator, query: Operator, carried: Carried) -> Operator:
+    def _semijoin(self, kind: JoinKind, input: Relational, query: Relational, carried: Carried) -> Relational:
         left, rows, condition = self._against(input, query, carried)
-        return Join(kind, left, rows, condition)
+        return ThetaJoin(kind, left, rows, condition)
 
     # Subqueries as values
 
     def _value(
-        self, input: Operator, expression: Expression, carried: Carried, as_filter: bool = False
-    ) -> tuple[Operator, Expression]:
+        self, input: Relational, expression: Expression, carried: Carried, as_filter: bool = False
+    ) -> tuple[Relational, Expression]:
         """The expression without subqueries, over `input` widened by the columns that it takes."""
         values: dict[Subquery, Expression] = {}
         for subquery in subqueries(expression):
@@ -207,8 +207,8 @@ class _Decorrelation:
         return input, rewrite(expression, answered) if values else expression
 
     def _answer(
-        self, input: Operator, subquery: Subquery, carried: Carried, as_filter: bool
-    ) -> tuple[Operator, Expression]:
+        self, input: Relational, subquery: Subquery, carried: Carried, as_filter: bool
+    ) -> tuple[Relational, Expression]:
         match subquery:
             case Exists(query=query):
                 return self._mark(input, query, carried)
@@ -217,23 +217,23 @@ class _Decorrelation:
             case Some():
                 return self._some(input, subquery, carried)
 
-    def _mark(self, input: Operator, query: Operator, carried: Carried) -> tuple[Operator, Expression]:
+    def _mark(self, input: Relational, query: Relational, carried: Carried) -> tuple[Relational, Expression]:
         left, rows, condition = self._against(input, query, carried)
         mark = self.numbers.attribute("matched", BOOLEAN, False)
-        return Join(JoinKind.MARK, left, rows, condition, mark), mark.ref
+        return ThetaJoin(JoinKind.MARK, left, rows, condition, mark), mark.ref
 
-    def _some(self, input: Operator, subquery: Some, carried: Carried) -> tuple[Operator, Expression]:
+    def _some(self, input: Relational, subquery: Some, carried: Carried) -> tuple[Relational, Expression]:
         input, some = self._prepared(input, subquery, carried)
         marks = []
         for predicate in possible(some, known_columns(input)):
-            input, mark = self._mark(input, Filter(some.query, predicate), carried)
+            input, mark = self._mark(input, Selection(some.query, predicate), carried)
             marks.append(mark)
         if len(marks) == 1:
             return input, marks[0]
         unknown = (disjoin(marks[1:]), Literal(None, BOOLEAN))
         return input, Case(((marks[0], TRUE), unknown), Literal(False, BOOLEAN), BOOLEAN)  # type: ignore[arg-type]
 
-    def _prepared(self, input: Operator, some: Some, carried: Carried) -> tuple[Operator, Some]:
+    def _prepared(self, input: Relational, some: Some, carried: Carried) -> tuple[Relational, Some]:
         """The input with the operands computed of its columns as columns, and the predicate over those."""
         known = known_columns(input)
         computed: dict[Expression, Attribute] = {}
@@ -246,18 +246,18 @@ class _Decorrelation:
         return self.projected(input, items, carried), Some(predicate, some.query)
 
     def _scalar(
-        self, input: Operator, subquery: ScalarSubquery, carried: Carried
-    ) -> tuple[Operator, Expression]:
+        self, input: Relational, subquery: ScalarSubquery, carried: Carried
+    ) -> tuple[Relational, Expression]:
         aggregate, value = self._single(subquery)
         names = self._context_columns(input, aggregate.input, carried)
         if not names:
             rows = self.plain(aggregate, {})
-            return Join(JoinKind.INNER, input, rows, TRUE), value
+            return ThetaJoin(JoinKind.INNER, input, rows, TRUE), value
         left, outer, query = self._context(input, aggregate.input, names, carried)
         keys = outer.context.columns
         rows = Aggregate(self.dependent.apply(outer, query), tuple(c.id for c in keys), aggregate.items)
         columns = _columns(left, names)
-        joined = Join(JoinKind.LEFT, left, rows, null_safe(columns, keys))
+        joined = ThetaJoin(JoinKind.LEFT, left, rows, null_safe(columns, keys))
         nothing = {i.attribute.id: value_of_nothing(i.function, i.attribute) for i in aggregate.items}
         return joined, inline(value, nothing)
 
@@ -286,8 +286,8 @@ class _Decorrelation:
     # Contexts
 
     def _against(
-        self, input: Operator, query: Operator, carried: Carried
-    ) -> tuple[Operator, Operator, Expression]:
+        self, input: Relational, query: Relational, carried: Carried
+    ) -> tuple[Relational, Relational, Expression]:
         """The input, the query's rows for its bindings, and the condition that joins them."""
         names = self._context_columns(input, query, carried)
         if not names:
@@ -296,7 +296,7 @@ class _Decorrelation:
         columns = _columns(left, names)
         return left, self.dependent.apply(outer, inner), null_safe(columns, outer.context.columns)
 
-    def _context_columns(self, input: Operator, query: Operator, carried: Carried) -> list[int]:
+    def _context_columns(self, input: Relational, query: Relational, carried: Carried) -> list[int]:
         """The columns of the input that the query refers to, and those that its variables carry."""
         used = query.free & input.ids
         for variable in self.dependent.variables(query) & carried.keys():
@@ -304,8 +304,8 @@ class _Decorrelation:
         return [column.id for column in input.columns if column.id in used]
 
     def _context(
-        self, input: Operator, query: Operator, names: list[int], carried: Carried
-    ) -> tuple[Operator, Outer, Operator]:
+        self, input: Relational, query: Relational, names: list[int], carried: Carried
+    ) -> tuple[Relational, Outer, Relational]:
         """The input, the context of its distinct bindings, and the query as it refers to those."""
         left, again, ids = self._twice(input)
         columns = self.numbers.fresh(_columns(input, names))
@@ -314,11 +314,11 @@ class _Decorrelation:
         inside = {v: tuple(new[i] for i in ids) for v, ids in carried.items() if set(ids) <= new.keys()}
         return left, Outer(context, inside), with_outer(query, new)
 
-    def _define(self, operator: Operator) -> int:
+    def _define(self, operator: Relational) -> int:
         self.definitions.append(operator)
         return len(self.definitions) - 1
 
-    def _twice(self, input: Operator) -> tuple[Operator, Operator, dict[int, int]]:
+    def _twice(self, input: Relational) -> tuple[Relational, Relational, dict[int, int]]:
         """The input to be used in two places, and the numbers of its columns in the second: it becomes a
         definition, unless it is little work."""
         if _is_cheap(input):
@@ -330,19 +330,19 @@ class _Decorrelation:
         return first, SharedRef(number, pairs), {old: new.id for new, old in pairs}
 
 
-def _columns(operator: Operator, ids: list[int]) -> tuple[Attribute, ...]:
+def _columns(operator: Relational, ids: list[int]) -> tuple[Attribute, ...]:
     known = known_columns(operator)
     return tuple(known[id] for id in ids)
 
 
-def at_most_one(query: Operator) -> bool:
+def at_most_one(query: Relational) -> bool:
     """Whether the query surely has no second row."""
     match query:
         case Aggregate(keys=()):
             return True
         case Top(keys=()) if query.has_one:
             return True
-        case Project(input=input) | Filter(input=input):
+        case Project(input=input) | Selection(input=input):
             return at_most_one(input)
         case Values(rows=rows):
             return len(rows) <= 1
@@ -350,19 +350,19 @@ def at_most_one(query: Operator) -> bool:
             return False
 
 
-def _is_cheap(operator: Operator) -> bool:
+def _is_cheap(operator: Relational) -> bool:
     match operator:
-        case Scan() | Values() | SharedRef() | RecursiveRef():
+        case TableScan() | Values() | SharedRef() | RecursiveRef():
             return True
-        case Filter(input=input) | Project(input=input):
+        case Selection(input=input) | Project(input=input):
             return _is_cheap(input)
         case _:
             return False
 
 
-def _right_columns(join: Join) -> tuple[Attribute, ...]:
+def _right_columns(join: ThetaJoin) -> tuple[Attribute, ...]:
     return padded(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
 
 
-def _filter(input: Operator, parts: list[Expression]) -> Operator:
-    return Filter(input, conjoin(parts)) if parts else input
+def _filter(input: Relational, parts: list[Expression]) -> Relational:
+    return Selection(input, conjoin(parts)) if parts else input

@@ -25,20 +25,20 @@ from planner.ir import (
     Context,
     Distinct,
     Expression,
-    Filter,
     Fixpoint,
     Item,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
     Project,
     RecursiveRef,
+    Relational,
+    Selection,
     SetOp,
     SharedRef,
+    ThetaJoin,
     Top,
-    Unnest,
-    Window,
+    UnnestLists,
     nothing_of,
     subqueries,
 )
@@ -55,7 +55,7 @@ Carried = Mapping[int, tuple[int, ...]]
 class Outer:
     """The context that a query is planned against."""
 
-    context: Operator
+    context: Relational
     carried: Carried
 
 
@@ -64,20 +64,20 @@ class Host(Protocol):
 
     numbers: Numbers
 
-    def plain(self, operator: Operator, carried: Carried) -> Operator: ...
+    def plain(self, operator: Relational, carried: Carried) -> Relational: ...
 
-    def filtered(self, input: Operator, predicate: Expression, carried: Carried) -> Operator: ...
+    def filtered(self, input: Relational, predicate: Expression, carried: Carried) -> Relational: ...
 
-    def projected(self, input: Operator, items: tuple[Item, ...], carried: Carried) -> Operator: ...
+    def projected(self, input: Relational, items: tuple[Item, ...], carried: Carried) -> Relational: ...
 
-    def joined(self, join: Join, carried: Carried) -> Operator: ...
+    def joined(self, join: ThetaJoin, carried: Carried) -> Relational: ...
 
-    def lateral(self, join: Join, left: Operator, carried: Carried) -> Operator: ...
+    def lateral(self, join: ThetaJoin, left: Relational, carried: Carried) -> Relational: ...
 
-    def definition(self, number: int) -> Operator: ...
+    def definition(self, number: int) -> Relational: ...
 
 
-def with_outer(query: Operator, names: Mapping[int, int]) -> Operator:
+def with_outer(query: Relational, names: Mapping[int, int]) -> Relational:
     """The query with its references to outer columns numbered anew."""
     return map_expressions(
         query, lambda e: ColumnRef(names.get(e.index, e.index), e.type) if isinstance(e, ColumnRef) else None
@@ -90,30 +90,30 @@ class DependentJoin:
         self.numbers = host.numbers
         self.shared: dict[int, frozenset[int]] = {}
 
-    def apply(self, outer: Outer, query: Operator) -> Operator:
+    def apply(self, outer: Outer, query: Relational) -> Relational:
         context = outer.context
         if query == UNIT:
             return context
         if not self.depends(outer, query):
-            return Join(JoinKind.INNER, context, self.host.plain(query, {}), TRUE)
+            return ThetaJoin(JoinKind.INNER, context, self.host.plain(query, {}), TRUE)
         match query:
-            case Filter(input=input, predicate=predicate):
+            case Selection(input=input, predicate=predicate):
                 return self.host.filtered(self.apply(outer, input), predicate, outer.carried)
             case Project(input=input, items=items):
                 every = (*identity(context.columns), *items)
                 return self.host.projected(self.apply(outer, input), every, outer.carried)
             case Distinct(input=input):
                 return Distinct(self.apply(outer, input))
-            case Prioritized(input=input) | Unnest(input=input):
+            case Prioritized(input=input) | UnnestLists(input=input):
                 return replace(query, input=self.apply(outer, input))
             case Top(input=input, keys=keys):
                 groups = (*(c.id for c in context.columns), *keys)
                 return replace(query, input=self.apply(outer, input), keys=groups)
-            case Join():
+            case ThetaJoin():
                 return self._join(outer, query)
             case Aggregate():
                 return self._aggregate(outer, query)
-            case Window(input=input, keys=keys):
+            case Over(input=input, keys=keys):
                 context_keys = tuple(c.id for c in context.columns)
                 return replace(query, input=self.apply(outer, input), keys=(*context_keys, *keys))
             case SetOp():
@@ -128,11 +128,11 @@ class DependentJoin:
                 return self._reference(outer, query)
         raise TypeError(f"{type(query).__name__} cannot depend on a context")
 
-    def depends(self, outer: Outer, query: Operator) -> bool:
+    def depends(self, outer: Outer, query: Relational) -> bool:
         """Whether the query refers to the context, by a column or by a variable that carries it."""
         return bool(query.free & outer.context.ids) or bool(self.variables(query) & outer.carried.keys())
 
-    def variables(self, query: Operator) -> frozenset[int]:
+    def variables(self, query: Relational) -> frozenset[int]:
         """The variables of recursions around the query that it refers to."""
         match query:
             case RecursiveRef(variable=variable):
@@ -147,20 +147,20 @@ class DependentJoin:
             found -= {binding.variable for binding in query.bindings}
         return found
 
-    def copied(self, outer: Outer, query: Operator) -> tuple[Outer, Operator]:
+    def copied(self, outer: Outer, query: Relational) -> tuple[Outer, Relational]:
         """The context under new numbers, and the query as it refers to those."""
         columns = self.numbers.fresh(outer.context.columns)
         names = {old.id: new.id for old, new in zip(outer.context.columns, columns, strict=True)}
         carried = {v: tuple(names.get(i, i) for i in ids) for v, ids in outer.carried.items()}
         return Outer(self._under(outer.context, columns), carried), with_outer(query, names)
 
-    def _under(self, context: Operator, columns: tuple[Attribute, ...]) -> Operator:
+    def _under(self, context: Relational, columns: tuple[Attribute, ...]) -> Relational:
         if isinstance(context, Context):
             olds = (old for _, old in context.renaming)
             return Context(context.input, tuple(zip(columns, olds, strict=True)))
         return Project(context, tuple((c, o.ref) for c, o in zip(columns, context.columns, strict=True)))
 
-    def _join(self, outer: Outer, join: Join) -> Operator:
+    def _join(self, outer: Outer, join: ThetaJoin) -> Relational:
         if join.is_lateral:
             return self.host.lateral(join, self.apply(outer, join.left), outer.carried)
         left, right = self.depends(outer, join.left), self.depends(outer, join.right)
@@ -183,10 +183,10 @@ class DependentJoin:
         wanted = (*outer.context.columns, *join.columns)
         return Project(self._joined(both, outer), identity(wanted))
 
-    def _joined(self, join: Join, outer: Outer) -> Operator:
+    def _joined(self, join: ThetaJoin, outer: Outer) -> Relational:
         return self.host.joined(join, outer.carried)
 
-    def _full_join(self, outer: Outer, join: Join) -> Operator:
+    def _full_join(self, outer: Outer, join: ThetaJoin) -> Relational:
         """Both sides against copies; a row that only one side has takes the context from there."""
         left, left_query = self.copied(outer, join.left)
         right, right_query = self.copied(outer, join.right)
@@ -204,10 +204,10 @@ class DependentJoin:
 
     def _condition(self, condition: Expression, outer: Outer, copy: Outer) -> Expression:
         names = {o.id: c.id for o, c in zip(outer.context.columns, copy.context.columns, strict=True)}
-        held = with_outer(Filter(UNIT, condition), names)
+        held = with_outer(Selection(UNIT, condition), names)
         return held.expressions[0]
 
-    def _aggregate(self, outer: Outer, aggregate: Aggregate) -> Operator:
+    def _aggregate(self, outer: Outer, aggregate: Aggregate) -> Relational:
         context = outer.context
         if aggregate.keys:
             keys = (*(c.id for c in context.columns), *aggregate.keys)
@@ -220,10 +220,10 @@ class DependentJoin:
             values.append((item.attribute, value_of_nothing(item.function, new)))
         grouped = Aggregate(self.apply(copy, query), tuple(c.id for c in copy.context.columns), tuple(items))
         same = null_safe(context.columns, copy.context.columns)
-        padded = Join(JoinKind.LEFT, context, grouped, same)
+        padded = ThetaJoin(JoinKind.LEFT, context, grouped, same)
         return Project(padded, (*identity(context.columns), *values))
 
-    def _set_operation(self, outer: Outer, operation: SetOp) -> Operator:
+    def _set_operation(self, outer: Outer, operation: SetOp) -> Relational:
         left, left_query = self.copied(outer, operation.left)
         right, right_query = self.copied(outer, operation.right)
         return replace(
@@ -235,7 +235,7 @@ class DependentJoin:
             rights=(*(c.id for c in right.context.columns), *operation.rights),
         )
 
-    def _fixpoint(self, outer: Outer, fixpoint: Fixpoint) -> Operator:
+    def _fixpoint(self, outer: Outer, fixpoint: Fixpoint) -> Relational:
         """Every binding against a copy of the context, whose columns its rows then carry."""
         bindings = []
         for binding in fixpoint.bindings:
@@ -247,7 +247,7 @@ class DependentJoin:
         columns = (*outer.context.columns, *fixpoint.columns)
         return replace(fixpoint, bindings=tuple(bindings), columns=columns)
 
-    def _reference(self, outer: Outer, reference: RecursiveRef) -> Operator:
+    def _reference(self, outer: Outer, reference: RecursiveRef) -> Relational:
         """The variable's rows for the context: it is joined to the columns that the rows carry."""
         context = outer.context
         ids = outer.carried[reference.variable]
@@ -255,7 +255,7 @@ class DependentJoin:
         own = self.numbers.fresh(known)
         positions = (*range(len(own)), *(p + len(own) for p in reference.positions))
         rows = replace(reference, columns=(*own, *reference.columns), positions=positions)
-        both = Join(JoinKind.INNER, context, rows, null_safe(known, own))
+        both = ThetaJoin(JoinKind.INNER, context, rows, null_safe(known, own))
         return Project(both, identity((*context.columns, *reference.columns)))
 
 

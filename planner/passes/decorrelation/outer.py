@@ -12,34 +12,34 @@ from engine.plan.expressions import Literal
 from planner.ir import (
     Attribute,
     Expression,
-    Join,
     JoinKind,
-    Operator,
     Project,
+    Relational,
     SetKind,
     SetOp,
     SharedRef,
+    ThetaJoin,
     references,
 )
 from planner.ir.column_numbers import Numbers
 from planner.ir.scalars import TRUE
 from planner.passes.decorrelation.dependent import null_safe
 
-Define = Callable[[Operator], int]
+Define = Callable[[Relational], int]
 
 
 def outer_join(
-    join: Join,
+    join: ThetaJoin,
     condition: Expression,
     numbers: Numbers,
     define: Define,
-    filtered: Callable[[Operator, Expression], Operator],
-) -> Operator:
+    filtered: Callable[[Relational, Expression], Relational],
+) -> Relational:
     """The left or full join as a union of its pairs and of its unmatched rows, padded."""
     left, right = (_shared(side, define, numbers) for side in (join.left, join.right))
-    pairs = define(filtered(Join(JoinKind.INNER, left(()), right(()), TRUE), condition))
+    pairs = define(filtered(ThetaJoin(JoinKind.INNER, left(()), right(()), TRUE), condition))
     columns = numbers.fresh(join.columns)
-    result: Operator = SharedRef(pairs, tuple(zip(columns, (c.id for c in join.columns), strict=True)))
+    result: Relational = SharedRef(pairs, tuple(zip(columns, (c.id for c in join.columns), strict=True)))
     sides = [(join.left, left)] if join.kind is JoinKind.LEFT else [(join.left, left), (join.right, right)]
     for operator, side in sides:
         ids = [c.id for c in operator.columns if c.id in references(condition)]
@@ -51,14 +51,14 @@ def outer_join(
     return result
 
 
-Reference = Callable[[tuple[Attribute, ...]], Operator]
+Reference = Callable[[tuple[Attribute, ...]], Relational]
 
 
-def _shared(side: Operator, define: Define, numbers: Numbers) -> Reference:
+def _shared(side: Relational, define: Define, numbers: Numbers) -> Reference:
     """The side as a definition: called with new columns, or with none to keep the old ones."""
     number = define(side)
 
-    def reference(columns: tuple[Attribute, ...]) -> Operator:
+    def reference(columns: tuple[Attribute, ...]) -> Relational:
         return SharedRef(
             number, tuple((n, o.id) for n, o in zip(columns or side.columns, side.columns, strict=True))
         )
@@ -67,14 +67,14 @@ def _shared(side: Operator, define: Define, numbers: Numbers) -> Reference:
 
 
 def _unmatched(
-    join: Join, operator: Operator, side: Reference, ids: list[int], pairs: int, numbers: Numbers
-) -> tuple[Operator, tuple[Attribute, ...]]:
+    join: ThetaJoin, operator: Relational, side: Reference, ids: list[int], pairs: int, numbers: Numbers
+) -> tuple[Relational, tuple[Attribute, ...]]:
     """The rows of a side that are in no pair, with NULL for the other side's columns."""
     columns = numbers.fresh(operator.columns)
     new = {old.id: column for old, column in zip(operator.columns, columns, strict=True)}
     keys = numbers.fresh(join.attribute(id) for id in ids)
     matched = SharedRef(pairs, tuple(zip(keys, ids, strict=True)))
-    kept = Join(JoinKind.ANTI, side(columns), matched, null_safe(tuple(new[id] for id in ids), keys))
+    kept = ThetaJoin(JoinKind.ANTI, side(columns), matched, null_safe(tuple(new[id] for id in ids), keys))
     outputs = numbers.fresh(join.columns)
     values: list[Expression] = [new[c.id].ref if c.id in new else Literal(None, c.type) for c in join.columns]
     return Project(kept, tuple(zip(outputs, values, strict=True))), outputs

@@ -13,17 +13,17 @@ from planner.ir import (
     Aggregate,
     Distinct,
     Expression,
-    Filter,
-    Join,
     JoinKind,
-    Operator,
+    Over,
     Prioritized,
-    Program,
     Project,
+    Relational,
+    RelationalProgram,
+    Selection,
     SetOp,
+    ThetaJoin,
     Top,
-    Unnest,
-    Window,
+    UnnestLists,
     references,
 )
 from planner.ir.rewrite import with_inputs
@@ -31,18 +31,18 @@ from planner.ir.scalars import TRUE, conjoin, conjuncts, inline, rename
 from planner.passes.pushdown.join_order import Parts, joined
 
 
-def push_filters(program: Program) -> Program:
-    return Program(
+def push_filters(program: RelationalProgram) -> RelationalProgram:
+    return RelationalProgram(
         tuple(pushed(operator, []) for operator in program.definitions),
         pushed(program.root, []),
         program.outputs,
     )
 
 
-def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
+def pushed(operator: Relational, predicates: list[Expression]) -> Relational:
     """The rows of `operator` for which all `predicates`, which are over its columns, are true."""
     match operator:
-        case Filter(input=input, predicate=predicate):
+        case Selection(input=input, predicate=predicate):
             return pushed(input, [*conjuncts(predicate), *predicates])
         case Project(input=input, items=items):
             values = {attribute.id: expression for attribute, expression in items}
@@ -51,21 +51,21 @@ def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
             return Distinct(pushed(input, predicates))
         case Prioritized(input=input):
             return replace(operator, input=pushed(input, predicates))
-        case Join(kind=JoinKind.INNER):
+        case ThetaJoin(kind=JoinKind.INNER):
             return joined(_flattened(operator, predicates))
-        case Join(kind=JoinKind.LEFT):
+        case ThetaJoin(kind=JoinKind.LEFT):
             return _left(operator, predicates)
-        case Join(kind=JoinKind.FULL):
+        case ThetaJoin(kind=JoinKind.FULL):
             return _full(operator, predicates)
-        case Join():
+        case ThetaJoin():
             return _semi(operator, predicates)
-        case Unnest(input=input):
+        case UnnestLists(input=input):
             down, above = _divided(predicates, input.ids)
             return _filtered(replace(operator, input=pushed(input, down)), above)
         case Aggregate(input=input, keys=keys) | Top(input=input, keys=keys):
             down, above = _divided(predicates, frozenset(keys))
             return _filtered(replace(operator, input=pushed(input, down)), above)
-        case Window(input=input, keys=keys):
+        case Over(input=input, keys=keys):
             down, above = _divided(predicates, frozenset(keys))
             return _filtered(replace(operator, input=pushed(input, down)), above)
         case SetOp():
@@ -75,8 +75,8 @@ def pushed(operator: Operator, predicates: list[Expression]) -> Operator:
             return _filtered(below, predicates)
 
 
-def _filtered(operator: Operator, predicates: list[Expression]) -> Operator:
-    return Filter(operator, conjoin(predicates)) if predicates else operator
+def _filtered(operator: Relational, predicates: list[Expression]) -> Relational:
+    return Selection(operator, conjoin(predicates)) if predicates else operator
 
 
 def _divided(predicates: list[Expression], ids: frozenset[int]) -> tuple[list[Expression], list[Expression]]:
@@ -85,18 +85,18 @@ def _divided(predicates: list[Expression], ids: frozenset[int]) -> tuple[list[Ex
     return down, [p for p in predicates if p not in down]
 
 
-def _flattened(operator: Operator, predicates: list[Expression]) -> Parts:
+def _flattened(operator: Relational, predicates: list[Expression]) -> Parts:
     """The leaves and conditions of a tree of inner joins."""
-    leaves: list[Operator] = []
+    leaves: list[Relational] = []
     conditions: list[Expression] = []
 
-    def visit(node: Operator) -> None:
+    def visit(node: Relational) -> None:
         match node:
-            case Join(kind=JoinKind.INNER, left=left, right=right, condition=condition):
+            case ThetaJoin(kind=JoinKind.INNER, left=left, right=right, condition=condition):
                 visit(left)
                 visit(right)
                 conditions.extend(conjuncts(condition))
-            case Filter(input=input, predicate=predicate) if _is_inner(input):
+            case Selection(input=input, predicate=predicate) if _is_inner(input):
                 visit(input)
                 conditions.extend(conjuncts(predicate))
             case _:
@@ -106,11 +106,11 @@ def _flattened(operator: Operator, predicates: list[Expression]) -> Parts:
     return Parts(leaves, [*conditions, *predicates], pushed)
 
 
-def _is_inner(operator: Operator) -> bool:
-    return isinstance(operator, Join) and operator.kind is JoinKind.INNER
+def _is_inner(operator: Relational) -> bool:
+    return isinstance(operator, ThetaJoin) and operator.kind is JoinKind.INNER
 
 
-def _left(join: Join, predicates: list[Expression]) -> Operator:
+def _left(join: ThetaJoin, predicates: list[Expression]) -> Relational:
     lefts, above = _divided(predicates, join.left.ids)
     rights, condition = _divided(conjuncts(join.condition), join.right.ids)
     result = replace(
@@ -122,12 +122,12 @@ def _left(join: Join, predicates: list[Expression]) -> Operator:
     return _filtered(result, above)
 
 
-def _full(join: Join, predicates: list[Expression]) -> Operator:
+def _full(join: ThetaJoin, predicates: list[Expression]) -> Relational:
     below = replace(join, left=pushed(join.left, []), right=pushed(join.right, []))
     return _filtered(below, predicates)
 
 
-def _semi(join: Join, predicates: list[Expression]) -> Operator:
+def _semi(join: ThetaJoin, predicates: list[Expression]) -> Relational:
     lefts, above = _divided(predicates, join.left.ids)
     rights, condition = _divided(conjuncts(join.condition), join.right.ids)
     if join.kind is JoinKind.SEMI:
@@ -142,7 +142,7 @@ def _semi(join: Join, predicates: list[Expression]) -> Operator:
     return _filtered(result, above)
 
 
-def _set_operation(operation: SetOp, predicates: list[Expression]) -> Operator:
+def _set_operation(operation: SetOp, predicates: list[Expression]) -> Relational:
     sides = []
     for side, ids in ((operation.left, operation.lefts), (operation.right, operation.rights)):
         names = {column.id: id for column, id in zip(operation.columns, ids, strict=True)}

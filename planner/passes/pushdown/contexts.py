@@ -10,13 +10,13 @@ there. So the context may have rows too many, and the values of `s.k` will do.
 from __future__ import annotations
 
 from engine.plan.expressions import Call, ColumnRef, Op
-from planner.ir import Attribute, Context, Expression, Operator, references
+from planner.ir import Attribute, Context, Expression, Relational, references
 from planner.ir.scalars import call, inline, may_be_null, negate
 
 
 def without_contexts(
-    leaves: list[Operator], conjuncts: list[Expression]
-) -> tuple[list[Operator], list[Expression], dict[int, Expression]]:
+    leaves: list[Relational], conjuncts: list[Expression]
+) -> tuple[list[Relational], list[Expression], dict[int, Expression]]:
     """The leaves of an inner join without needless contexts, the conjuncts over what is left, and the
     values of the columns that went."""
     replaced: dict[int, Expression] = {}
@@ -36,7 +36,7 @@ def without_contexts(
 
 
 def _values(
-    context: Operator, others: list[Operator], conjuncts: list[Expression]
+    context: Relational, others: list[Relational], conjuncts: list[Expression]
 ) -> dict[int, Expression] | None:
     """For each of the context's columns an expression over the others that it is equal to."""
     known = frozenset().union(*(other.ids for other in others))
@@ -52,7 +52,7 @@ def _values(
 
 
 def _without(
-    context: Operator,
+    context: Relational,
     conjuncts: list[Expression],
     values: dict[int, Expression],
     known: dict[int, Attribute],

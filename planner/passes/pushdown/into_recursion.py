@@ -17,19 +17,19 @@ from planner.ir import (
     Aggregate,
     Distinct,
     Expression,
-    Filter,
     Fixpoint,
-    Join,
     JoinKind,
-    Operator,
-    Program,
     Project,
     RecursiveRef,
+    Relational,
+    RelationalProgram,
+    Selection,
     SetKind,
     SetOp,
     SharedRef,
+    ThetaJoin,
     Top,
-    Unnest,
+    UnnestLists,
     references,
 )
 from planner.ir.rewrite import with_inputs
@@ -39,23 +39,27 @@ Origins = Mapping[int, int]
 """Columns by number, and the position of the variable's column whose value each hands on."""
 
 
-def push_into_recursion(program: Program) -> Program:
+def push_into_recursion(program: RelationalProgram) -> RelationalProgram:
     pushing = _Pushing(program)
     definitions = tuple(pushing.operator(operator) for operator in program.definitions)
-    return Program(definitions, pushing.operator(program.root), program.outputs)
+    return RelationalProgram(definitions, pushing.operator(program.root), program.outputs)
 
 
 class _Pushing:
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: RelationalProgram) -> None:
         self.program = program
 
-    def operator(self, operator: Operator) -> Operator:
+    def operator(self, operator: Relational) -> Relational:
         below = with_inputs(operator, tuple(self.operator(i) for i in operator.inputs))
-        if isinstance(below, Filter) and isinstance(below.input, Fixpoint) and len(below.input.bindings) == 1:
+        if (
+            isinstance(below, Selection)
+            and isinstance(below.input, Fixpoint)
+            and len(below.input.bindings) == 1
+        ):
             return self._filtered(below.input, conjuncts(below.predicate))
         return below
 
-    def _filtered(self, fixpoint: Fixpoint, predicates: list[Expression]) -> Operator:
+    def _filtered(self, fixpoint: Fixpoint, predicates: list[Expression]) -> Relational:
         binding = fixpoint.bindings[0]
         origins = self._origins(binding.value, binding.variable) or {}
         kept = {
@@ -68,9 +72,9 @@ class _Pushing:
         if inside:
             value = self._started(binding.value, [rename(p, kept) for p in inside], binding.variable)
             fixpoint = replace(fixpoint, bindings=(replace(binding, value=value),))
-        return Filter(fixpoint, conjoin(above)) if above else fixpoint
+        return Selection(fixpoint, conjoin(above)) if above else fixpoint
 
-    def _started(self, value: Operator, predicates: list[Expression], variable: int) -> Operator:
+    def _started(self, value: Relational, predicates: list[Expression], variable: int) -> Relational:
         """The value with the parts that do not recur filtered."""
         match value:
             case Distinct(input=input):
@@ -89,10 +93,10 @@ class _Pushing:
                     sides.append(self._started(side, inner, variable))
                 return replace(value, left=sides[0], right=sides[1])
         if self._origins(value, variable) is None or isinstance(value, Aggregate):
-            return Filter(value, conjoin(predicates))
+            return Selection(value, conjoin(predicates))
         return value
 
-    def _origins(self, operator: Operator, variable: int) -> Origins | None:
+    def _origins(self, operator: Relational, variable: int) -> Origins | None:
         """Where the columns of the operator come from; None if it does not depend on the variable."""
         match operator:
             case RecursiveRef(columns=columns, positions=positions) if operator.variable == variable:
@@ -104,14 +108,14 @@ class _Pushing:
             return None
         below = found[0] or {}
         match operator:
-            case Filter() | Distinct() | Unnest():
+            case Selection() | Distinct() | UnnestLists():
                 return below
             case Project(items=items):
                 handed_on = [(a.id, e.index) for a, e in items if isinstance(e, ColumnRef)]
                 return {id: below[source] for id, source in handed_on if source in below}
             case Aggregate(keys=keys):
                 return {key: below[key] for key in keys if key in below}
-            case Join(kind=kind):
+            case ThetaJoin(kind=kind):
                 return _joined(kind, *found)
             case Top(keys=keys):
                 return {key: below[key] for key in keys if key in below}

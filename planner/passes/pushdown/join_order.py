@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 
-from planner.ir import UNIT, Expression, Item, Join, JoinKind, Operator, Project, references
+from planner.ir import UNIT, Expression, Item, JoinKind, Project, Relational, ThetaJoin, references
 from planner.ir.conditions import equality_of
 from planner.ir.estimates import Size, joined_size, selectivity, size_of
 from planner.ir.rewrite import identity
@@ -27,19 +27,19 @@ from planner.passes.pushdown.alternatives import demanded
 from planner.passes.pushdown.contexts import without_contexts
 from planner.passes.pushdown.equalities import Equalities, is_equality
 
-Push = Callable[[Operator, list[Expression]], Operator]
+Push = Callable[[Relational, list[Expression]], Relational]
 
 
 @dataclass(frozen=True)
 class Parts:
     """Relations to be joined, the conjuncts over all their columns, and how to filter one of them."""
 
-    leaves: list[Operator]
+    leaves: list[Relational]
     conjuncts: list[Expression]
     push: Push
 
 
-def joined(parts: Parts) -> Operator:
+def joined(parts: Parts) -> Relational:
     """The inner join of the parts, with all their columns."""
     columns = tuple(column for leaf in parts.leaves for column in leaf.columns)
     leaves, conjuncts, replaced = without_contexts(parts.leaves, parts.conjuncts)
@@ -64,7 +64,7 @@ def joined(parts: Parts) -> Operator:
     return Project(result, tuple(items))
 
 
-def _pushed(push: Push, leaf: Operator, predicates: list[Expression]) -> Operator:
+def _pushed(push: Push, leaf: Relational, predicates: list[Expression]) -> Relational:
     return push(leaf, predicates) if predicates else leaf
 
 
@@ -72,7 +72,7 @@ def _pushed(push: Push, leaf: Operator, predicates: list[Expression]) -> Operato
 class _Part:
     """Relations that are joined already: their join, its keys and its size, and the place of the first."""
 
-    operator: Operator
+    operator: Relational
     keys: tuple[Ids, ...]
     size: Size
     place: int
@@ -104,7 +104,7 @@ class _Pair:
 
     def joined(self) -> _Part:
         left, right = self.left, self.right
-        operator = Join(JoinKind.INNER, left.operator, right.operator, conjoin(self.conjuncts))
+        operator = ThetaJoin(JoinKind.INNER, left.operator, right.operator, conjoin(self.conjuncts))
         return _Part(operator, joined_keys(left.keys, right.keys, *self.equal), self.size, left.place)
 
 
@@ -115,7 +115,7 @@ class _Ordering:
         self.equalities = equalities
         self.conjuncts = conjuncts
 
-    def joined(self, leaves: list[Operator]) -> Operator:
+    def joined(self, leaves: list[Relational]) -> Relational:
         parts = [_Part(leaf, unique_keys(leaf), size_of(leaf), i) for i, leaf in enumerate(leaves)]
         pairs = {frozenset(two): self._pair(*two) for two in combinations(parts, 2)}
         while len(parts) > 1:

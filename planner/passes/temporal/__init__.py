@@ -13,13 +13,13 @@ from dataclasses import replace
 from engine.plan.expressions import Cast
 from engine.schema import BOOLEAN, DATE
 from planner.errors import Unsupported
-from planner.ir import Expression, Now, Operator, Program, children
+from planner.ir import Expression, Now, Relational, RelationalProgram, children
 from planner.ir.rewrite import map_expressions
 from planner.passes.temporal.equations import Unsolvable, has_now, is_comparison
 from planner.passes.temporal.solving import solve
 
 
-def solve_times(program: Program) -> Program:
+def solve_times(program: RelationalProgram) -> RelationalProgram:
     """The program with moments in place of the time; Unsupported where that cannot be."""
     return replace(
         program,
@@ -28,7 +28,7 @@ def solve_times(program: Program) -> Program:
     )
 
 
-def _operator(operator: Operator) -> Operator:
+def _operator(operator: Relational) -> Relational:
     solved = map_expressions(operator, _solved)
     _check(solved)
     return solved
@@ -43,7 +43,7 @@ def _solved(expression: Expression) -> Expression | None:
         return None
 
 
-def _check(operator: Operator) -> None:
+def _check(operator: Relational) -> None:
     for input in operator.inputs:
         _check(input)
     if any(_shows_time(expression) for expression in operator.expressions):

@@ -12,7 +12,7 @@ from service.http.access import pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold
 from service.pipeline.locations import to_watch
-from service.pipeline.source import Source, State
+from service.pipeline.source import State, StreamingSource
 from service.pipeline.source_catalog import SourceDefinition
 from service.pipeline.spark_options import Value, reading
 
@@ -114,7 +114,7 @@ async def drop_source(request: Request, source: str) -> None:
     await asyncio.to_thread(pipeline_of(request).sources.drop, fold(source))
 
 
-def _model(source: Source) -> SourceModel:
+def _model(source: StreamingSource) -> SourceModel:
     progress = source.progress
     taken = progress.last_batch >= 0
     return SourceModel(

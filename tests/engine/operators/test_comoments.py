@@ -14,7 +14,7 @@ from engine.codec import encode_rows
 from engine.codec.values import word_float
 from engine.errors import PlanError
 from engine.kernels.words import NULL
-from engine.plan.nodes import Aggregate, Function, Reduce, Source
+from engine.plan.nodes import AggregateSpec, Function, Reduce, Source
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, DOUBLE, Column, Schema, Type
 from engine.state.packed_times import Frontier, Order
@@ -53,7 +53,7 @@ def test_comoments_are_exact(seed: int, kind: Type, order: Order) -> None:
     rng = random.Random(f"comoments {seed}")
     schema = Schema((Column("g", BIGINT, False), Column("x", kind), Column("y", kind)))
     source = Source("s", schema)
-    comoments = tuple(Aggregate(Function.COMOMENT, 1, DOUBLE, str(y), y) for y in (1, 2))
+    comoments = tuple(AggregateSpec(Function.COMOMENT, 1, DOUBLE, str(y), y) for y in (1, 2))
     engine = Engine(order=order, first=0)
     engine.create_source("s", schema)
     engine.create_view("v", Reduce(source, (0,), comoments))
@@ -83,4 +83,4 @@ def test_comoments_are_exact(seed: int, kind: Type, order: Order) -> None:
 def test_numbers_and_floats_do_not_mix() -> None:
     source = Source("s", Schema((Column("x", BIGINT), Column("y", DOUBLE))))
     with pytest.raises(PlanError, match="two floats or two numbers"):
-        Reduce(source, (), (Aggregate(Function.COMOMENT, 0, DOUBLE, "", 1),))
+        Reduce(source, (), (AggregateSpec(Function.COMOMENT, 0, DOUBLE, "", 1),))

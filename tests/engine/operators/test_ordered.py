@@ -12,7 +12,7 @@ import pytest
 from engine.kernels.coding import codes_of
 from engine.kernels.words import NULL
 from engine.operators.operator import Operator, Stateful, Step
-from engine.operators.topk import OrderedArrangement, TopK
+from engine.operators.topk import OrderedArrangement, TopKOperator
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import TOTAL, Frontier
 from tests.engine.harness import delta
@@ -53,7 +53,7 @@ def random_changes(rng: random.Random, depth: int) -> Differences:
     return changes
 
 
-def run(top: TopK, changes: Differences, depth: int, pieces: list[int]) -> Differences:
+def run(top: TopKOperator, changes: Differences, depth: int, pieces: list[int]) -> Differences:
     """The differences of `top`, given those of its input in pieces of so many epochs."""
     arrangement = top.inputs[0]
     feed = arrangement.inputs[0]
@@ -123,7 +123,7 @@ def test_first_rows_at_every_time(depth: int) -> None:
                 depth,
                 Dictionary(),
             )
-            outcomes.append(run(TopK(source, 1, offset, limit), changes, depth, pieces))
+            outcomes.append(run(TopKOperator(source, 1, offset, limit), changes, depth, pieces))
         for rounds in product(range(ROUNDS), repeat=depth):
             for epoch in range(1, EPOCHS + 1):
                 rows = accumulated(changes, rounds, epoch)
@@ -143,7 +143,7 @@ def test_a_hot_group_with_a_long_history() -> None:
         source = OrderedArrangement(
             Feed(), (0,), ((1, codes_of(False, True, True)),), (2,), WIDTH, 0, Dictionary()
         )
-        outcome = run(TopK(source, 1, 2, 5), changes, 0, pieces)
+        outcome = run(TopKOperator(source, 1, 2, 5), changes, 0, pieces)
         for epoch in range(1, 300, 7):
             expected = first_rows(accumulated(changes, (), epoch), True, True, 2, 5)
             assert accumulated(outcome, (), epoch) == expected, epoch
@@ -154,7 +154,7 @@ def test_what_was_passed_too_often_is_merged_away() -> None:
     source = OrderedArrangement(
         Feed(), (0,), ((1, codes_of(False, False, False)),), (2,), WIDTH, 0, Dictionary()
     )
-    top = TopK(source, 1, 0, 1)
+    top = TopKOperator(source, 1, 0, 1)
     changes: Differences = Counter({((0, value, 0), ((), 1)): 1 for value in range(2000)})
     changes.update({((0, value, 0), ((), value + 2)): -1 for value in range(600)})
     outcome = run(top, changes, 0, [1] * 601)

@@ -9,12 +9,12 @@ import pytest
 
 from engine.operators.rebuild import PRICE, UNSEEN, Estimate, Rebuild, Sizes
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Clamp,
     Concat,
     Function,
     Join,
+    LoopBinding,
     Node,
     Recursive,
     Reduce,
@@ -37,20 +37,20 @@ def reach() -> Node:
     reached = Variable("reached", project(EDGES, (0, 1)).schema)
     start = project(ROOTS, (0, 0))
     step = project(Join(reached, EDGES, (1,), (0,)), (0, 3))
-    return Recursive((Binding("reached", Threshold(Concat((start, step)), Clamp.DISTINCT)),), "reached")
+    return Recursive((LoopBinding("reached", Threshold(Concat((start, step)), Clamp.DISTINCT)),), "reached")
 
 
 def paths() -> Node:
     """The nodes that can be reached, once for each path. Nothing inside the loop tells the result."""
     reached = Variable("paths", ROOTS.schema)
     step = project(Join(reached, EDGES, (0,), (0,)), (2,))
-    return Recursive((Binding("paths", Concat((ROOTS, step))),), "paths")
+    return Recursive((LoopBinding("paths", Concat((ROOTS, step))),), "paths")
 
 
 def sizes_of(node: Node) -> Node:
     """How many rows there are for each value of the first column, and how many values have that many."""
-    counted = Reduce(node, (0,), (Aggregate(Function.COUNT, None, BIGINT),))
-    return Reduce(counted, (1,), (Aggregate(Function.COUNT, None, BIGINT),))
+    counted = Reduce(node, (0,), (AggregateSpec(Function.COUNT, None, BIGINT),))
+    return Reduce(counted, (1,), (AggregateSpec(Function.COUNT, None, BIGINT),))
 
 
 def closed_again() -> Node:
@@ -59,7 +59,7 @@ def closed_again() -> Node:
     reached = reach()
     pairs = project(Join(reached, reached, (1,), (1,)), (0, 2))
     step = project(Join(meets, pairs, (1,), (0,)), (0, 3))
-    return Recursive((Binding("meets", Threshold(Concat((pairs, step)), Clamp.DISTINCT)),), "meets")
+    return Recursive((LoopBinding("meets", Threshold(Concat((pairs, step)), Clamp.DISTINCT)),), "meets")
 
 
 def engine_with(rebuild: Rebuild, **views: Node) -> Engine:

@@ -11,11 +11,11 @@ import pytest
 
 from engine.codec import decode_rows, encode_rows
 from engine.plan.nodes import (
-    Aggregate,
-    Binding,
+    AggregateSpec,
     Concat,
     Function,
     Join,
+    LoopBinding,
     Node,
     Ordering,
     Recursive,
@@ -59,13 +59,13 @@ def labels() -> Node:
     start = Concat((project(E, (0, 0)), project(E, (1, 1))))
     reached = Variable("reached", EDGES)
     along = project(Join(E, reached, (0,), (0,)), (1, 3))
-    least = Reduce(Concat((start, along)), (0,), (Aggregate(Function.MIN, 1, TEXT, "b"),))
-    return Recursive((Binding("reached", least),), "reached")
+    least = Reduce(Concat((start, along)), (0,), (AggregateSpec(Function.MIN, 1, TEXT, "b"),))
+    return Recursive((LoopBinding("reached", least),), "reached")
 
 
 PLANS = {
-    "min": Reduce(S, (0,), (Aggregate(Function.MIN, 1, TEXT),)),
-    "max": Reduce(S, (0,), (Aggregate(Function.MAX, 1, TEXT),)),
+    "min": Reduce(S, (0,), (AggregateSpec(Function.MIN, 1, TEXT),)),
+    "max": Reduce(S, (0,), (AggregateSpec(Function.MAX, 1, TEXT),)),
     "first": TopK(S, (0,), (Ordering(1), Ordering(2, True)), 2, 1),
     "last": TopK(S, (), (Ordering(1, True),), 4),
     "nulls first": TopK(S, (), (Ordering(0), Ordering(1, True, True)), 3, 2),

@@ -13,7 +13,7 @@ from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.topk import OrderedArrangement
-from engine.operators.window import Window
+from engine.operators.window import WindowOperator
 from engine.operators.windowing import window_functions
 from engine.plan.nodes import Ordering, Source
 from engine.plan.window_functions import Window as WindowNode
@@ -59,7 +59,7 @@ class Running:
         self.feed = Feed()
         self.source = OrderedArrangement(self.feed, (0,), tuple(order.items()), (), 3, 0, self.dictionary)
         prepared = window_functions(node, (0,), order, (), [NULL] * len(functions))
-        self.window = Window(self.source, 1, prepared, FailureLog(self.dictionary))
+        self.window = WindowOperator(self.source, 1, prepared, FailureLog(self.dictionary))
         self.epoch = 0
 
     def change(self, lines: Iterable[tuple[Row, int]]) -> Counter[Row]:

@@ -23,7 +23,7 @@ from engine import schema as s
 from engine.codec import decode_arrow, encode_arrow, encode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op, columns_of
-from engine.scalar import Program
+from engine.scalar import ScalarProgram
 from engine.schema import Column, Kind, Schema, Type, numeric
 from engine.state.dictionary import Dictionary
 
@@ -242,7 +242,7 @@ def test_values_and_failures_are_duckdbs(referee, type, data, rows):
     table = decode_arrow(words, SCHEMA, dictionary)
     referee.register("rows", table)
     expected, should_fail = answer(referee, expression, table, dictionary)
-    results, failures = Program((expression,), dictionary)(words)
+    results, failures = ScalarProgram((expression,), dictionary)(words)
     failed = np.zeros(len(rows), bool)
     if failures is not None:
         failed[failures.rows] = True

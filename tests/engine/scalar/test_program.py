@@ -6,7 +6,7 @@ import pytest
 from engine.codec import decode_rows, encode_rows
 from engine.errors import InvalidValue, PlanError
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
-from engine.scalar import Program
+from engine.scalar import ScalarProgram
 from engine.schema import (
     BIGINT,
     BOOLEAN,
@@ -50,7 +50,7 @@ def is_(op: Op, *args: Expression) -> Call:
 def run(expressions: tuple[Expression, ...], rows: list[tuple], schema: Schema = SCHEMA):
     """The decoded results and the failures as a dict from row to message."""
     dictionary = Dictionary()
-    program = Program(expressions, dictionary)
+    program = ScalarProgram(expressions, dictionary)
     words, failures = program(encode_rows(rows, schema, dictionary))
     assert words.shape == (len(expressions), len(rows))
     output = Schema(tuple(Column("", e.type) for e in expressions))
@@ -62,18 +62,18 @@ def run(expressions: tuple[Expression, ...], rows: list[tuple], schema: Schema =
 def test_columns_are_passed_on():
     words = np.arange(12, dtype=np.int64).reshape(3, 4)
     for expressions in ((A, B), (B, A), (B,), (A, A)):
-        results, failures = Program(expressions, Dictionary())(words)
+        results, failures = ScalarProgram(expressions, Dictionary())(words)
         assert failures is None
         assert (results == words[[e.index for e in expressions]]).all()
 
 
 def test_rows_in_sequence_are_not_copied():
     words = np.arange(12, dtype=np.int64).reshape(3, 4)
-    assert np.shares_memory(Program((A, B), Dictionary())(words)[0], words)
+    assert np.shares_memory(ScalarProgram((A, B), Dictionary())(words)[0], words)
 
 
 def test_no_expressions_have_no_words():
-    words, failures = Program((), Dictionary())(np.zeros((2, 5), np.int64))
+    words, failures = ScalarProgram((), Dictionary())(np.zeros((2, 5), np.int64))
     assert words.shape == (0, 5)
     assert failures is None
 
@@ -205,7 +205,7 @@ def test_large_batches_are_as_small_ones():
     dictionary = Dictionary()
     rng = np.random.default_rng(1)
     words = rng.integers(-3, 4, (2, 200_001))
-    program = Program((quotient(A, B), add(A, B)), dictionary)
+    program = ScalarProgram((quotient(A, B), add(A, B)), dictionary)
     results, failures = program(words)
     assert (results[1] == words[0] + words[1]).all()
     assert failures is not None
@@ -320,18 +320,18 @@ def test_casts_say_what_does_not_fit():
 )
 def test_types_that_do_not_fit_are_refused(expression: Expression):
     with pytest.raises(PlanError):
-        Program((expression,), Dictionary())
+        ScalarProgram((expression,), Dictionary())
 
 
 def test_literals_must_fit_their_types():
     with pytest.raises(InvalidValue):
-        Program((Literal(70_000, SMALLINT),), Dictionary())
+        ScalarProgram((Literal(70_000, SMALLINT),), Dictionary())
 
 
 def test_programs_can_be_called_from_threads_and_more_than_once():
     type_: Type = TEXT
     dictionary = Dictionary()
-    program = Program((Foreign("reverse({0})", (ColumnRef(0, type_),), type_),), dictionary)
+    program = ScalarProgram((Foreign("reverse({0})", (ColumnRef(0, type_),), type_),), dictionary)
     for texts in (["abc", "x"], ["x", "xyz"] * 20, ["abc", None]):
         words, failures = program(
             encode_rows([(t,) for t in texts], Schema((Column("t", TEXT),)), dictionary)
@@ -346,7 +346,7 @@ def test_an_interval_that_is_too_long_fails_its_row(count: int) -> None:
     schema = Schema((Column("i", INTERVAL), Column("n", INTEGER)))
     rows = [("PT2000000H", 2), ("PT2000000H", 1), (None, 1), ("P1M2D", -3)] * count
     double = Foreign("{0} * {1}", (ColumnRef(0, INTERVAL), ColumnRef(1, INTEGER)), INTERVAL)
-    words, failures = Program((double,), dictionary)(encode_rows(rows, schema, dictionary))
+    words, failures = ScalarProgram((double,), dictionary)(encode_rows(rows, schema, dictionary))
     assert failures is not None
     assert failures.rows.tolist() == list(range(0, 4 * count, 4))
     assert set(failures.messages) == {"'PT2000000H' * 2: interval is out of range"}

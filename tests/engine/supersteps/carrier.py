@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from engine.supersteps.executor import Task
-from engine.supersteps.messages import Kind, Message, decode, encode
+from engine.supersteps.executor import SuperstepTask
+from engine.supersteps.messages import Message, MessageKind, decode, encode
 from engine.supersteps.scan import scan
 from engine.supersteps.worker import Worker, worker_of
 
@@ -27,7 +27,7 @@ class Carrier:
         self.compared = 0
         self._random = random.Random(seed)
 
-    def run(self, task: Task) -> list[Message]:
+    def run(self, task: SuperstepTask) -> list[Message]:
         worker = worker_of(task.spec)
         inboxes: list[list[Message]] = [[] for _ in range(task.shards)]
         for table, rows in task.scans.items():
@@ -36,7 +36,7 @@ class Carrier:
                     inboxes[message.to].append(message)
         while True:
             sent = [m for number, inbox in enumerate(inboxes) for m in self._superstep(worker, number, inbox)]
-            if all(message.kind is Kind.REPORT for message in sent):
+            if all(message.kind is MessageKind.REPORT for message in sent):
                 return sent
             inboxes = [[message for message in sent if message.to == to] for to in range(task.shards)]
 

@@ -10,12 +10,12 @@ import numpy as np
 
 from engine.plan.nodes import Node
 from engine.runtime.engine import Engine, Stage
-from engine.runtime.execution import Job, Outcome
+from engine.runtime.execution import ExecutorJob, Outcome
 from engine.state.store.directory import StateDirectory
-from engine.supersteps.executor import SuperstepExecutor, Task, Transport
+from engine.supersteps.executor import SuperstepExecutor, SuperstepTask, Transport
 from engine.supersteps.local import run_here
 from engine.supersteps.messages import Message
-from engine.supersteps.spec import Limits
+from engine.supersteps.spec import SuperstepLimits
 
 SHARDS = (1, 2, 4, 7)
 
@@ -44,7 +44,7 @@ class Counting(SuperstepExecutor):
 
     done = 0
 
-    def run(self, job: Job) -> Outcome:
+    def run(self, job: ExecutorJob) -> Outcome:
         outcome = super().run(job)
         self.done += 1
         return outcome
@@ -56,13 +56,13 @@ class Here:
     def __init__(self, seed: int) -> None:
         self._seed = seed
 
-    def run(self, task: Task) -> list[Message]:
+    def run(self, task: SuperstepTask) -> list[Message]:
         return run_here(task.spec, task.shards, self._seed)
 
 
 def executor_for(seed: int, path: Path, transport: Transport) -> tuple[Counting, random.Random]:
     """An executor whose shards and limits a seed says, and a generator for what else is random."""
     rng = random.Random(f"mixed {seed}")
-    limits = Limits(solo=rng.choice((0, 0, 3, 1000)), rounds=rng.choice((3, 12)))
+    limits = SuperstepLimits(solo=rng.choice((0, 0, 3, 1000)), rounds=rng.choice((3, 12)))
     shards = rng.choice(SHARDS)
     return Counting(StateDirectory(path / "state"), path / "scratch", transport, shards, limits), rng

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from engine.operators.rebuild import Rebuild
 from engine.plan.nodes import Node, Source
-from engine.runtime.execution import Table
-from engine.supersteps.spec import Limits, Spec
+from engine.runtime.execution import JobTable
+from engine.supersteps.spec import Spec, SuperstepLimits
 from planner import plan_query
 from tests.planner import samples
 
@@ -20,7 +20,7 @@ def planned(sql: str) -> Node:
 def spec(tables: Mapping[str, tuple[int, ...] | None], *views: Node, directory: Path = Path()) -> Spec:
     """An epoch in which the tables, given with their keys, change; two shards and no state."""
     return Spec(
-        tables=tuple(Table(Source(name, samples.SCHEMAS[name]), key) for name, key in tables.items()),
+        tables=tuple(JobTable(Source(name, samples.SCHEMAS[name]), key) for name, key in tables.items()),
         views=tuple((f"v{number}", plan) for number, plan in enumerate(views)),
         stored={},
         scanned={},
@@ -35,5 +35,5 @@ def spec(tables: Mapping[str, tuple[int, ...] | None], *views: Node, directory: 
         shards=2,
         max_rounds=100,
         rebuild=Rebuild.AUTO,
-        limits=Limits(),
+        limits=SuperstepLimits(),
     )

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from engine.supersteps import messages
-from engine.supersteps.messages import SCHEMA, Kind, Message, Scratch, chunks, decode, encode
+from engine.supersteps.messages import SCHEMA, Message, MessageKind, Scratch, chunks, decode, encode
 
 NUMBERS = np.arange(60, dtype=np.int64).reshape(12, 5)
 ARRAYS = {
@@ -28,8 +28,10 @@ ARRAYS = {
 
 def sent() -> list[Message]:
     about = (3, "out", None, True, -1, (), {"name": "é", "more": (1, 2)})
-    with_arrays = [Message(number, Kind.ROWS, about, array) for number, array in enumerate(ARRAYS.values())]
-    return [Message(7, Kind.SEED, None), *with_arrays, Message(0, Kind.FLAGS, about)]
+    with_arrays = [
+        Message(number, MessageKind.ROWS, about, array) for number, array in enumerate(ARRAYS.values())
+    ]
+    return [Message(7, MessageKind.SEED, None), *with_arrays, Message(0, MessageKind.FLAGS, about)]
 
 
 def as_json(value: object) -> object:
@@ -71,7 +73,7 @@ def test_narrow_and_sliced_batches_are_read_too() -> None:
 
 
 def test_a_received_array_can_be_written() -> None:
-    (message,) = received(encode([Message(0, Kind.ROWS, 1, NUMBERS)]))
+    (message,) = received(encode([Message(0, MessageKind.ROWS, 1, NUMBERS)]))
     message.rows[0] = 9
     assert NUMBERS[0, 0] == 0
 
@@ -79,12 +81,12 @@ def test_a_received_array_can_be_written() -> None:
 def test_nothing_is_sent_as_nothing() -> None:
     assert not list(encode([]))
     with pytest.raises(RuntimeError, match="seed has no array"):
-        _ = Message(0, Kind.SEED, None).rows
+        _ = Message(0, MessageKind.SEED, None).rows
 
 
 def test_what_is_much_is_sent_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "CHUNK", 100 * 8)
-    many = [Message(0, Kind.KEPT, number, NUMBERS) for number in range(7)]
+    many = [Message(0, MessageKind.KEPT, number, NUMBERS) for number in range(7)]
     batches = list(encode(many))
     assert [len(batch) for batch in batches] == [2, 2, 2, 1]
     assert all(batch.schema == SCHEMA for batch in batches)

@@ -5,30 +5,30 @@ from __future__ import annotations
 import pytest
 
 from engine.operators.arrangement import Arrangement
-from engine.operators.equijoin import Join
+from engine.operators.equijoin import JoinOperator
 from engine.operators.group_operators import GroupOperator
 from engine.operators.history import History
-from engine.operators.multijoin import MultiJoin
+from engine.operators.multijoin import MultiJoinOperator
 from engine.state.dictionary import Dictionary
 from engine.supersteps.partition import partition_words
-from engine.supersteps.rendered import Rendered
+from engine.supersteps.rendered import RenderedTask
 from tests.engine.supersteps.specs import planned, spec
 
 
-def rendered(keys: dict[str, tuple[int, ...] | None], *queries: str) -> Rendered:
-    return Rendered(spec(keys, *map(planned, queries)), Dictionary())
+def rendered(keys: dict[str, tuple[int, ...] | None], *queries: str) -> RenderedTask:
+    return RenderedTask(spec(keys, *map(planned, queries)), Dictionary())
 
 
-def words(of: Rendered, reader: type) -> list[list[int]]:
+def words(of: RenderedTask, reader: type) -> list[list[int]]:
     """For each operator that reads arrangements, by how many words these are divided."""
     return [[of.words[source] for source in op.inputs] for op in of.operators if isinstance(op, reader)]  # type: ignore[index]
 
 
 def test_a_join_divides_both_sides_by_its_key() -> None:
     both = rendered({"t": None, "u": None}, "SELECT t.b, u.d FROM t JOIN u ON t.a = u.a AND t.c = u.d")
-    (join,) = (op for op in both.operators if isinstance(op, Join))
+    (join,) = (op for op in both.operators if isinstance(op, JoinOperator))
     assert join.key == 2
-    assert words(both, Join) == [[2, 2]]
+    assert words(both, JoinOperator) == [[2, 2]]
 
 
 def test_a_group_is_in_one_shard() -> None:
@@ -59,7 +59,7 @@ def test_one_that_is_joined_by_more_is_divided_by_the_fewest() -> None:
         "SELECT t.b, u.d FROM t JOIN u ON t.a = u.a",
         "SELECT a, sum(d) FROM u GROUP BY a",
     )
-    joined = {source for op in chain.operators if isinstance(op, Join) for source in op.inputs}
+    joined = {source for op in chain.operators if isinstance(op, JoinOperator) for source in op.inputs}
     arrangement = next(op for op in chain.operators if op in joined)
     assert isinstance(arrangement, Arrangement)
     fewer = partition_words(chain.operators, {arrangement: 0})
@@ -78,9 +78,9 @@ def test_all_readers_of_an_arrangement_agree(key: int) -> None:
         "SELECT src, dst, max(w) FROM edges GROUP BY src, dst",
     )
     for op in of.operators:
-        if isinstance(op, Join | GroupOperator):
+        if isinstance(op, JoinOperator | GroupOperator):
             sources = [getattr(source, "arrangement", source) for source in op.inputs]
             divided = {of.words[source] for source in sources}
             assert len(divided) == 1
             assert max(divided) <= op.key
-    assert any(isinstance(op, MultiJoin | Join) for op in of.operators)
+    assert any(isinstance(op, MultiJoinOperator | JoinOperator) for op in of.operators)

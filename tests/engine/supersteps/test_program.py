@@ -7,39 +7,48 @@ from textwrap import dedent
 import pytest
 
 from engine.operators.operator import Operator
-from engine.plan.nodes import Binding, Clamp, Concat, Node, Recursive, Threshold, Variable
+from engine.plan.nodes import Clamp, Concat, LoopBinding, Node, Recursive, Threshold, Variable
 from engine.state.dictionary import Dictionary
-from engine.supersteps.rendered import Rendered
-from engine.supersteps.superstep_program import Begin, Check, Decide, FeedBack, Instruction, Round, Run, Whole
+from engine.supersteps.rendered import RenderedTask
+from engine.supersteps.superstep_program import (
+    BeginLoop,
+    CheckLoop,
+    Decide,
+    FeedBack,
+    Instruction,
+    Round,
+    RunLevel,
+    WholeLoop,
+)
 from tests.engine.supersteps.specs import planned, spec
 from tests.planner import samples
 
 
 def program(tables: tuple[str, ...], *views: Node) -> str:
     """A line an instruction: what it runs, and after -> what is arranged elsewhere."""
-    rendered = Rendered(spec(dict.fromkeys(tables), *views), Dictionary())
+    rendered = RenderedTask(spec(dict.fromkeys(tables), *views), Dictionary())
     instructions = rendered.program().instructions
     return "\n".join(f"{place:02} {_line(rendered, it)}" for place, it in enumerate(instructions))
 
 
-def _line(rendered: Rendered, instruction: Instruction) -> str:
+def _line(rendered: RenderedTask, instruction: Instruction) -> str:
     def name(operator: Operator) -> str:
         return f"{type(operator).__name__}{rendered.numbers[operator]}"
 
     kind = type(instruction).__name__
     match instruction:
-        case Run(operators=operators, sends=sends):
+        case RunLevel(operators=operators, sends=sends):
             sent = ["->", *map(name, sends)] if sends else []
             return " ".join((kind, *map(name, operators), *sent))
-        case Begin(loop=loop, offers=offers):
+        case BeginLoop(loop=loop, offers=offers):
             return f"{kind} {name(loop)}" + " with offers" * offers
         case Decide(loop=loop, end=end):
             return f"{kind} {name(loop)}, past it to {end}"
-        case Check(loop=loop, start=start, end=end):
+        case CheckLoop(loop=loop, start=start, end=end):
             return f"{kind} {name(loop)}, to a later round {start}, out {end}"
         case FeedBack(loop=loop, start=start):
             return f"{kind} {name(loop)}, back to {start}"
-        case Round(loop=loop) | Whole(loop=loop):
+        case Round(loop=loop) | WholeLoop(loop=loop):
             return f"{kind} {name(loop)}"
         case _:
             return kind
@@ -67,13 +76,13 @@ def test_only_what_changes_can_reach_is_run() -> None:
         planned("SELECT count(*) FROM t"),
     )
     with_both = program(("t", "u"), *views)
-    rendered = Rendered(spec({"u": None}, *views[:1]), Dictionary())
+    rendered = RenderedTask(spec({"u": None}, *views[:1]), Dictionary())
     constants = set(rendered.constants)
     assert constants
     assert not any(
         operator in constants
         for instruction in rendered.program().instructions
-        if isinstance(instruction, Run)
+        if isinstance(instruction, RunLevel)
         for operator in instruction.operators
     )
     assert "Sums" in with_both
@@ -116,9 +125,9 @@ def nested(distinct: bool) -> Node:
     step: Node = Concat((outer, inner))
     if distinct:
         step = Threshold(step, Clamp.DISTINCT)
-    inside = Recursive((Binding("inner", step),), "inner", limit=2)
+    inside = Recursive((LoopBinding("inner", step),), "inner", limit=2)
     value = Threshold(Concat((table, inside)), Clamp.DISTINCT)
-    return Recursive((Binding("outer", value),), "outer")
+    return Recursive((LoopBinding("outer", value),), "outer")
 
 
 def test_a_recursion_in_a_recursion() -> None:
@@ -180,9 +189,9 @@ def test_a_recursion_without_exchanges_is_run_whole() -> None:
 @pytest.mark.parametrize("sql", [RECURSION, "SELECT t.b, u.d FROM t JOIN u ON t.a = u.a"])
 def test_what_is_read_is_kept_until_then(sql: str) -> None:
     """An operator's changes are there at each place that reads them."""
-    rendered = Rendered(spec(dict.fromkeys(samples.SCHEMAS), planned(sql)), Dictionary())
+    rendered = RenderedTask(spec(dict.fromkeys(samples.SCHEMAS), planned(sql)), Dictionary())
     compiled = rendered.program()
     for place, instruction in enumerate(compiled.instructions):
-        if isinstance(instruction, Run):
+        if isinstance(instruction, RunLevel):
             readers = {source for arrangement in instruction.sends for source in arrangement.inputs[:1]}
             assert all(compiled.last_reads[source] >= place for source in readers)

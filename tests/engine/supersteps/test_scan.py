@@ -13,13 +13,13 @@ from engine.codec import decode_rows
 from engine.errors import StoreError
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine, Stage
-from engine.runtime.execution import BadRows, KeyTaken, Scan, Scanned
+from engine.runtime.execution import BadRows, KeyTaken, RowScan, Scanned
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state.store.directory import StateDirectory
-from engine.supersteps.executor import SuperstepExecutor, Task
+from engine.supersteps.executor import SuperstepExecutor, SuperstepTask
 from engine.supersteps.messages import Message
 from engine.supersteps.scan import EXAMPLES
-from engine.supersteps.spec import Limits
+from engine.supersteps.spec import SuperstepLimits
 from engine.supersteps.worker import worker_of
 from planner import plan_query
 from planner.relation import Relation
@@ -49,7 +49,7 @@ class Loading:
     def __init__(self, directory: Path, key: tuple[int, ...] | None, carrier: Carrier) -> None:
         state = StateDirectory(directory / "state")
         scratch = directory / "scratch"
-        self._executor = SuperstepExecutor(state, scratch, carrier, 3, Limits(solo=0))
+        self._executor = SuperstepExecutor(state, scratch, carrier, 3, SuperstepLimits(solo=0))
         self.engine = Engine()
         self.engine.create_source("names", SCHEMA, key)
         relation = Relation("names", SCHEMA, NAMES, key)
@@ -57,7 +57,7 @@ class Loading:
 
     def stage(self, *tasks: list[pa.RecordBatch], skip_bad: bool = False) -> Stage:
         upper = self.engine.snapshot.upper
-        return self.engine.stage({}, upper + 1, self._executor, {"names": Scan(tasks, skip_bad)})
+        return self.engine.stage({}, upper + 1, self._executor, {"names": RowScan(tasks, skip_bad)})
 
     def load(self, *tasks: list[pa.RecordBatch], skip_bad: bool = False) -> Scanned:
         stage = self.stage(*tasks, skip_bad=skip_bad)
@@ -178,7 +178,7 @@ def test_a_load_can_be_taken_back(keyed: Loading) -> None:
 class Losing(Carrier):
     """Loses a file that a task has written."""
 
-    def run(self, task: Task) -> list[Message]:
+    def run(self, task: SuperstepTask) -> list[Message]:
         reports = super().run(task)
         files = [file for report in reports for _, file in report.about["files"]]
         (worker_of(task.spec).spec.directory / files[-1]["name"]).unlink()
