@@ -11,7 +11,6 @@ from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
 from bench.duck import REPETITIONS
 from bench.measure import Share
-from bench.reference import REFERENCE
 from bench.report import document, facts
 from bench.suite.tpch import run as tpch
 from bench.table import Row, engine_row, http_row, text
@@ -53,7 +52,7 @@ def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
     whole = not quick and set(chosen) == {*FULL, tpch.NAME, HTTP}
     target = output or (DOCUMENT if whole else None)
     if target:
-        target.write_text(document(about, rows, REPETITIONS, REFERENCE, http.NODES))
+        target.write_text(document(about, rows, REPETITIONS, http.NODES))
 
 
 def _curves(quick: bool, output: Path | None) -> None:
