@@ -1,56 +1,55 @@
-"""The README's commands are run, in order, on one fresh service; the answers that it shows are its."""
+"""The commands of the README and of the tour are run, each on a fresh service, and give what is shown."""
 
 import json
 import re
-from collections.abc import Iterator
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from service.settings import Settings
-from tests.curl import parse
-from tests.docs.markdown import ROOT, blocks, commands, links
+from tests.docs.markdown import ROOT, Block, blocks, commands, links
+from tests.docs.transcript import matches, play, steps
 from tests.service.client import Client
 
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
+PROGRAMS = ("curl", "make", "docker", "sql", "sql()")
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-@pytest.fixture
-def service(tmp_path: Path) -> Iterator[Client]:
-    with Client(Settings(data=tmp_path)) as client:
-        yield client
+@pytest.mark.parametrize("document", ["README.md", "docs/tour.md"])
+def test_the_document_works_as_shown(document: str, tmp_path: Path) -> None:
+    with Client(Settings(data=tmp_path)) as service:
+        assert play(service, document) > 2
 
 
-def run(service: Client, command: str) -> str:
-    """The answer to a curl command, which must be accepted."""
-    request = parse(command, ROOT)
-    sending = service.http.request(request.method, request.url, headers=request.headers, content=request.body)
-    answer = service.run(sending)
-    assert answer.status_code < 300, f"{command}\n{answer.text}"
-    return answer.text
+def test_the_helper_of_the_tour_sends_the_sql_as_json() -> None:
+    """The shell reads the helper; in place of curl stands a function that shows what it is given."""
+    helper = next(step.command for step in steps("docs/tour.md") if step.command.startswith("sql()"))
+    statement = "SELECT 'it''s',\n  1"
+    script = f'curl() {{ cat; }}; {helper}; sql "{statement}"'
+    shown = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
+    assert json.loads(shown) == {"sql": statement}
 
 
-def values(text: str) -> list[object]:
-    """One JSON value, or one a line."""
-    try:
-        return [json.loads(text)]
-    except json.JSONDecodeError:
-        return [json.loads(line) for line in text.splitlines()]
-
-
-def test_the_readme_works_as_shown(service: Client) -> None:
-    answer, compared = "", 0
-    for block in blocks("README.md"):
-        if block.language == "sh":
-            for command in commands(block.text):
-                if command.startswith("curl"):
-                    answer = run(service, command)
-        elif block.language in ("json", "csv"):
-            read = values if block.language == "json" else str.splitlines
-            assert read(block.text) == read(answer), f"README.md:{block.line}"
-            compared += 1
-    assert compared > 0
+@pytest.mark.parametrize(
+    ("language", "shown", "answer", "fits"),
+    [
+        ("json", '{"a": 1, "b": [2]}', '{"b":[2],"a":1}', True),
+        ("json", '{"a": 1}', '{"a": 1, "b": 2}', False),
+        ("json", '{"a": 1, "...": "..."}', '{"a": 1, "b": 2}', True),
+        ("json", '{"a": 2, "...": "..."}', '{"a": 1, "b": 2}', False),
+        ("json", '{"a": true}', '{"a": 1}', False),
+        ("json", '{"a": 1}\n{"a": 2}', '{"a": 1}\n{"a": 3}', False),
+        ("csv", "a\n1\n", "a\n1\n", True),
+        ("csv", "a\n1\n", "a\n2\n", False),
+        ("text", "a\n...\nd", "a\nb\nc\nd\n", True),
+        ("text", "a\n...\ne", "a\nb\nc\nd\n", False),
+        ("text", "took ... ms", "took 3.5 ms", True),
+    ],
+)
+def test_an_answer_fits_what_is_shown(language: str, shown: str, answer: str, fits: bool) -> None:
+    assert matches(Block(language, shown, 1), answer) == fits
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
@@ -58,7 +57,7 @@ def test_every_command_is_one_that_exists(document: str) -> None:
     for block in blocks(document):
         for command in commands(block.text) if block.language == "sh" else ():
             words = command.split()
-            assert words[0] in ("curl", "make", "docker") or re.match(r"FRESHET_\w+=", words[0]), command
+            assert words[0] in PROGRAMS or re.match(r"FRESHET_\w+=", words[0]), command
             if words[0] == "make":
                 assert words[1] in TARGETS, command
 
