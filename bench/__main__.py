@@ -1,11 +1,11 @@
-"""`python -m bench`: measure everything, print tables, write docs/benchmarks.md and docs/curves.md."""
+"""`python -m bench`: measure everything, print tables, write the pages of figures under docs."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from bench import bulk, curve, http, profiling, run
+from bench import bulk, curve, http, profiling, run, sizing
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -20,7 +20,9 @@ HTTP = "http"
 COST_CURVES = "curves"
 EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
-"""TPC-H in bulk: a quarter of an hour, and only if it is named."""
+SIZING = "sizing"
+BY_NAME = (BULK, SIZING)
+"""Only if they are named: TPC-H in bulk, a quarter of an hour, and what rows and views need."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -36,12 +38,14 @@ def main(arguments: list[str] | None = None) -> None:
             print(curve.line(point), flush=True)
         return
     chosen = options.workloads or EVERYTHING
-    if table := [name for name in chosen if name not in (COST_CURVES, BULK)]:
+    if table := [name for name in chosen if name not in (COST_CURVES, *BY_NAME)]:
         _table(table, options.quick, options.output)
     if COST_CURVES in chosen:
         _curves(options.quick, options.output)
     if BULK in chosen:
         _bulk(options.quick, options.output)
+    if SIZING in chosen:
+        _sizing(options.quick, options.output)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
@@ -73,6 +77,15 @@ def _bulk(quick: bool, output: Path | None) -> None:
         (output or DOCUMENT).with_name(bulk.PAGE).write_text(bulk.page(facts(start.others()), rows))
 
 
+def _sizing(quick: bool, output: Path | None) -> None:
+    start = Share.now()
+    rows = sizing.QUICK if quick else sizing.ROWS
+    found = sizing.run(rows)
+    if output or not quick:
+        target = (output or DOCUMENT).with_name(sizing.PAGE)
+        target.write_text(sizing.page(facts(start.others()), rows, found))
+
+
 def _measure(chosen: list[str], quick: bool) -> list[Row]:
     rows = []
     for name in chosen:
@@ -91,7 +104,7 @@ def _parser() -> argparse.ArgumentParser:
         "workloads",
         nargs="*",
         type=_workload,
-        help=f"of {', '.join((*EVERYTHING, BULK))}; all but {BULK} if none",
+        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but {' and '.join(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(
@@ -115,7 +128,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _workload(name: str) -> str:
-    if name not in (*EVERYTHING, BULK):
+    if name not in (*EVERYTHING, *BY_NAME):
         raise argparse.ArgumentTypeError(f"there is no workload {name}")
     return name
 

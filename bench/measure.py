@@ -62,6 +62,11 @@ def resident(process: int | None = None) -> int:
     return _status("VmRSS", process)
 
 
+def anonymous(process: int | None = None) -> int:
+    """The bytes of `resident` that are in no file: Linux cannot drop them and read them again."""
+    return _status("RssAnon", process)
+
+
 def peak(process: int | None = None) -> int:
     """The most bytes that the process has held since it started or since `reset_peak`."""
     return _status("VmHWM", process)
