@@ -68,9 +68,45 @@ def test_every_link_leads_somewhere(document: str) -> None:
         assert ((ROOT / document).parent / target).exists(), target
 
 
-def test_its_speeds_are_those_of_the_benchmarks() -> None:
-    section = (ROOT / "README.md").read_text().split("## How fast")[1].split("\n## ")[0]
-    measured = (ROOT / "docs/benchmarks.md").read_text()
-    figures = re.findall(r"\d[\d,.]* (?:µs|ms|s)\b|\d+,\d+(?= rows a second)", section)
-    assert len(figures) > 10
+def table(document: str, header: str) -> list[dict[str, str]]:
+    """The rows of the table whose first column has this header, as cells by column."""
+    lines = (ROOT / document).read_text().splitlines()
+    start = next(number for number, line in enumerate(lines) if re.match(rf"\| {header} +\|", line))
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[start:]]
+    end = next((number for number, line in enumerate(lines[start:]) if not line.startswith("|")), len(rows))
+    return [dict(zip(rows[0], row, strict=True)) for row in rows[2:end]]
+
+
+MEASURED = {(row["workload"], row["replaced"]): row for row in table("docs/benchmarks.md", "workload")}
+QUOTED = table("README.md", "workload")
+
+
+@pytest.mark.parametrize("quoted", QUOTED, ids=[row["workload"] for row in QUOTED])
+def test_a_line_of_its_table_is_that_of_the_benchmarks(quoted: dict[str, str]) -> None:
+    """Each figure stands there in the line of the same workload, and in the column that it is quoted for."""
+    lines = {replaced: MEASURED.get((quoted["workload"], replaced)) for replaced in ("load", "1", "1,000")}
+    assert lines["1"], f"the benchmarks have no {quoted['workload']}"
+    medians = [line["median"] if line else "" for line in lines.values()]
+    assert [quoted[column] for column in ("load", "replace 1 row", "replace 1,000")] == medians
+    assert quoted["DuckDB from scratch"] == lines["1"]["DuckDB"]
+
+
+def test_what_it_says_of_http_is_measured() -> None:
+    paragraph = next(text for text in (ROOT / "README.md").read_text().split("\n\n") if "Over HTTP" in text)
+    single, many, bulk = re.findall(r"([\d.,]+ ms|[\d,]+(?= rows a second))", paragraph)
+    assert single == MEASURED["HTTP single row, 1 client", "1 new"]["median"]
+    assert many == MEASURED["HTTP single row, 32 clients", "1 new"]["rows/s"]
+    assert bulk == MEASURED["HTTP bulk, 1 client", "100,000 new"]["rows/s"]
+
+
+def test_no_figure_of_the_readme_comes_from_nowhere() -> None:
+    """Every duration, rate and size in it stands in a page of measurements."""
+    measured = "".join((ROOT / f"docs/{page}.md").read_text() for page in ("benchmarks", "sizing"))
+    unit = r"\d[\d,.]* (?:µs|ms|s|B|MB|GB|bytes|rows/s)\b|[\d,]+(?= rows a second)"
+    figures = re.findall(unit, (ROOT / "README.md").read_text())
+    assert len(figures) > 15
     assert [figure for figure in figures if figure not in measured] == []
+
+
+def test_the_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
