@@ -26,9 +26,7 @@ from bench import measure
 from bench.data import SEED
 from bench.http import Refused, call, service
 from bench.measure import Timing
-from bench.table import NOTHING, Row, duration, markdown
 
-PAGE = "sizing.md"
 ARROW = "application/vnd.apache.arrow.stream"
 ROWS, QUICK = 1_000_000, 2_000
 EPOCHS = 10
@@ -36,32 +34,6 @@ SINGLES = 200
 TREE = 85
 """Nodes of a tree of four levels in which a node has four children."""
 SETTINGS = {"FRESHET_CHECKPOINT_BYTES": str(2**40), "FRESHET_CHECKPOINT_COMMITS": str(2**40)}
-HEAD = """\
-# Sizing
-
-`python -m bench sizing` measures these tables and writes this page.
-
-{facts}
-
-## Rows at rest
-
-{rows:,} rows, in {epochs} epochs. Bytes are for each row of the table. *Memory* is what the service holds more than
-before, while nothing is in files yet. *Log* is what the log needs for the rows, *files* what a checkpoint writes
-in its place. A view comes on top of its table: its line has both, and its own share behind the plus sign.
-
-{rest}
-
-## Changes and starts
-
-A change replaces one row in a table of {rows:,} rows. *Time* is the median over HTTP for one change in an epoch, until
-it is durable and in the view; *log* is what such an epoch adds. *History* is the memory that a change adds while
-past epochs are kept, measured with {batch:,} changes an epoch. *From the log* is a start after `kill -9` with no
-checkpoint at all, which computes everything again. *From files* is a start after the service has ended as it
-should, and *memory* what the whole process then holds, with the rows in mapped files.
-
-{changes}
-"""
-
 Make = Callable[[np.ndarray, np.random.Generator], dict[str, object]]
 
 
@@ -77,7 +49,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class Sizes:
-    """Bytes for each row, bytes for each change and each epoch of one, seconds; `after`: bytes of the process."""
+    """What a subject costs. `memory`, `log` and `files` are bytes for each row, `history` and `epoch` bytes for
+    each change of many and for each epoch of one; `single`, `replay` and `start` are seconds. `after` is the
+    anonymous memory of the process after a start from files.
+    """
 
     subject: Subject
     memory: float
@@ -129,13 +104,13 @@ VIEWS = (
         "join: each row with one other",
         PAIR,
         integers(1),
-        "SELECT a.id, b.a0 FROM t AS a JOIN t AS b ON b.id = a.id // 10",
+        "SELECT a.id, b.a0 FROM t AS a JOIN t AS b ON b.id = a.id / 10",
     ),
     Subject(
         "count and sum, 10 rows a group",
         PAIR,
         integers(1),
-        "SELECT id // 10 AS g, count(*) AS n, sum(a0) AS total FROM t GROUP BY id // 10",
+        "SELECT id / 10 AS g, count(*) AS n, sum(a0) AS total FROM t GROUP BY id / 10",
     ),
     Subject("recursion: all ancestors, 2.7 a row", PAIR, parents, CLOSURE),
 )
@@ -147,39 +122,8 @@ def run(rows: int, subjects: Sequence[Subject] = SUBJECTS) -> list[Sizes]:
     for subject in subjects:
         with TemporaryDirectory(prefix="freshet-bench-") as directory:
             found.append(_measured(subject, rows, Path(directory)))
-        print("  ".join(_at_rest(found[-1], found[0])), flush=True)
+        print(found[-1], flush=True)
     return found
-
-
-def page(facts: str, rows: int, found: Sequence[Sizes]) -> str:
-    """docs/sizing.md, but for what follows the figures."""
-    rest = markdown([_at_rest(sizes, found[0]) for sizes in found], REST)
-    changes = markdown([_changing(sizes) for sizes in found], CHANGES)
-    return HEAD.format(facts=facts, rows=rows, epochs=EPOCHS, rest=rest, batch=rows // 100, changes=changes)
-
-
-REST = ("rows", "memory", "log", "files")
-CHANGES = ("rows", "time", "log", "history", "from the log", "from files", "memory")
-
-
-def _at_rest(sizes: Sizes, table: Sizes) -> Row:
-    def shown(one: float, alone: float) -> str:
-        return f"{one:,.0f} B" + (f" (+ {one - alone:,.0f} B)" if sizes.subject.view else "")
-
-    log = f"{sizes.log:,.0f} B"
-    return sizes.subject.name, shown(sizes.memory, table.memory), log, shown(sizes.files, table.files)
-
-
-def _changing(sizes: Sizes) -> Row:
-    return (
-        sizes.subject.name,
-        duration(sizes.single),
-        f"{sizes.epoch:,.0f} B",
-        f"{sizes.history:,.0f} B" if sizes.history >= 0 else NOTHING,
-        duration(sizes.replay),
-        duration(sizes.start),
-        f"{sizes.after / 1e6:,.0f} MB",
-    )
 
 
 def _measured(subject: Subject, rows: int, directory: Path) -> Sizes:
