@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import bulk, curve, http, profiling, run, sizing
+from bench import bulk, curve, http, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
 from bench.duck import REPETITIONS
 from bench.measure import Share
 from bench.report import document, facts
+from bench.sizing import page as sizing_page
+from bench.sizing import run as sizing
 from bench.suite.tpch import run as tpch
 from bench.table import Row, engine_row, http_row, text
 from bench.workloads import FULL
@@ -82,8 +84,8 @@ def _sizing(quick: bool, output: Path | None) -> None:
     rows = sizing.QUICK if quick else sizing.ROWS
     found = sizing.run(rows)
     if output or not quick:
-        target = (output or DOCUMENT).with_name(sizing.PAGE)
-        target.write_text(sizing.page(facts(start.others()), rows, found))
+        target = (output or DOCUMENT).with_name(sizing_page.NAME)
+        target.write_text(sizing_page.page(facts(start.others()), rows, found))
 
 
 def _measure(chosen: list[str], quick: bool) -> list[Row]:

@@ -1,13 +1,13 @@
-"""docs/sizing.md: what rows, views, changes and starts cost, as tables, and rules of thumb drawn from them."""
+"""docs/sizing.md: what rows, views, changes and starts cost, as tables, and rules of thumb."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.sizing import EPOCHS, Sizes
+from bench.sizing.run import CHANGES, EPOCHS, Sizes
 from bench.table import Row, duration, markdown
 
-PAGE = "sizing.md"
+NAME = "sizing.md"
 REST = ("rows", "memory", "log", "files")
 CHANGES = ("rows", "time", "log", "history", "from the log", "from files", "memory")
 HEAD = """\
