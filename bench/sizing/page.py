@@ -4,22 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bench.sizing.run import CHANGES, EPOCHS, Sizes
+from bench.sizing.run import CHANGES, EPOCHS, WARM, Sizes
 from bench.table import Row, duration, markdown
 
 NAME = "sizing.md"
-REST = ("rows", "memory", "log", "files")
-CHANGES = ("rows", "time", "log", "history", "from the log", "from files", "memory")
-HEAD = """\
+AT_REST = ("table or view", "memory", "log", "files")
+CHANGING = ("table or view", "log", "history", "time", "start from the log", "start from files", "memory")
+TEXT = """\
 # Sizing
+
+`python -m bench sizing` measures the tables of this page and writes it.
+
+{facts}
+
+## Rules of thumb
+
+- **A row costs** about 40 bytes of memory plus 16 for each column, and a text that is new also costs its
+  bytes and about 60 more. Equal texts are stored once.
+- **A view costs** what its operators and its own rows hold. A filter costs the rows that it keeps. A join
+  also keeps both inputs sorted by the key, unless another view does so already. A recursion keeps the rows of
+  every round.
+- **A checkpoint moves rows to files.** Files are mapped: Linux keeps in memory what is used and may drop the
+  rest. So the memory of the table below is needed for what has changed since the last checkpoint.
+- **History costs memory.** Replacing a row adds two differences to the table, and two for each view row that
+  changes. They stay until they are forgotten: set `FRESHET_HISTORY_SECONDS` if you do not need every epoch.
+- **The log is small** and does not grow: a checkpoint replaces it every `FRESHET_CHECKPOINT_BYTES`.
+
+## Rows at rest
+
+A table of {rows:,} rows, loaded in {epochs} epochs over HTTP. All figures are bytes for each row of the table.
+*Memory* is what the service holds more than before, with nothing in files yet. *Log* is what the rows need in
+the log, and *files* what a checkpoint writes. A view stands over a table of 2 integers: its figures contain the
+table, and the view's own share follows the plus sign.
+
+{rest}
+
+## Changes and starts
+
+A change replaces one row of such a table. *Log* is what an epoch with one change adds to the log. *History* is
+the memory that a change adds while all epochs are kept, measured over {changes} epochs of {many:,} changes.
+*Time* is the median of one change over HTTP, until it is durable and visible in the view. A *start from the log*
+follows `kill -9` without any checkpoint, so the service computes everything again. A *start from files* follows
+an orderly end, and *memory* is what the process then holds, besides the mapped files. A start contains the
+start of Python and the loading of the code.
+
+{changing}
 """
 
 
 def page(facts: str, rows: int, found: Sequence[Sizes]) -> str:
     """The whole page. The first of `found` is the table alone that the views read."""
-    rest = markdown([at_rest(sizes, found[0]) for sizes in found], REST)
-    changes = markdown([changing(sizes) for sizes in found], CHANGES)
-    return HEAD.format(facts=facts, rows=rows, epochs=EPOCHS, rest=rest, batch=rows // 100, changes=changes)
+    return TEXT.format(
+        facts=facts,
+        rows=rows,
+        epochs=EPOCHS,
+        rest=markdown([at_rest(sizes, found[0]) for sizes in found], AT_REST),
+        changes=CHANGES,
+        many=rows // WARM,
+        changing=markdown([changing(sizes) for sizes in found], CHANGING),
+    )
 
 
 def at_rest(sizes: Sizes, table: Sizes) -> Row:
@@ -33,9 +76,9 @@ def at_rest(sizes: Sizes, table: Sizes) -> Row:
 def changing(sizes: Sizes) -> Row:
     return (
         sizes.subject.name,
-        duration(sizes.single),
         f"{sizes.epoch:,.0f} B",
         f"{sizes.history:,.0f} B",
+        duration(sizes.single),
         duration(sizes.replay),
         duration(sizes.start),
         f"{sizes.after / 1e6:,.0f} MB",
