@@ -49,8 +49,8 @@ def measure(size: Size) -> Curve:
     return Curve(
         "Compaction",
         f"A count of {size.keys:,} rows, of which {size.batch // 2:,} get other values in every epoch. A "
-        "view keeps its epochs and those of its input until `forget`; operators keep only epochs that can still "
-        "be told apart. Lines should stay level. Memory is the growth of the process, after it has "
+        "view keeps its epochs and those of its input until `forget`; operators keep only epochs that can "
+        "still be told apart. Lines should stay level. Memory is the growth of the process, after it has "
         "returned free memory.",
         (
             Plot("differences held", x, Axis("differences", log=False), held),

@@ -19,34 +19,36 @@ TEXT = """\
 
 ## Rules of thumb
 
-- **A row costs** about 40 bytes of memory plus 16 for each column, and a text that is new also costs its
-  bytes and about 60 more. Equal texts are stored once.
+- **A row costs** 16 bytes and 8 for each column in files, and two to three times that in memory.
+- **A text costs** its length and about 17 bytes in files, and its length and about 60 bytes in memory.
+  Equal texts are stored once. Texts are read into memory at a start.
 - **A view costs** what its operators and its own rows hold. A filter costs the rows that it keeps. A join
-  also keeps both inputs sorted by the key, unless another view does so already. A recursion keeps the rows of
-  every round.
-- **A checkpoint moves rows to files.** Files are mapped: Linux keeps in memory what is used and may drop the
-  rest. So the memory of the table below is needed for what has changed since the last checkpoint.
-- **History costs memory.** Replacing a row adds two differences to the table, and two for each view row that
-  changes. They stay until they are forgotten: set `FRESHET_HISTORY_SECONDS` if you do not need every epoch.
-- **The log is small** and does not grow: a checkpoint replaces it every `FRESHET_CHECKPOINT_BYTES`.
+  also keeps both inputs sorted by the key, unless another view does so already. A recursion keeps the rows
+  of every round.
+- **A checkpoint moves rows to files.** Files are mapped: Linux keeps in memory what is used and may drop
+  the rest. So only rows that have come since the last checkpoint need the memory of the table below.
+- **History costs memory.** Replacing a row adds two differences to the table, and two for each row of a
+  view that changes. Each costs about as much as a row, until it is forgotten. Set `FRESHET_HISTORY_SECONDS`
+  if you do not need every epoch.
+- **The log stays small**: it is compressed, and a checkpoint replaces it after `FRESHET_CHECKPOINT_BYTES`.
 
 ## Rows at rest
 
-A table of {rows:,} rows, loaded in {epochs} epochs over HTTP. All figures are bytes for each row of the table.
-*Memory* is what the service holds more than before, with nothing in files yet. *Log* is what the rows need in
-the log, and *files* what a checkpoint writes. A view stands over a table of 2 integers: its figures contain the
-table, and the view's own share follows the plus sign.
+A table of {rows:,} rows, loaded in {epochs} epochs over HTTP. All figures are bytes for each row of the
+table. *Memory* is what the service holds more than before, with nothing in files yet. *Log* is what the
+rows need in the log, and *files* what a checkpoint writes. A view stands over a table of 2 integers: its
+figures contain the table, and the view's own share follows the plus sign.
 
 {rest}
 
 ## Changes and starts
 
-A change replaces one row of such a table. *Log* is what an epoch with one change adds to the log. *History* is
-the memory that a change adds while all epochs are kept, measured over {changes} epochs of {many:,} changes.
-*Time* is the median of one change over HTTP, until it is durable and visible in the view. A *start from the log*
-follows `kill -9` without any checkpoint, so the service computes everything again. A *start from files* follows
-an orderly end, and *memory* is what the process then holds, besides the mapped files. A start contains the
-start of Python and the loading of the code.
+A change replaces one row of such a table. *Log* is what an epoch with one change adds to the log. *History*
+is the memory that a change adds while all epochs are kept, measured over {changes} epochs of {many:,}
+changes. *Time* is the median of one change over HTTP, until it is durable and visible in the view. A *start
+from the log* follows `kill -9` without any checkpoint, so the service computes everything again. A *start
+from files* follows an orderly end, and *memory* is what the process then holds, besides the mapped files. A
+start contains the start of Python and the loading of the code.
 
 {changing}
 """

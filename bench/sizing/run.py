@@ -71,23 +71,22 @@ def run(rows: int, subjects: Sequence[Subject] = SUBJECTS) -> list[Sizes]:
 
 def _measured(subject: Subject, rows: int, directory: Path) -> Sizes:
     rng = np.random.default_rng(SEED)
-    memory, log = _load(subject, rows, directory, rng)
+    memory, log = load(subject, rows, directory, rng)
     replay, _ = _start(directory)
     files = sum(file.stat().st_size for file in (directory / "state").rglob("*") if file.is_file())
     start, after = _start(directory)
-    history, epoch, single = _change(subject, rows, directory, rng)
+    history, epoch, single = change(subject, rows, directory, rng)
     return Sizes(
         subject, memory / rows, log / rows, files / rows, history, epoch, single, replay, start, after
     )
 
 
-def _load(subject: Subject, rows: int, directory: Path, rng: np.random.Generator) -> tuple[int, int]:
+def load(subject: Subject, rows: int, directory: Path, rng: np.random.Generator) -> tuple[int, int]:
     """Bytes of memory and of the log that the rows add. The service is killed, and writes no checkpoint."""
     ids = np.arange(rows + rows // WARM)
     with service(directory, SETTINGS) as (port, process):
-        call(
-            port, "POST", "/v1/tables", {"sql": f"CREATE TABLE t (id BIGINT PRIMARY KEY, {subject.columns})"}
-        )
+        sql = f"CREATE TABLE t (id BIGINT PRIMARY KEY, {subject.columns})"
+        call(port, "POST", "/v1/tables", {"sql": sql})
         if subject.view:
             call(port, "POST", "/v1/views", {"name": "v", "sql": subject.view})
         for some in (ids[rows:], ids[rows:]):
@@ -101,35 +100,28 @@ def _load(subject: Subject, rows: int, directory: Path, rng: np.random.Generator
 
 
 def _start(directory: Path) -> tuple[float, int]:
-    """The seconds until a service is ready over what there is, and the memory that it then holds.
-
-    It ends as it should, which writes a checkpoint."""
+    """The seconds until a service is ready, and the memory that it holds. Its end writes a checkpoint."""
     begun = time.perf_counter()
     with service(directory, SETTINGS) as (_, process):
         return time.perf_counter() - begun, _held(process)
 
 
-def _change(
+def change(
     subject: Subject, rows: int, directory: Path, rng: np.random.Generator
 ) -> tuple[float, float, float]:
     """Bytes of memory for each change, bytes of log for an epoch of one, and its median seconds."""
 
-    def change(count: int) -> None:
-        _upsert(
-            port,
-            subject,
-            rng.integers(0, rows, 1) if count == 1 else rng.choice(rows, count, replace=False),
-            rng,
-        )
+    def some(count: int) -> None:
+        _upsert(port, subject, rng.choice(rows, count, replace=False), rng)
 
     many = rows // WARM
     with service(directory, SETTINGS) as (port, process):
-        change(many)
+        some(many)
         before = _held(process)
         for _ in range(CHANGES):
-            change(many)
+            some(many)
         history, logged = _held(process) - before, _log(directory)
-        took = Timing.of([measure.clock(lambda: change(1)) for _ in range(SINGLES)])
+        took = Timing.of([measure.clock(lambda: some(1)) for _ in range(SINGLES)])
         return history / (CHANGES * many), (_log(directory) - logged) / SINGLES, took.median
 
 
