@@ -9,7 +9,7 @@ from bench.table import Row, duration, markdown
 
 NAME = "sizing.md"
 AT_REST = ("table or view", "memory", "log", "files")
-CHANGING = ("table or view", "log", "history", "time", "start from the log", "start from files", "memory")
+CHANGING = ("table or view", "log", "history", "start from the log", "start from files", "memory")
 TEXT = """\
 # Sizing
 
@@ -45,10 +45,12 @@ figures contain the table, and the view's own share follows the plus sign.
 
 A change replaces one row of such a table. *Log* is what an epoch with one change adds to the log. *History*
 is the memory that a change adds while all epochs are kept, measured over {changes} epochs of {many:,}
-changes. *Time* is the median of one change over HTTP, until it is durable and visible in the view. A *start
-from the log* follows `kill -9` without any checkpoint, so the service computes everything again. A *start
-from files* follows an orderly end, and *memory* is what the process then holds, besides the mapped files. A
-start contains the start of Python and the loading of the code.
+changes. [benchmarks.md](benchmarks.md) has the time of a change.
+
+The columns of starts have the processor time until the service is ready. About three seconds of it are Python
+and the loading of the code. A *start from the log* follows `kill -9` without any checkpoint, so the service
+computes everything again. A *start from files* follows an orderly end, and *memory* is what the process
+then holds, besides the mapped files.
 
 {changing}
 """
@@ -80,7 +82,6 @@ def changing(sizes: Sizes) -> Row:
         sizes.subject.name,
         f"{sizes.epoch:,.0f} B",
         f"{sizes.history:,.0f} B",
-        duration(sizes.single),
         duration(sizes.replay),
         duration(sizes.start),
         f"{sizes.after / 1e6:,.0f} MB",

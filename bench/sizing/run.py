@@ -25,7 +25,6 @@ import pyarrow as pa
 from bench import measure
 from bench.data import SEED
 from bench.http import Refused, call, service
-from bench.measure import Timing
 from bench.sizing.subjects import SUBJECTS, Subject
 
 ARROW = "application/vnd.apache.arrow.stream"
@@ -44,8 +43,8 @@ class Sizes:
     """What a subject costs.
 
     `memory`, `log` and `files` are bytes for each row, `history` bytes for each change, `epoch` bytes of log
-    for an epoch of one change. `single`, `replay` and `start` are seconds. `after` is the anonymous memory
-    of the process after a start from files.
+    for an epoch of one change. `replay` and `start` are processor seconds, which depend little on what else
+    the machine does. `after` is the anonymous memory of the process after a start from files.
     """
 
     subject: Subject
@@ -54,7 +53,6 @@ class Sizes:
     files: float
     history: float
     epoch: float
-    single: float
     replay: float
     start: float
     after: int
@@ -75,10 +73,8 @@ def _measured(subject: Subject, rows: int, directory: Path) -> Sizes:
     replay, _ = _start(directory)
     files = sum(file.stat().st_size for file in (directory / "state").rglob("*") if file.is_file())
     start, after = _start(directory)
-    history, epoch, single = change(subject, rows, directory, rng)
-    return Sizes(
-        subject, memory / rows, log / rows, files / rows, history, epoch, single, replay, start, after
-    )
+    history, epoch = change(subject, rows, directory, rng)
+    return Sizes(subject, memory / rows, log / rows, files / rows, history, epoch, replay, start, after)
 
 
 def load(subject: Subject, rows: int, directory: Path, rng: np.random.Generator) -> tuple[int, int]:
@@ -100,16 +96,13 @@ def load(subject: Subject, rows: int, directory: Path, rng: np.random.Generator)
 
 
 def _start(directory: Path) -> tuple[float, int]:
-    """The seconds until a service is ready, and the memory that it holds. Its end writes a checkpoint."""
-    begun = time.perf_counter()
+    """The processor seconds until a service is ready, and its memory then. Its end writes a checkpoint."""
     with service(directory, SETTINGS) as (_, process):
-        return time.perf_counter() - begun, _held(process)
+        return measure.busy(process), _held(process)
 
 
-def change(
-    subject: Subject, rows: int, directory: Path, rng: np.random.Generator
-) -> tuple[float, float, float]:
-    """Bytes of memory for each change, bytes of log for an epoch of one, and its median seconds."""
+def change(subject: Subject, rows: int, directory: Path, rng: np.random.Generator) -> tuple[float, float]:
+    """Bytes of memory for each change, and bytes of log for an epoch of one."""
 
     def some(count: int) -> None:
         _upsert(port, subject, rng.choice(rows, count, replace=False), rng)
@@ -121,8 +114,9 @@ def change(
         for _ in range(CHANGES):
             some(many)
         history, logged = _held(process) - before, _log(directory)
-        took = Timing.of([measure.clock(lambda: some(1)) for _ in range(SINGLES)])
-        return history / (CHANGES * many), (_log(directory) - logged) / SINGLES, took.median
+        for _ in range(SINGLES):
+            some(1)
+        return history / (CHANGES * many), (_log(directory) - logged) / SINGLES
 
 
 def _held(process: int) -> int:
