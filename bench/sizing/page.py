@@ -19,7 +19,7 @@ TEXT = """\
 
 ## Rules of thumb
 
-- **A row costs** 16 bytes and 8 for each column in files, and two to three times that in memory.
+- **A row costs** 16 bytes and 8 for each column in files, and up to two and a half times that in memory.
 - **A text costs** its length and about 17 bytes in files, and its length and about 60 bytes in memory.
   Equal texts are stored once. Texts are read into memory at a start.
 - **A view costs** what its operators and its own rows hold. A filter costs the rows that it keeps. A join
