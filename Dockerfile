@@ -30,4 +30,4 @@ RUN python -m engine.kernels.build
 VOLUME /data
 EXPOSE 8000
 HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]
-CMD ["python", "-m", "service"]
+CMD ["freshet", "serve"]

@@ -1,4 +1,4 @@
-"""`python -m bench`: measure everything, print tables, write docs/benchmarks.md and docs/curves.md."""
+"""`python -m bench`: measure everything, print tables, write the pages of figures under docs."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
 from bench.duck import REPETITIONS
 from bench.measure import Share
-from bench.reference import REFERENCE
 from bench.report import document, facts
+from bench.sizing import page as sizing_page
+from bench.sizing import run as sizing
 from bench.suite.tpch import run as tpch
 from bench.table import Row, engine_row, http_row, text
 from bench.workloads import FULL
@@ -21,7 +22,9 @@ HTTP = "http"
 COST_CURVES = "curves"
 EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
-"""TPC-H in bulk: a quarter of an hour, and only if it is named."""
+SIZING = "sizing"
+BY_NAME = (BULK, SIZING)
+"""Only if they are named: TPC-H in bulk, a quarter of an hour, and what rows and views need."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -37,12 +40,14 @@ def main(arguments: list[str] | None = None) -> None:
             print(curve.line(point), flush=True)
         return
     chosen = options.workloads or EVERYTHING
-    if table := [name for name in chosen if name not in (COST_CURVES, BULK)]:
+    if table := [name for name in chosen if name not in (COST_CURVES, *BY_NAME)]:
         _table(table, options.quick, options.output)
     if COST_CURVES in chosen:
         _curves(options.quick, options.output)
     if BULK in chosen:
         _bulk(options.quick, options.output)
+    if SIZING in chosen:
+        _sizing(options.quick, options.output)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
@@ -53,7 +58,7 @@ def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
     whole = not quick and set(chosen) == {*FULL, tpch.NAME, HTTP}
     target = output or (DOCUMENT if whole else None)
     if target:
-        target.write_text(document(about, rows, REPETITIONS, REFERENCE, http.NODES))
+        target.write_text(document(about, rows, REPETITIONS, http.NODES))
 
 
 def _curves(quick: bool, output: Path | None) -> None:
@@ -74,6 +79,15 @@ def _bulk(quick: bool, output: Path | None) -> None:
         (output or DOCUMENT).with_name(bulk.PAGE).write_text(bulk.page(facts(start.others()), rows))
 
 
+def _sizing(quick: bool, output: Path | None) -> None:
+    start = Share.now()
+    rows = sizing.QUICK if quick else sizing.ROWS
+    found = sizing.run(rows)
+    if output or not quick:
+        target = (output or DOCUMENT).with_name(sizing_page.NAME)
+        target.write_text(sizing_page.page(facts(start.others()), rows, found))
+
+
 def _measure(chosen: list[str], quick: bool) -> list[Row]:
     rows = []
     for name in chosen:
@@ -92,7 +106,7 @@ def _parser() -> argparse.ArgumentParser:
         "workloads",
         nargs="*",
         type=_workload,
-        help=f"of {', '.join((*EVERYTHING, BULK))}; all but {BULK} if none",
+        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but {' and '.join(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(
@@ -116,7 +130,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _workload(name: str) -> str:
-    if name not in (*EVERYTHING, BULK):
+    if name not in (*EVERYTHING, *BY_NAME):
         raise argparse.ArgumentTypeError(f"there is no workload {name}")
     return name
 

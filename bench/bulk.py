@@ -63,11 +63,11 @@ HYDRATED = """
 HEAD = """\
 # TPC-H in bulk
 
-`python -m bench bulk` writes this page. Parquet goes through `/v1/loads` into a service with views of Q1, Q3
-and Q5 and a recursion; the time is that of the lines, until every view shows them. *process*: Spark reads the
-files, and the service computes; *Spark*: Spark computes too. Then a new view over the lines is hydrated, and
-single lines are posted (median). Views are compared with DuckDB's answers. Memory is the service's own at
-its peak, without Spark's processes.
+`python -m bench bulk` writes this page. A load (`/v1/loads`) brings parquet files into a service with views
+of Q1, Q3, Q5 and a recursion. *Load* is the time until every view shows the lines. In the rows *process*,
+Spark reads the files and the service computes; in the rows *Spark*, Spark computes too. *Hydration* is the
+time of a new view over the lines, and *one line* the median of a single posted line. The views are compared
+with DuckDB's answers. *Memory* is the peak of the service's process, without Spark's processes.
 
 {facts}
 

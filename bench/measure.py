@@ -62,6 +62,17 @@ def resident(process: int | None = None) -> int:
     return _status("VmRSS", process)
 
 
+def anonymous(process: int | None = None) -> int:
+    """The bytes of `resident` that are in no file: Linux cannot drop them and read them again."""
+    return _status("RssAnon", process)
+
+
+def busy(process: int) -> float:
+    """The processor seconds that the process has used since it began."""
+    after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
+
+
 def peak(process: int | None = None) -> int:
     """The most bytes that the process has held since it started or since `reset_peak`."""
     return _status("VmHWM", process)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 LOAD = 0
-REFERENCE = "reference implementation, figures as reported"
-PATHWAY = "Pathway, figures as reported"
-POST = "McSherry, String interning and beyond, figures as reported"
+REFERENCE = "reference implementation"
+PATHWAY = "Pathway"
+POST = "McSherry, String interning and beyond"
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,8 @@ BLOCK = b"\0" * 4096
 TEXT = """\
 # Benchmarks
 
-`make bench` (`python -m bench`) prints this table and writes this page. `python -m bench --quick` does
-the same in miniature and `python -m bench W1 W3` only what it names; neither writes the page.
+`make bench` (`python -m bench`) prints this table and writes this page. `python -m bench --quick` runs the
+same workloads in miniature, and `python -m bench W1 W3` runs only the named ones; neither writes the page.
 
 {facts}
 
@@ -30,39 +30,47 @@ the same in miniature and `python -m bench W1 W3` only what it names; neither wr
 
 ## How to read it
 
-- **Data** come from numpy with seed 1: every run makes the same rows and the same changes.
-- **load** is all rows as one epoch. In a round, **replaced** rows go, chosen at random, and as many
-  random ones come, in one epoch. The time is from handing the change to the engine until every view
-  shows it. Making the change is not timed. The 99th percentile is the nearest rank: of ten rounds it is
-  the slowest.
-- **rows/s** counts the changes of all rounds, deletions and insertions, over the time of all rounds.
-- **peak memory** is the greatest resident set during the line, less what the process held before it
-  made its engine (all code loaded, the workload's own rows in place). What is handed to the engine
-  counts. B/row is bytes a row of the tables. Each workload runs in a process of its own. For HTTP it is
-  the service's, less what it held with empty tables.
+- **The data** come from numpy with seed 1: every run makes the same rows and the same changes.
+- **load** brings all rows in one epoch. A round **replaces** rows: in one epoch some rows go, chosen at
+  random, and as many random rows come. The clock runs from handing the change to the engine until every
+  view shows it; making the change is not timed. The 99th percentile is the nearest rank: of ten rounds it
+  is the slowest.
+- **rows/s** is the number of changes of all rounds, deletions and insertions, divided by the time of all
+  rounds.
+- **peak memory** is the largest resident set during the line, minus what the process held before it made
+  its engine (all code loaded, the workload's own rows in place). The change that is handed over counts.
+  B/row is bytes for each row of the tables. Each workload runs in a process of its own. For HTTP it is the
+  memory of the service, minus what it held with empty tables.
 - **DuckDB** is the median of {repetitions} runs of the same SQL from scratch, over the same rows at the
-  same point of the run, into temporary tables, with its default threads (one a core; the engine
-  computes in one thread, so a busy machine slows DuckDB more). **faster** is that over the median of a
-  round.
-- **reference** is the {reference}; **of it** is our median over it. W1 at a tenth of the size shows
-  whether the cost of a small round follows the state's.
-- **W6 and W7** intern: distinct rows, or texts, get ids (`engine/plan/row_ids.py`), which SQL has no word
-  for; DuckDB numbers the rows instead. The line of 1 replaced shows what is held: for W6 the rows by
-  hash (32 bytes) and the view (32 bytes). In W7 each of six texts of a row becomes an id: by six joins
-  of whole rows in a chain, or by ids of rows and a join of each attribute by itself, with three of them
-  put together again. Texts are 64-bit words in the engine anyway, so interning makes nothing narrower,
-  and ids of rows cost more than they save there.
-- **TPC-H** is its 22 queries as views at scale 1, registered before the first row. Replaced are orders: a
-  round places that many with their lines, the next cancels as many. DuckDB runs the 22 one after another.
-- At the end of every workload all rows of its views are compared with DuckDB's (of W6 and W7 how many
-  there are, and what is not an id), and the service's histogram with what was sent. A difference ends
-  the run with an error: a table that is here has passed.
-- **HTTP** is a service with its default settings on the same machine as its clients, its log on the
-  disk named above. A POST is answered when its change is durable and visible. The reference column
-  holds the goal. The views are those of W1 over {nodes:,} nodes; the lines follow each other on one
-  table.
+  same point of the run, into temporary tables, with its default of one thread a core. Freshet's engine
+  computes in one thread, so other work on the machine slows DuckDB more.
+- **reference** is the implementation of differential dataflow in Rust, with one worker. Its figures are as
+  reported, from a comparable machine; we did not measure them.
+- **against DuckDB** and **against reference** compare our median with theirs: `4.0× as fast` means that we
+  need a quarter of their time, and `takes 4.0× as long` means that we need four times as much. A load also
+  builds what later rounds keep up to date, so it takes longer than one query from scratch.
+- **goal** is a target for the service, not a measurement: the least rows a second, or the longest median.
+- **W1 at a tenth of the size** shows whether the cost of a small round grows with the size of the state.
+- **W6 and W7** intern: distinct rows or texts get ids (`interning.py` in the engine). SQL has no word for
+  that, so DuckDB numbers the rows instead. The line with 1 replaced shows what is held: for W6 the rows by
+  hash (32 bytes) and the view (32 bytes). In W7 each of six texts of a row becomes an id: either by a chain
+  of six joins of whole rows, or by row ids and one join for each attribute, with three of the attributes
+  put together again. Texts are 64-bit words in the engine already, so interning makes nothing narrower, and
+  row ids cost more than they save.
+- **TPC-H** has its 22 queries as views at scale 1, registered before the first row. A round replaces
+  orders: it places that many with their lines, and the next round cancels as many. DuckDB runs the 22 one
+  after another.
+- **Answers are compared.** At the end of every workload all rows of its views are compared with DuckDB's.
+  (For W6 and W7 their number is compared, and the columns that are no ids.) The service's histogram is
+  compared with what was sent. A difference ends the run with an error, so every table on this page has
+  passed.
+- **HTTP** is a service with its default settings, on the same machine as its clients, with its log on the
+  disk named above. A POST is answered when its change is durable and visible. The views are those of W1
+  over {nodes:,} nodes. The three lines run one after another on the same table.
 
-## Other systems, figures as reported
+## Other systems
+
+Their authors report these figures for the same work; we did not measure them.
 
 {others}
 """
@@ -82,13 +90,12 @@ def facts(others: float) -> str:
     )
 
 
-def document(about: str, rows: list[Row], repetitions: int, reference: str, nodes: int) -> str:
+def document(about: str, rows: list[Row], repetitions: int, nodes: int) -> str:
     """The page; `about` is what `facts` gave, `nodes` how many the HTTP part's graph has."""
     return TEXT.format(
         facts=about,
         table=markdown(rows),
         repetitions=repetitions,
-        reference=reference,
         nodes=nodes,
         others=_others(),
     )

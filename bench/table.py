@@ -15,9 +15,10 @@ HEADER = (
     "rows/s",
     "peak memory",
     "DuckDB",
-    "faster",
+    "against DuckDB",
     "reference",
-    "of it",
+    "against reference",
+    "goal",
 )
 NOTHING = "–"
 Row = tuple[str, ...]
@@ -36,9 +37,10 @@ def engine_row(result: Result, full: bool) -> Row:
         f"{result.changes / timing.total:,.0f}",
         f"{result.peak / 1e6:,.0f} MB, {result.peak / result.rows:,.0f} B/row",
         duration(result.duckdb),
-        f"{result.duckdb / timing.median:,.1f}×",
+        against(timing.median, result.duckdb),
         NOTHING if reported is None else duration(reported),
-        NOTHING if reported is None else f"{timing.median / reported:.1f}×",
+        NOTHING if reported is None else against(timing.median, reported),
+        NOTHING,
     )
 
 
@@ -54,9 +56,20 @@ def http_row(answered: Answered) -> Row:
         f"{answered.peak / 1e6:,.0f} MB",
         NOTHING,
         NOTHING,
-        answered.goal,
         NOTHING,
+        NOTHING,
+        answered.goal,
     )
+
+
+def against(ours: float, theirs: float) -> str:
+    """Our time beside another's, in words that name the slower: `3.2× as fast`, `takes 5.0× as long`."""
+    slower = ours > theirs
+    ratio = ours / theirs if slower else theirs / ours
+    shown = f"{ratio:.1f}" if ratio < 9.95 else f"{ratio:,.0f}"
+    if shown == "1.0":
+        return "equally fast"
+    return f"takes {shown}× as long" if slower else f"{shown}× as fast"
 
 
 def duration(seconds: float) -> str:

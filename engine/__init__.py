@@ -14,7 +14,8 @@
 """
 
 from engine.api.collection import Arranged, Collection
-from engine.api.dataflow import Dataflow, Probe
+from engine.api.dataflow import Dataflow
+from engine.api.flow import Probe
 from engine.api.group_functions import avg, count, descending, max_, min_, python, sum_
 from engine.api.inputs import Input
 from engine.api.loop_scope import LoopVariable, Scope

@@ -44,8 +44,8 @@ def measure(size: Size) -> Curve:
     return Curve(
         "The size of a change",
         f"Reduce: a histogram of degrees over {size.rows:,} edges. Join: the paths of two of {half:,} "
-        f"edges. Recursion: what ten nodes reach over {size.edges:,} edges. Where a line is level, the "
-        "advance itself is paid; where it goes up with slope 1, the rows. The differences are those of "
+        f"edges. Recursion: what ten nodes reach over {size.edges:,} edges. A level line is the price of "
+        "the advance itself; a line of slope 1 is the price of the rows. Differences held are those of "
         "all traces after the rounds of a size, with their history.",
         (
             Plot("median time of a change", x, Axis("time", "s"), seconds),

@@ -48,10 +48,10 @@ def measure(size: Size) -> Curve:
     x = Axis("changes so far", log=False)
     return Curve(
         "Compaction",
-        f"{size.keys:,} rows under a count, of which {size.batch // 2:,} get other values in every epoch. "
-        "A view keeps its epochs and those of its input until `forget`, operators only what can still be "
-        "told apart. Lines should stay level. Memory is what the process holds more than before, after it "
-        "has returned what is free.",
+        f"A count of {size.keys:,} rows, of which {size.batch // 2:,} get other values in every epoch. A "
+        "view keeps its epochs and those of its input until `forget`; operators keep only epochs that can "
+        "still be told apart. Lines should stay level. Memory is the growth of the process, after it has "
+        "returned free memory.",
         (
             Plot("differences held", x, Axis("differences", log=False), held),
             Plot("resident memory", x, Axis("memory", "B", log=False), resident),

@@ -30,9 +30,9 @@ def measure(size: Size) -> Curve:
             line.append((nodes, seconds))
     return Curve(
         "The depth of a recursion",
-        "What the first node of a path reaches takes a round for every node. An edge is taken away or put "
-        "back: in the middle that changes one node in each of n / 2 rounds, at the end one in all, which "
-        "should not depend on the path.",
+        "The query finds the nodes that the first node of a path reaches, one in each round. A change takes "
+        "an edge away or puts it back. In the middle of the path this changes one node in each of n / 2 "
+        "rounds. At the end it changes one node, and should not depend on the length of the path.",
         (Plot("time of a load and of a single change", Axis("nodes of the path"), Axis("time", "s"), lines),),
     )
 

@@ -38,8 +38,8 @@ def measure(size: Size) -> Curve:
     return Curve(
         "Epochs in a batch",
         f"The same {size.changes:,} insertions and deletions, divided among more and more epochs. In one "
-        "advance an epoch is but a number beside a row, and lines should rise little; in small advances "
-        "each of these has its price.",
+        "advance an epoch is only a number beside a row, so lines should rise little. With an advance "
+        "for each epoch, each advance has its price.",
         (
             Plot("all epochs in one advance", x, y, at_once),
             Plot(f"an advance an epoch, at most {size.advances:,}", x, y, in_small),

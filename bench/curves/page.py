@@ -12,11 +12,11 @@ from bench.table import NOTHING, Row, duration, markdown
 TEXT = """\
 # Cost curves
 
-What the engine's work costs, against what it should depend on and what it should not. `make bench`
-(`python -m bench curves`) measures this and writes this page; `python -m bench --quick curves` only shows
-that it works. Times are from `advance` until every output shows the change; making the change and handing
-it over as an Arrow table are not timed. Each curve is measured in a process of its own, after a small
-run. M = 10⁶, k = 10³, m = 10⁻³, µ = 10⁻⁶, n = 10⁻⁹.
+These curves show how the cost of the engine's work grows, with the quantities that it should depend on and
+those that it should not. `make bench` (`python -m bench curves`) measures them and writes this page;
+`python -m bench --quick curves` only shows that it works. The clock runs from `advance` until every output
+shows the change; making the change and handing it over as an Arrow table are not timed. Each curve is
+measured in a process of its own, after a small run. M = 10⁶, k = 10³, m = 10⁻³, µ = 10⁻⁶, n = 10⁻⁹.
 
 {facts}
 

@@ -33,7 +33,7 @@ def measure(size: Size) -> Curve:
             lines[name].append((rows, median([subject.replace(1) for _ in range(size.rounds)])))
     return Curve(
         "The size of the state",
-        "One row is replaced by another. A line that stays level does not pay for what is there already; "
-        "a small slope is that of longer searches and colder memory.",
+        "One row is replaced by another. A level line means that a change does not pay for the size of the "
+        "state; a small slope comes from longer searches and colder memory.",
         (Plot("median time of a single change", Axis("rows of the state"), Axis("time", "s"), lines),),
     )

@@ -46,8 +46,8 @@ def measure(size: Size) -> Curve:
     return Curve(
         "Interesting times",
         "A count of one group, at times (version, epoch). Chains: old times (0, 0) to (0, i), and new "
-        "ones (1, 0) to (1, i); grid: old (0, 0) to (0, i), new (1, 0) to (i, 0), which produce i² more "
-        "or less. A level line is work in proportion to the times that are produced.",
+        "ones (1, 0) to (1, i). Grid: old (0, 0) to (0, i), new (1, 0) to (i, 0), which produce about i² "
+        "times. A level line means that the work is in proportion to the times that are produced.",
         (
             Plot(
                 "time for each time produced",

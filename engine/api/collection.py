@@ -7,9 +7,11 @@ operator, and a collection that is arranged by a key for one reader is so for al
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from engine.api.flow import Flow, Probe
 from engine.api.group_functions import Aggregator, Descending, PythonFunction, count, max_, min_, sum_
+from engine.api.outputs import Output
 from engine.api.symbolic_rows import Row, as_type, columns, schema_of, traced
 from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef
@@ -43,9 +45,6 @@ from engine.plan.nodes import (
 from engine.plan.row_ids import DEFAULT_HASH, IdHash, intern
 from engine.schema import BIGINT, DOUBLE, Schema
 
-if TYPE_CHECKING:
-    from engine.api.dataflow import Dataflow, Output, Probe
-
 Key = str | Sequence[str]
 """Columns by name."""
 On = str | list[str] | tuple[Key, Key] | tuple[()]
@@ -56,7 +55,7 @@ RowFunction = Callable[..., Any] | PythonFunction
 class Collection:
     """A bag of rows at every time."""
 
-    def __init__(self, flow: Dataflow, node: Node) -> None:
+    def __init__(self, flow: Flow, node: Node) -> None:
         self.flow = flow
         self.node = node
 
@@ -270,11 +269,13 @@ class Collection:
 
     def output(self) -> Output:
         """Maintain the collection, and keep what it was at every time."""
-        return self.flow.output(self)
+        name = self.flow.fresh_name("output ")
+        self.flow.engine.create_view(name, self.node)
+        return Output(self.flow, name, self.schema)
 
     def probe(self) -> Probe:
         """A handle that says which times of the collection are complete."""
-        return self.flow.probe()
+        return Probe(self.flow)
 
     # Inside
 

@@ -13,10 +13,10 @@ outputs are brought to what they are at every such time, together, or on an erro
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 
 from engine.api.collection import Collection
+from engine.api.flow import Flow, Probe
 from engine.api.inputs import Input
 from engine.api.loop_scope import Scope
 from engine.api.outputs import Output
@@ -24,11 +24,11 @@ from engine.api.python_types import schema_from
 from engine.errors import EngineError, EpochError
 from engine.operators.rebuild import LoopStatistics
 from engine.plan.nodes import Constant, Source
-from engine.runtime.engine import DEFAULTS, Engine, Options
-from engine.state.packed_times import Frontier, Order, Time
+from engine.runtime.engine import DEFAULTS, Options
+from engine.state.packed_times import Frontier, Time
 
 
-class Dataflow:
+class Dataflow(Flow):
     """Inputs, outputs and what lies between them.
 
     Times are epochs 0, 1, 2 and so on; or, with the names of several coordinates, tuples in the
@@ -36,10 +36,8 @@ class Dataflow:
     """
 
     def __init__(self, *coordinates: str, options: Options = DEFAULTS) -> None:
-        self.order = Order(coordinates or ("epoch",))
-        self.engine = Engine(options, self.order, first=0)
+        super().__init__(*coordinates, options=options)
         self._inputs: dict[str, Input] = {}
-        self._names = itertools.count(1)
 
     # What it is made of
 
@@ -61,28 +59,12 @@ class Dataflow:
 
     def output(self, collection: Collection) -> Output:
         """Maintain a collection, from all that its inputs still know of their past on."""
-        name = self.fresh_name("output ")
-        self.engine.create_view(name, collection.node)
-        return Output(self, name, collection)
+        return collection.output()
 
     def probe(self) -> Probe:
         return Probe(self)
 
-    def fresh_name(self, prefix: str) -> str:
-        """A name that nothing in this dataflow has."""
-        return f"{prefix}{next(self._names)}"
-
     # Times
-
-    @property
-    def frontier(self) -> tuple[Time, ...]:
-        """The least times at which changes may still come, none of them before another."""
-        return tuple(self.order.unpack(word) for word in self.engine.frontier.words)
-
-    @property
-    def time(self) -> Time:
-        """The time of changes that name none: the first of the frontier."""
-        return self.frontier[0]
 
     def advance(self, *frontier: Time) -> None:
         """Complete all times that are not at or after one of `frontier`; of epochs, the current one.
@@ -128,19 +110,3 @@ class Dataflow:
     def statistics(self) -> list[LoopStatistics]:
         """How each loop was brought up to date so far: by changes alone, or rebuilt, and why."""
         return self.engine.statistics()
-
-
-class Probe:
-    """Says how far a dataflow is."""
-
-    def __init__(self, flow: Dataflow) -> None:
-        self._flow = flow
-
-    @property
-    def frontier(self) -> tuple[Time, ...]:
-        """The least times that are not complete."""
-        return self._flow.frontier
-
-    def done(self, time: Time) -> bool:
-        """Whether nothing can change any more at the time or before it."""
-        return self._flow.engine.frontier.is_complete(self._flow.order.pack(time))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from engine.api.collection import Collection
+from engine.api.flow import Flow
 from engine.codec.arrow import encode_arrow
 from engine.codec.python import decode_row, encode_row
 from engine.errors import EpochError
@@ -17,16 +17,13 @@ from engine.kernels.times import are_complete
 from engine.plan.nodes import Source
 from engine.state.packed_times import Frontier, Time
 
-if TYPE_CHECKING:
-    from engine.api.dataflow import Dataflow
-
 
 class Input(Collection):
     """A collection whose differences, or whose rows, are written by time."""
 
     node: Source
 
-    def __init__(self, flow: Dataflow, node: Source) -> None:
+    def __init__(self, flow: Flow, node: Source) -> None:
         super().__init__(flow, node)
         self._waiting: list[np.ndarray] = []
 

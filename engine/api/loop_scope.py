@@ -14,23 +14,21 @@ from as well. Collections from outside can be used inside as they are: they are 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.api.collection import Collection
+from engine.api.flow import Flow
 from engine.api.python_types import schema_from
 from engine.api.symbolic_rows import Row, as_type, traced
 from engine.errors import PlanError
 from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive, Variable
 from engine.schema import BIGINT
 
-if TYPE_CHECKING:
-    from engine.api.dataflow import Dataflow
-
 
 class Scope:
     """A loop; it ends at its fixed point, or after `rounds` rounds."""
 
-    def __init__(self, flow: Dataflow, rounds: int | None = None) -> None:
+    def __init__(self, flow: Flow, rounds: int | None = None) -> None:
         self._flow = flow
         self._rounds = rounds
         self._variables: list[LoopVariable] = []
@@ -74,7 +72,7 @@ class LoopVariable(Collection):
 
     node: Variable
 
-    def __init__(self, scope: Scope, flow: Dataflow, node: Variable, initial: Collection | None) -> None:
+    def __init__(self, scope: Scope, flow: Flow, node: Variable, initial: Collection | None) -> None:
         super().__init__(flow, node)
         self._scope = scope
         self._initial = initial

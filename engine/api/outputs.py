@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from engine.api.collection import Collection
+from engine.api.flow import Flow
 from engine.codec.python import decode_row
 from engine.errors import EpochError
+from engine.schema import Schema
 from engine.state.packed_times import Time
-
-if TYPE_CHECKING:
-    from engine.api.dataflow import Dataflow
 
 Rows = dict[tuple, int]
 """Rows with their frequencies, or with what they change by."""
@@ -19,10 +15,10 @@ Rows = dict[tuple, int]
 class Output:
     """A maintained collection, with its past."""
 
-    def __init__(self, flow: Dataflow, name: str, collection: Collection) -> None:
+    def __init__(self, flow: Flow, name: str, schema: Schema) -> None:
         self.flow = flow
         self.name = name
-        self.collection = collection
+        self.schema = schema
 
     def rows(self) -> Rows:
         """The rows at the last complete epoch; EpochError where there is none, or times are tuples."""
@@ -67,5 +63,5 @@ class Output:
         return word
 
     def _decoded(self, rows: list, counts: list[int]) -> Rows:
-        schema, dictionary = self.collection.schema, self.flow.engine.dictionary
+        schema, dictionary = self.schema, self.flow.engine.dictionary
         return {decode_row(words, schema, dictionary): n for words, n in zip(rows, counts, strict=True)}

@@ -1,4 +1,4 @@
-"""Sweeping accumulated reduces along a chain of a group's interesting times: see `engine.operators.interesting_times`.
+"""Accumulated reduces, swept along a chain of a group's times: see `engine.operators.interesting_times`.
 
 All rows are counted at every corner that they are below; those that are published also apart, since
 what they alone give is known already.

@@ -16,8 +16,8 @@ comparisons; and the number of its entry in the dictionary, -1 for NULL, by whic
 found at once where the first eight do not settle it. So a trace of such rows is ordered by
 whole texts, which its merges must keep to (`merge_ordered`).
 
-A number that may be too large for a word (`engine.codec.numerals`) becomes two: itself or, if it is too large, the
-least such number with its sign, coded; and the number of its entry, -1 if it is its own word.
+A number that may be too large for a word (`engine.codec.numerals`) becomes two: itself or, if it is too
+large, the least such number with its sign, coded; and the number of its entry, -1 if it is its own word.
 """
 
 from __future__ import annotations

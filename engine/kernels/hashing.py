@@ -6,8 +6,8 @@ each step is a bijection of the state for given bytes and of the bytes for a giv
 state, so that texts of one length up to eight bytes never share a hash. The hash
 resists accidents, not adversaries; the dictionary copes with collisions.
 
-A text that begins with `NUMERAL` stands for a number that is too large for a word (`engine.codec.numerals`), and
-its second byte says the sign. Its hash has that sign and a magnitude of `FIRST_NUMERAL` or more, where no
+A text that begins with `NUMERAL` stands for a number that is too large for a word (`engine.codec.numerals`),
+and its second byte says the sign. Its hash has that sign and a magnitude of `FIRST_NUMERAL` or more, where no
 number is that is a word itself.
 """
 

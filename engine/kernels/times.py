@@ -1,6 +1,7 @@
 """Times of several coordinates, packed into one word: joins, comparison, and advancing to a frontier.
 
-`masks` [k] are the coordinates' bits (see `engine.state.packed_times`), and empty where times are totally ordered.
+`masks` [k] are the coordinates' bits (see `engine.state.packed_times`), and empty where times
+are totally ordered.
 """
 
 from __future__ import annotations

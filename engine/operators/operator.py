@@ -74,15 +74,20 @@ class Operator:
 
     deferred: Deferred | None = None
     made = 0
-    """Rows of differences that it has handed on since it is there."""
+    """Differences that it has passed to its readers since it was made."""
     received = 0
-    """Rows of differences that were computed for it elsewhere."""
+    """Differences that an executor has computed for it."""
     nanoseconds = 0
-    """What its steps have taken, without those of operators inside of it: see `clock`."""
+    """The time of its steps, without that of operators inside it (`engine.operators.stopwatch`)."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
         self.out: list[np.ndarray] = []
+
+    @property
+    def kind(self) -> str:
+        """What EXPLAIN and messages call it: `Join`, `Arrangement`, `Loop` and so on."""
+        return type(self).__name__.removesuffix("Operator")
 
     def step(self, step: Step) -> None:
         """Read the inputs' deltas of this step and set `out`."""

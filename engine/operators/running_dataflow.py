@@ -36,7 +36,7 @@ class OperatorFailed(Exception):
             return self.cause
         if isinstance(self.cause, MemoryError):
             return EngineError("the view does not fit into memory")
-        return EngineError(f"the view's {type(self.operator).__name__} failed: {self.cause!r}")
+        return EngineError(f"the view's {self.operator.kind} failed: {self.cause!r}")
 
 
 class RunningDataflow:

@@ -345,7 +345,7 @@ class Engine:
         return spill.manifest
 
     def capture(self) -> Capture:
-        """What there is now, to be written by any thread, and then installed or released (`engine.runtime.spill`)."""
+        """What there is now: any thread may write it, and it is then installed or released."""
         self._check_unstaged()
         states = kept_states(self._dataflow.operators.items())
         captured = tuple(Captured.of(fingerprint, state) for fingerprint, state in states)

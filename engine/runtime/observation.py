@@ -77,9 +77,10 @@ class _Walk:
                 shared = tuple(sorted(name for name, used in self._uses.items() if operator in used))
             values = self._inside(operator, depth, shared) if isinstance(operator, Loop) else ()
             self._places[operator] = len(self.found)
-            kind = type(operator).__name__
             self.found.append(
-                Observed(self._keys.get(operator), kind, inputs, values, depth, figures(operator), shared)
+                Observed(
+                    self._keys.get(operator), operator.kind, inputs, values, depth, figures(operator), shared
+                )
             )
         return self._places[operator]
 

@@ -14,11 +14,11 @@ import pyarrow.ipc
 import pyspark.worker
 from pyspark.daemon import manager
 
-import engine.runtime
-import engine.spark.tasks
+import engine.runtime.engine
+import engine.spark.spark_tasks
 from engine.kernels.build import found
 
-LOADED = (engine.runtime, engine.spark.tasks, pyarrow.compute, pyarrow.ipc, pyspark.worker)
+LOADED = (engine.runtime.engine, engine.spark.spark_tasks, pyarrow.compute, pyarrow.ipc, pyspark.worker)
 """What every worker needs."""
 
 if __name__ == "__main__":

@@ -11,20 +11,19 @@ from __future__ import annotations
 import tarfile
 from pathlib import Path
 
-import engine
 from engine.kernels.compiled import SHIPPED, cache_directory
 
 NAME = "engine.tar.gz"
+PACKAGE = Path(__file__).parents[1]
 
 
 def pack(directory: Path) -> str:
     """Writes the archive; its path, and after a `#` the folder that Spark is to unpack it to."""
-    package = Path(engine.__file__).parent
     path = directory / NAME
     with tarfile.open(path, "w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as archive:
-        for source in sorted(package.rglob("*.py")):
-            archive.add(source, source.relative_to(package))
+        for source in sorted(PACKAGE.rglob("*.py")):
+            archive.add(source, source.relative_to(PACKAGE))
         for directory in (SHIPPED, cache_directory()):
             for compiled in sorted(directory.glob("*.code")):
                 archive.add(compiled, Path("kernels", SHIPPED.name, compiled.name))
-    return f"{path}#{package.name}"
+    return f"{path}#{PACKAGE.name}"

@@ -102,7 +102,7 @@ class SuperstepExecutor:
         rendered = RenderedTask(spec, Dictionary())
         unfit = next((op for op in rendered.operators if isinstance(op, _IN_PROCESS)), None)
         if unfit is not None:
-            raise Declined(f"a {type(unfit).__name__} runs in the process")
+            raise Declined(f"a {unfit.kind} runs in the process")
         (scratch / SPEC).write_bytes(pickle.dumps(spec))
         program = rendered.program()
         reports = self._transport.run(

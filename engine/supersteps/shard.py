@@ -204,7 +204,7 @@ class Shard:
         elif isinstance(error, MemoryError):
             self.error = (name, "the view does not fit into memory", "")
         else:
-            self.error = (name, f"the view's {type(operator).__name__} failed: {error!r}", "")
+            self.error = (name, f"the view's {operator.kind} failed: {error!r}", "")
 
     # Loops
 

@@ -25,8 +25,8 @@ class SuperstepLimits:
 class Spec:
     """What changes, what follows it, and where the state is.
 
-    As `engine.runtime.execution.Job`, but that all changes which do not come from a scan are in files. `scanned` has
-    the tables that are scanned, and whether bad rows are left out; their keys must be new.
+    As `engine.runtime.execution.Job`, but that all changes which do not come from a scan are in files.
+    `scanned` has the tables that are scanned, and whether bad rows are left out; their keys must be new.
     """
 
     tables: tuple[JobTable, ...]

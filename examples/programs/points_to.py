@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine import Collection, Dataflow
+from engine import Collection, Dataflow, Scope
 from examples.programs.story import tell
 
 
@@ -21,7 +21,7 @@ def points_to(alloc: Collection, move: Collection, load: Collection, store: Coll
     What objects hold in their fields and what variables hold follow from each other, so both are
     variables of one scope: Andersen's analysis, each field of each object apart.
     """
-    loop = alloc.flow.scope()
+    loop = Scope(alloc.flow)
     points = loop.variable(alloc.distinct())
     heap = loop.variable(holder=str, field=str, object=str)
 

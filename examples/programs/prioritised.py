@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from engine import Collection, Dataflow, Value, sql
+from engine import Collection, Dataflow, Scope, Value, sql
 from examples.programs.connected_components import connected_components, heard, labelled
 from examples.programs.graphs import both_ways, nodes
 from examples.programs.shortest_paths import relaxed, shortest_paths, started
@@ -34,7 +34,7 @@ def bits(number: Value) -> Value:
 
 def components_by_priority(edges: Collection) -> Collection:
     """What `connected_components` gives; labels of few digits are told first."""
-    loop = edges.flow.scope()
+    loop = Scope(edges.flow)
     own = loop.enter_at(labelled(nodes(edges)), lambda it: SPACING * (bits(it.label) - 1))
     labels = loop.variable(node=int, label=int)
     labels.set(heard(own, labels, both_ways(edges)))
@@ -43,7 +43,7 @@ def components_by_priority(edges: Collection) -> Collection:
 
 def paths_by_priority(edges: Collection, roots: Collection) -> Collection:
     """What `shortest_paths` gives; short edges come first, so that cheap ways are known before dear ones."""
-    loop = edges.flow.scope()
+    loop = Scope(edges.flow)
     entered = loop.enter_at(edges, lambda edge: SPACING * (bits(edge.length) - 1))
     distances = loop.variable(node=int, distance=int)
     distances.set(relaxed(started(roots), distances, entered))

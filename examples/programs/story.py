@@ -16,7 +16,7 @@ def tell(flow: Dataflow, output: Output, title: str) -> None:
     epoch = flow.time
     flow.advance()
     print(f"epoch {epoch}: {title}")
-    lines = list(changed(output.collection.schema.names, output.difference(epoch)))
+    lines = list(changed(output.schema.names, output.difference(epoch)))
     for line in lines[:MOST]:
         print(f"    {line}")
     if len(lines) > MOST:

@@ -1,4 +1,4 @@
-"""The catalog as it begins: definitions, the log and past commits, idempotency keys, segments."""
+"""The catalog: definitions, the log and past commits, the state's files, jobs, sources and sinks."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -12,6 +12,13 @@ number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
 
 
 def upgrade() -> None:
+    definitions()
+    epochs()
+    state()
+    pipeline()
+
+
+def definitions() -> None:
     op.create_table(
         "relations",
         sa.Column("id", number, primary_key=True, autoincrement=True),
@@ -21,8 +28,33 @@ def upgrade() -> None:
         sa.Column("sql", sa.Text, nullable=False),
         sa.Column("dialect", sa.Text, nullable=False),
         sa.Column("created", number, nullable=False),
+        sa.Column("details", sa.Text),
+        sa.Column("layout", number),
         sqlite_autoincrement=True,
     )
+    op.create_table(
+        "layouts",
+        sa.Column("id", number, primary_key=True, autoincrement=False),
+        sa.Column("relation", number, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("columns", sa.Text, nullable=False),
+        sa.Column("primary_key", sa.Text),
+        sa.Column("change", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "types",
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("labels", sa.Text, nullable=False),
+    )
+    op.create_table(
+        "counters",
+        sa.Column("relation", number, primary_key=True, autoincrement=False),
+        sa.Column("number", sa.Integer, primary_key=True, autoincrement=False),
+        sa.Column("next", number, nullable=False),
+    )
+
+
+def epochs() -> None:
     op.create_table(
         "commits",
         sa.Column("last", number, primary_key=True, autoincrement=False),
@@ -47,10 +79,80 @@ def upgrade() -> None:
         sa.Column("used_at", sa.BigInteger, nullable=False),
     )
     op.create_index("ix_idempotency_keys_used_at", "idempotency_keys", ["used_at"])
+
+
+def state() -> None:
     op.create_table(
-        "segments",
-        sa.Column("last", number, primary_key=True, autoincrement=False),
-        sa.Column("first", number, nullable=False),
-        sa.Column("file", sa.Text, nullable=False),
-        sa.Column("size", sa.BigInteger, nullable=False),
+        "manifest",
+        sa.Column("upper", number, primary_key=True, autoincrement=False),
+        sa.Column("newest_relation", number, nullable=False),
+    )
+    op.create_table(
+        "arrangements",
+        sa.Column("fingerprint", sa.Text, primary_key=True),
+        sa.Column("since", number, nullable=False),
+    )
+    op.create_table(
+        "batch_files",
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("fingerprint", sa.Text, nullable=False),
+        sa.Column("rows", number, nullable=False),
+        sa.Column("columns", number, nullable=False),
+        sa.Column("key", number, nullable=False),
+        sa.Column("size", number, nullable=False),
+        sa.Column("checksum", number, nullable=False),
+        sa.Column("shard", number, nullable=False),
+        sa.Column("shards", number, nullable=False),
+    )
+    op.create_table(
+        "text_files",
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("place", number, nullable=False),
+        sa.Column("entries", number, nullable=False),
+        sa.Column("size", number, nullable=False),
+        sa.Column("checksum", number, nullable=False),
+    )
+
+
+def pipeline() -> None:
+    op.create_table(
+        "jobs",
+        sa.Column("number", number, primary_key=True, autoincrement=True),
+        sa.Column("id", sa.Text, nullable=False, unique=True),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("request", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("rows", number),
+        sa.Column("skipped", number),
+        sa.Column("epoch", number),
+        sa.Column("error", sa.Text),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("started_at", sa.BigInteger),
+        sa.Column("ended_at", sa.BigInteger),
+        sqlite_autoincrement=True,
+    )
+    op.create_table(
+        "sources",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("name", sa.Text, nullable=False, unique=True),
+        sa.Column("relation", number, nullable=False),
+        sa.Column("definition", sa.Text, nullable=False),
+        sa.Column("last_batch", number, nullable=False),
+        sa.Column("files", sa.Text, nullable=False),
+        sa.Column("epoch", number, nullable=False),
+        sa.Column("rows", number, nullable=False),
+        sa.Column("skipped", number, nullable=False),
+        sa.Column("failure", sa.Text),
+    )
+    op.create_table(
+        "sinks",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("name", sa.Text, nullable=False, unique=True),
+        sa.Column("relation", number, nullable=False),
+        sa.Column("definition", sa.Text, nullable=False),
+        sa.Column("done", number),
+        sa.Column("writing", number),
+        sa.Column("files", number, nullable=False),
+        sa.Column("rows", number, nullable=False),
+        sa.Column("failure", sa.Text),
     )

@@ -93,8 +93,7 @@ class _Walk:
         if isinstance(key, Source):
             return f"read {key.name}, {self._name(operator)}"
         name = self._name(operator)
-        kind = type(operator).__name__
-        return f"{kind.lower()} {name}" if name else ""
+        return f"{operator.kind.lower()} {name}" if name else ""
 
     def _sent(self, arrangement: Arrangement) -> str:
         words = self._words[arrangement]

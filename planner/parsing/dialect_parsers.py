@@ -5,7 +5,8 @@ more weakly; and CROSS APPLY and OUTER APPLY look like commas too. Here a comma 
 mark, a JOIN without a condition is a CROSS JOIN where its dialect has that, and an APPLY is the join with a
 LATERAL that it means. Joins that stand behind a LATERAL, an UNNEST or VALUES in parentheses, or before a
 second ON, which sqlglot refuses or does not write back, are those of a Table around it. Calls with formats
-and date functions are kept as they are written (`planner.formats.format_calls`, `planner.dialects.as_written`).
+and date functions are kept as they are written (`planner.formats.format_calls` and
+`planner.dialects.as_written`).
 """
 
 from __future__ import annotations

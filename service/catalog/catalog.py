@@ -258,24 +258,12 @@ def migrate(connection: sa.Connection) -> None:
     config.set_main_option("script_location", place.replace("%", "%%"))
     config.attributes["connection"] = connection
     with connection.begin():
-        _refuse_segments(connection)
         try:
             command.upgrade(config, "head")
         except CommandError as error:
             raise ServiceError(
                 f"the database was made by a newer release: {error}", "start that release"
             ) from None
-
-
-def _refuse_segments(connection: sa.Connection) -> None:
-    """ServiceError where an earlier release has left checkpoints of another kind."""
-    if not sa.inspect(connection).has_table("segments"):
-        return
-    if connection.execute(sa.text("SELECT count(*) FROM segments")).scalar():
-        raise ServiceError(
-            "the database has checkpoints of an earlier release, which this one does not read",
-            "read the tables with that release, and insert their rows into a new data directory",
-        )
 
 
 def _prepare_sqlite(connection: object, record: object) -> None:

@@ -1,36 +1,60 @@
-"""The command line: `freshet` takes no arguments but for help; its settings are environment variables."""
+"""The command line: `freshet serve` and `freshet demo`. Settings are environment variables."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 import textwrap
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
 from typing import NoReturn
 
-from service.http.routes.operation_routes import VERSION
+from service.demo import story
+from service.demo.background import Background
 from service.settings.settings import SETTINGS, Setting
 
-_ABOUT = "Serves SQL views, recursive ones too, and keeps them up to date, until SIGTERM or SIGINT."
+_ABOUT = "Freshet keeps SQL views up to date, recursive ones too. Without a command it serves."
 _WIDTH = 100
+_DEMO = Path("build", "demo")
 
 
 class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """One sentence, and exit code 2."""
-        self.exit(2, f"{self.prog}: {message}; it takes none but --help and --version\n")
+        self.exit(2, f"{self.prog}: {message}; --help shows what there is\n")
 
 
-def read_arguments(arguments: list[str] | None = None) -> None:
-    """Returns where there is something to be served; else says what was asked for, or what is wrong, and
-    exits."""
+def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
+    """The command, `serve` or `demo`, and the demo's options. Help, the version and mistakes exit."""
+    settings = "\n".join(["settings, which are read from the environment:", *map(_described, SETTINGS)])
     parser = _Parser(
         "freshet",
         description=_ABOUT,
-        epilog="\n".join(["settings, which are read from the environment:", *map(_described, SETTINGS)]),
+        epilog=settings,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--version", action="version", version=f"freshet {VERSION}")
-    parser.parse_args(arguments)
+    parser.add_argument("--version", action="version", version=f"freshet {version('freshet')}")
+    parser.set_defaults(command="serve")
+    commands = parser.add_subparsers(metavar="command", dest="command", required=False)
+    commands.add_parser("serve", help="serve until SIGTERM or SIGINT", allow_abbrev=False)
+    demo = commands.add_parser(
+        "demo", help="start a service in the background, and show it at work on Debian's packages"
+    )
+    demo.add_argument("--directory", type=Path, default=_DEMO, help=f"where its data and log go ({_DEMO})")
+    demo.add_argument("--stop", action="store_true", help="end the service that the demo left running")
+    return parser.parse_args(arguments)
+
+
+def main() -> None:
+    """`freshet`: runs the command, and exits."""
+    arguments = read_arguments()
+    if arguments.command == "demo":
+        background = Background(arguments.directory.absolute())
+        sys.exit(story.stop(background) if arguments.stop else story.show(background))
+    # A server's modules take seconds to load: nothing else waits for them.
+    import_module("service.process.serving").serve()
 
 
 def _described(setting: Setting) -> str:

@@ -1,7 +1,8 @@
 """Checkpoints while the service runs: when one is due, who writes it, and what it replaces.
 
 The writer's thread captures the engine's state; a thread of its own writes to files what is in
-memory alone (`engine.runtime.spill`), while the writer goes on; then the writer's thread publishes the manifest,
+memory alone (`engine.runtime.spill`), while the writer goes on; then the writer's thread publishes the
+manifest,
 which takes the place of the log up to the moment of the capture, and lets the files stand for
 what is in memory. One checkpoint is written at a time. One that fails leaves the log as it
 is: nothing is lost by it, and the next one is tried when as much has been written again.

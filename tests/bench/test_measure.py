@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import time
+
 import numpy as np
 import pytest
 
@@ -56,3 +59,14 @@ def test_clock_runs_the_action() -> None:
     done: list[int] = []
     assert measure.clock(lambda: done.append(1)) >= 0
     assert done == [1]
+
+
+def test_processor_time_is_that_of_the_process() -> None:
+    before = measure.busy(os.getpid())
+    while time.process_time() < before + 0.2:
+        sum(range(1000))
+    assert measure.busy(os.getpid()) == pytest.approx(time.process_time(), abs=0.1)
+
+
+def test_anonymous_memory_is_a_part_of_what_is_resident() -> None:
+    assert 0 < measure.anonymous() < measure.resident()

@@ -28,7 +28,7 @@ def blocks(document: str) -> list[Block]:
 
 
 def commands(script: str) -> Iterator[str]:
-    """The commands of a shell block, each with the lines that its quotes and backslashes span."""
+    """The commands of a shell block, each with the lines that its quotes, backslashes and pipes span."""
     pending = ""
     for line in script.splitlines():
         pending += line + "\n"
@@ -46,7 +46,7 @@ def _is_whole(text: str) -> bool:
         shlex.split(text, comments=True)
     except ValueError:
         return False
-    return not text.endswith("\\\n")
+    return not text.endswith(("\\\n", "|\n"))
 
 
 def first_cells(document: str) -> list[str]:

@@ -1,53 +1,88 @@
-"""docs/architecture.md has every module of the three packages, and says of it what it says of itself.
-
-FRESHET_MAP=write writes the tables anew.
-"""
+"""docs/architecture.md has a map of all packages, and every module says on its first line what it is."""
 
 import ast
-import os
 import re
 from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import ROOT
+from tests.docs.markdown import ROOT, blocks
 
-DOCUMENT = ROOT / "docs/architecture.md"
-
-
-def first_sentence(path: Path) -> str:
-    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
-    return re.split(r"(?<=\.)\s|\n\n", docstring.strip())[0].replace("\n", " ").replace("|", "\\|")
-
-
-def section(folder: Path) -> str:
-    """A folder: its heading, what its `__init__` says, and a row for every other module; then its folders."""
-    name = str(folder.relative_to(ROOT))
-    parts = [f"{'##' if '/' not in name else '###'} {name}"]
-    if says := first_sentence(folder / "__init__.py"):
-        parts.append(says)
-    modules = [path for path in sorted(folder.glob("*.py")) if path.name != "__init__.py"]
-    rows = [f"| `{path.relative_to(ROOT)}` | {first_sentence(path)} |" for path in modules]
-    if rows:
-        parts.append("\n".join(["| module | |", "|---|---|", *rows]))
-    below = [path.parent for path in sorted(folder.glob("*/__init__.py"))]
-    return "\n\n".join([*parts, *(section(inner) for inner in below)])
+DOCUMENT = "docs/architecture.md"
+LINE = re.compile(r"^( *)(\w+)/ +(\S.*)$")
+PACKAGES = ("engine", "planner", "service")
+MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+SCREEN = 60
 
 
-@pytest.mark.parametrize("package", ["engine", "planner", "service"])
-def test_the_map_is_complete_and_true(package: str) -> None:
-    text = DOCUMENT.read_text()
-    shown = re.search(rf"^## {package}\n.*?(?=\n\n## )", text, re.DOTALL | re.MULTILINE)
-    expected = section(ROOT / package)
-    assert shown, f"there is no section of {package}"
-    if os.environ.get("FRESHET_MAP") == "write":
-        DOCUMENT.write_text(text.replace(shown[0], expected))
-        return
-    assert shown[0].splitlines() == expected.splitlines(), "FRESHET_MAP=write writes the map anew"
+def the_map() -> str:
+    return next(block.text for block in blocks(DOCUMENT) if not block.language)
 
 
-def test_every_path_that_is_named_exists() -> None:
-    for path in re.findall(
-        r"`((?:engine|planner|service|bench|migrations|examples)/[\w/.]*)`", DOCUMENT.read_text()
+def on_the_map() -> list[str]:
+    """The paths of the packages in the order of the map; a package is indented below the one that has it."""
+    paths: list[str] = []
+    for line in filter(None, the_map().splitlines()):
+        match = LINE.match(line)
+        assert match, f"not a line of the map: {line}"
+        depth = len(match[1]) // 2
+        above = paths[-1].split("/")[:depth] if paths else []
+        assert len(above) == depth, f"nothing has what is indented here: {line}"
+        paths.append("/".join([*above, match[2]]))
+    return paths
+
+
+def in_the_code() -> set[str]:
+    """Every folder of the three packages with an `__init__.py`."""
+    found = (path.parent for path in MODULES if path.name == "__init__.py")
+    return {str(folder.relative_to(ROOT)) for folder in found}
+
+
+def test_the_map_shows_every_package_and_no_other() -> None:
+    shown = on_the_map()
+    assert sorted(shown) == sorted(set(shown)), "a package is on the map twice"
+    assert set(shown) == in_the_code()
+
+
+def test_the_map_fits_a_screen() -> None:
+    lines = the_map().splitlines()
+    assert len(lines) <= SCREEN
+    assert max(map(len, lines)) <= 110
+
+
+def test_packages_that_the_text_names_are_on_the_map() -> None:
+    text = (ROOT / DOCUMENT).read_text()
+    named = re.findall(r"`((?:engine|planner|service|bench|migrations|examples)/[\w/.]*)`", text)
+    assert named
+    shown = on_the_map()
+    assert [path for path in named if path not in shown and not (ROOT / path).exists()] == []
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_module_says_on_its_first_line_what_it_is(package: str) -> None:
+    silent = [
+        str(path.relative_to(ROOT))
+        for path in MODULES
+        if path.is_relative_to(ROOT / package) and not says_what_it_is(path)
+    ]
+    assert silent == []
+
+
+def says_what_it_is(path: Path) -> bool:
+    """Whether the docstring's first line is more than the module's name over again."""
+    first, *_ = (ast.get_docstring(ast.parse(path.read_text())) or "").splitlines() or [""]
+    words = {word.lower() for word in re.findall(r"\w+", first)}
+    return len(words - {path.stem, path.parent.name}) >= 2
+
+
+def test_a_module_without_a_docstring_is_found(tmp_path: Path) -> None:
+    for text, says in (
+        ("", False),
+        ("x = 1\n", False),
+        ('"""Times."""\n', False),
+        ('"""\n\nTimes of collections, packed."""\n', True),
+        ('"""Times: tuples of coordinates."""\n', True),
     ):
-        assert (ROOT / path).exists(), path
+        module = tmp_path / "times.py"
+        module.write_text(text)
+        assert says_what_it_is(module) == says, text

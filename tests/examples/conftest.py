@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.ipc
 import pytest
 
-from examples.debian.demo import statements
+from service.demo.story import statements
 from service.settings.settings import Settings
 from tests.service.client import Client
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from examples.debian.client import Answer, Call, quoted
+from service.demo.client import CurlAnswer, CurlCall, quoted
 from tests.curl import Request, parse
 
 SQL = "SELECT count(*) FROM t WHERE name = 'it''s' AND price > 5 -- \\ \"quoted\" $HOME `x`"
@@ -55,16 +55,16 @@ def recorder() -> Iterator[Recorder]:
         thread.join()
 
 
-def calls(base: str, file: Path) -> list[Call]:
+def calls(base: str, file: Path) -> list[CurlCall]:
     return [
-        Call("GET", f"{base}/v1/views"),
-        Call("GET", f"{base}/v1/views/v/rows", query={"where": "name = 'a b'", "limit": "5"}),
-        Call("GET", f"{base}/v1/views/v/rows", query={"where": "name = 'a' -- \"$x\""}),
-        Call("POST", f"{base}/v1/sql", {"sql": SQL}),
-        Call("POST", f"{base}/v1/sql", {"sql": SQL * 4}),
-        Call("POST", f"{base}/v1/tables/t/deltas", [{"insert": {"id": 1}}], {"Idempotency-Key": "k 1"}),
-        Call("POST", f"{base}/v1/tables/t/deltas", file, {"Content-Type": "application/octet-stream"}),
-        Call("DELETE", f"{base}/v1/views/v"),
+        CurlCall("GET", f"{base}/v1/views"),
+        CurlCall("GET", f"{base}/v1/views/v/rows", query={"where": "name = 'a b'", "limit": "5"}),
+        CurlCall("GET", f"{base}/v1/views/v/rows", query={"where": "name = 'a' -- \"$x\""}),
+        CurlCall("POST", f"{base}/v1/sql", {"sql": SQL}),
+        CurlCall("POST", f"{base}/v1/sql", {"sql": SQL * 4}),
+        CurlCall("POST", f"{base}/v1/tables/t/deltas", [{"insert": {"id": 1}}], {"Idempotency-Key": "k 1"}),
+        CurlCall("POST", f"{base}/v1/tables/t/deltas", file, {"Content-Type": "application/octet-stream"}),
+        CurlCall("DELETE", f"{base}/v1/views/v"),
     ]
 
 
@@ -80,7 +80,7 @@ def test_a_command_reads_as_the_request_that_is_sent(recorder: Recorder, tmp_pat
     file = tmp_path / "it's rows.bin"
     file.write_bytes(bytes(range(256)))
     for call in calls(recorder.url, file):
-        assert call.send() == Answer(200, "{}\n")
+        assert call.send() == CurlAnswer(200, "{}\n")
         read = parse(call.command, Path("/"))
         assert meaning(recorder.requests[-1], read) == meaning(read, read)
 
@@ -96,8 +96,8 @@ def test_curl_sends_what_the_command_reads_as(recorder: Recorder, tmp_path: Path
 
 
 def test_a_short_command_is_one_line() -> None:
-    assert Call("GET", "http://h/v1/views").command == "curl -s http://h/v1/views"
-    assert "\n" not in Call("POST", "http://h/v1/sql", {"sql": "SELECT 1"}).command
+    assert CurlCall("GET", "http://h/v1/views").command == "curl -s http://h/v1/views"
+    assert "\n" not in CurlCall("POST", "http://h/v1/sql", {"sql": "SELECT 1"}).command
 
 
 def test_single_quotes_are_put_into_double_ones() -> None:
@@ -106,16 +106,16 @@ def test_single_quotes_are_put_into_double_ones() -> None:
 
 
 def test_a_refusal_is_an_answer() -> None:
-    assert not Answer(404, "{}").ok
-    assert Answer(200, '{"a": 1}').json == {"a": 1}
+    assert not CurlAnswer(404, "{}").ok
+    assert CurlAnswer(200, '{"a": 1}').json == {"a": 1}
 
 
 def test_an_excerpt_shows_rows_a_line_each_and_says_what_it_leaves_out() -> None:
     rows = ", ".join(f'{{"n": {n}}}' for n in range(40))
-    lines = Answer(200, f'{{"epoch": 3, "rows": [{rows}], "next": null}}').excerpt(lines=4).splitlines()
+    lines = CurlAnswer(200, f'{{"epoch": 3, "rows": [{rows}], "next": null}}').excerpt(lines=4).splitlines()
     assert lines == ['{"epoch": 3,', ' "rows": [', '   {"n": 0},', '   {"n": 1},', "... (39 lines more)"]
 
 
 def test_an_excerpt_cuts_long_lines_and_keeps_plain_text() -> None:
-    assert Answer(200, "a" * 200).excerpt() == "a" * 110 + " ..."
-    assert Answer(200, '{"epoch": 1}\n{"epoch": 2}\n').excerpt() == '{"epoch": 1}\n{"epoch": 2}'
+    assert CurlAnswer(200, "a" * 200).excerpt() == "a" * 110 + " ..."
+    assert CurlAnswer(200, '{"epoch": 1}\n{"epoch": 2}\n').excerpt() == '{"epoch": 1}\n{"epoch": 2}'

@@ -6,11 +6,11 @@ from pathlib import Path
 import pyarrow.parquet as parquet
 import pytest
 
-from examples.debian import demo
+from service.demo import story
 from tests.examples.conftest import Example
 from tests.examples.oracle import World
 
-DATA = Path(demo.__file__).parent
+DATA = Path(story.__file__).parent
 OF_ADVISORIES = ("affected", "distance", "reinstall")
 
 

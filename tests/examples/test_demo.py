@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
-from examples.debian.background import Background, CannotStart, url
-from examples.debian.demo import Demo, StepFailed
+from service.demo.background import Background, CannotStart, url
+from service.demo.story import Demo, StepFailed
 from tests.curl import parse
 from tests.docs.markdown import commands
 from tests.ports import free_port
@@ -102,9 +102,7 @@ def assert_it_is_the_story(answers: list[str]) -> None:
 def test_a_port_in_use_is_said_so(background: Background) -> None:
     with socket.create_server((HOST, 0)) as other:
         taken = other.getsockname()[1]
-        with pytest.raises(
-            CannotStart, match=rf"port {taken} .* in use .* FRESHET_PORT={taken + 1} make demo"
-        ):
+        with pytest.raises(CannotStart, match=rf"port {taken} .* in use .* FRESHET_PORT={taken + 1}"):
             background.start(HOST, taken, os.environ)
 
 

@@ -37,8 +37,8 @@ Make = Callable[[], Engine]
 
 
 _DEPENDS = re.compile(
-    r"\b(LIMIT|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last|any_value"
-    r"|mode|arg_min|arg_max|min_by|max_by)\b",
+    r"\b(LIMIT|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
+    r"|any_value|mode|arg_min|arg_max|min_by|max_by)\b",
     re.IGNORECASE,
 )
 """What may depend on the order of rows, which a view decides for itself."""

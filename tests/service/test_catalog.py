@@ -19,7 +19,6 @@ from service.catalog.manifests import Saved
 from service.catalog.records import DefinitionRecord
 from service.changes.table_changes import Applied, Idempotency
 from service.definitions.named_types import types
-from service.errors import ServiceError
 from service.pipeline.catalog_tables import sinks, sources
 
 SCHEMA = Schema(
@@ -192,13 +191,3 @@ def test_a_manifest_that_cannot_be_published_leaves_everything(catalog: Catalog)
     assert catalog.saved() is None
     assert list(catalog.payloads()) == [b"1"]
     assert catalog.newest() == CommittedEpochs(1, 1, 100)
-
-
-def test_checkpoints_of_an_earlier_release_are_refused(url: str) -> None:
-    database = sa.create_engine(url)
-    with database.begin() as connection:
-        connection.execute(sa.text("CREATE TABLE segments (last INTEGER)"))
-        connection.execute(sa.text("INSERT INTO segments VALUES (1)"))
-    database.dispose()
-    with pytest.raises(ServiceError, match="checkpoints of an earlier release"):
-        Catalog(url)

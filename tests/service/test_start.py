@@ -41,7 +41,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"freshet {VERSION}\n"
 
 
-@pytest.mark.parametrize("arguments", [["--port", "1"], ["serve"], ["--hel"], ["-x"]])
+@pytest.mark.parametrize("arguments", [["--port", "1"], ["sreve"], ["serve", "now"], ["--hel"], ["-x"]])
 def test_unknown_arguments(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         read_arguments(arguments)

@@ -8,11 +8,11 @@ from tests.tpcds.maintained import Verdict
 
 _HEAD = """# TPC-DS
 
-The 99 queries of TPC-DS as views. `python -m tests.tpcds --write` made this page: it fetches the texts
-(they are not part of this repository), registers each before there is any row, changes small random tables
-for some epochs, and compares every view with DuckDB's answer from scratch at every epoch. Rows are the most
-that a view had, changes the epochs at which they were not those of the epoch before. Where LIMIT cuts
-between equal rows, the order of the whole row decides.
+This page shows the 99 queries of TPC-DS as views. `python -m tests.tpcds --write` makes it: it fetches the
+queries, which are not part of this repository, creates all views over empty tables, changes small random
+tables for some epochs, and compares every view with DuckDB's answer from scratch at every epoch. *Rows* is
+the largest number of rows that a view had, and *changes* the number of epochs that changed it. If LIMIT cuts
+between rows that are equal in the order, the order of the whole row decides.
 """
 
 

@@ -19,7 +19,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 COMMAND = "-m service"
 READY_SECONDS = 600.0
 STOP_SECONDS = 60.0
@@ -55,7 +54,7 @@ class Background:
     def start(self, host: str, port: int, environment: Mapping[str, str]) -> int:
         """Starts the service and returns its pid when it is ready; CannotStart if it never is."""
         if _is_taken(host, port):
-            hint = f"choose another: FRESHET_PORT={port + 1} make demo"
+            hint = f"choose another: FRESHET_PORT={port + 1}"
             raise CannotStart(f"port {port} on {host} is in use by another program; {hint}")
         self.directory.mkdir(parents=True, exist_ok=True)
         pid = os.posix_spawn(
@@ -106,9 +105,6 @@ class Background:
         return "\n".join(self.log_file.read_text(errors="replace").splitlines()[-15:])
 
 
-DEMO = Background(ROOT / "build" / "demo")
-
-
 def url(host: str, port: int) -> str:
     """Where a client on this machine reaches a service that listens on `host`:`port`."""
     return f"http://{'127.0.0.1' if host == '0.0.0.0' else host}:{port}"
@@ -143,12 +139,3 @@ def _is_ready(ready: str) -> bool:
             return answer.status == 200
     except OSError:
         return False
-
-
-def main() -> None:
-    pid = DEMO.stop()
-    print("nothing to stop" if pid is None else f"stopped the service, pid {pid}")
-
-
-if __name__ == "__main__":
-    main()

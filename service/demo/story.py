@@ -1,4 +1,4 @@
-"""`make demo`: the main job over the packages of Debian 12, step by step, with the curl commands that do it.
+"""`freshet demo`: the main job over the packages of Debian 12, step by step, with its curl commands.
 
 Every command that is printed is sent, as printed, and its answer follows, shortened.
 The service stays in the background. Running it again keeps the data directory: tables
@@ -15,8 +15,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from examples.debian.background import DEMO, CannotStart, url
-from examples.debian.client import Answer, Call
+from service.demo.background import Background, CannotStart, url
+from service.demo.client import CurlAnswer, CurlCall
 
 HERE = Path(__file__).resolve().parent
 TABLES = ("packages", "depends", "advisories")
@@ -58,7 +58,7 @@ class Demo:
                 continue
             path = Path(os.path.relpath(self.directory / f"{name}.parquet"))
             headers = {"Content-Type": "application/vnd.apache.parquet"}
-            self._show(Call("POST", f"{self.base}/v1/tables/{name}/deltas", path, headers))
+            self._show(CurlCall("POST", f"{self.base}/v1/tables/{name}/deltas", path, headers))
 
     def _register(self, name: str, title: str) -> None:
         headline(title)
@@ -114,13 +114,13 @@ class Demo:
         answer = self._ask("/v1/sql", "POST", {"sql": f"SELECT count(*) FROM {table}"})
         return answer.json["results"][0]["rows"][0][0]
 
-    def _get(self, path: str, query: Mapping[str, str]) -> Answer:
-        return self._show(Call("GET", self.base + path, query=query))
+    def _get(self, path: str, query: Mapping[str, str]) -> CurlAnswer:
+        return self._show(CurlCall("GET", self.base + path, query=query))
 
-    def _post(self, path: str, body: object) -> Answer:
-        return self._show(Call("POST", self.base + path, body))
+    def _post(self, path: str, body: object) -> CurlAnswer:
+        return self._show(CurlCall("POST", self.base + path, body))
 
-    def _show(self, call: Call) -> Answer:
+    def _show(self, call: CurlCall) -> CurlAnswer:
         print(f"\n$ {call.command}", flush=True)
         begun = time.perf_counter()
         answer = call.send()
@@ -128,13 +128,13 @@ class Demo:
         print(f"{answer.excerpt()}\n# {answer.status}, {elapsed:,.0f} ms", flush=True)
         return accepted(call, answer)
 
-    def _ask(self, path: str, method: str = "GET", body: object = None) -> Answer:
+    def _ask(self, path: str, method: str = "GET", body: object = None) -> CurlAnswer:
         """A call that is not part of the story."""
-        call = Call(method, self.base + path, body)
+        call = CurlCall(method, self.base + path, body)
         return accepted(call, call.send())
 
 
-def accepted(call: Call, answer: Answer) -> Answer:
+def accepted(call: CurlCall, answer: CurlAnswer) -> CurlAnswer:
     if not answer.ok:
         raise StepFailed(f"{call.method} {call.url} was answered {answer.status}: {answer.text}")
     return answer
@@ -155,29 +155,33 @@ def statements(file: str) -> dict[str, str]:
     return found
 
 
-def main() -> int:
+def show(background: Background) -> int:
+    """Starts the service in the background and tells the story; 0, or 1 with the reason on standard error."""
     host = os.environ.get("FRESHET_HOST", "127.0.0.1")
     port = int(os.environ.get("FRESHET_PORT", "8000"))
-    data = os.environ.get("FRESHET_DATA", str(DEMO.directory / "data"))
+    data = os.environ.get("FRESHET_DATA", str(background.directory / "data"))
     base = url(host, port)
-    if (earlier := DEMO.stop()) is not None:
+    if (earlier := background.stop()) is not None:
         print(f"Stopped the service of an earlier run, pid {earlier}.")
     print(f"Starting Freshet at {base}, data in {data} ...", flush=True)
     try:
-        pid = DEMO.start(host, port, os.environ | {"FRESHET_DATA": data})
+        pid = background.start(host, port, os.environ | {"FRESHET_DATA": data})
     except CannotStart as error:
-        print(f"make demo: {error}", file=sys.stderr)
+        print(f"freshet demo: {error}", file=sys.stderr)
         return 1
     try:
         Demo(base).tell()
     except StepFailed as error:
-        print(f"make demo: {error}", file=sys.stderr)
+        print(f"freshet demo: {error}", file=sys.stderr)
         return 1
     finally:
-        print(f"\nFreshet goes on at {base} (its API at {base}/docs), pid {pid}, log {DEMO.log_file}.")
-        print("To stop it: make stop", flush=True)
+        print(f"\nFreshet goes on at {base} (its API at {base}/docs), pid {pid}, log {background.log_file}.")
+        print("To stop it: freshet demo --stop, or make stop", flush=True)
     return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def stop(background: Background) -> int:
+    """Ends the service that `show` left running, if it runs."""
+    pid = background.stop()
+    print("nothing to stop" if pid is None else f"stopped the service, pid {pid}")
+    return 0

@@ -1,6 +1,6 @@
 """One HTTP call, as the curl command that a user would type and as the request that it makes.
 
-`Call` is the request; `Call.command` is the very same request for a shell. Only the
+`CurlCall` is the request; `CurlCall.command` is the very same request for a shell. Only the
 standard library is used, so that neither curl nor any package is needed to run it.
 """
 
@@ -27,7 +27,7 @@ def quoted(text: str) -> str:
 
 
 @dataclass(frozen=True)
-class Call:
+class CurlCall:
     """A request. `body` is a JSON value, or the path of a file to send as it is; `query` is the URL's."""
 
     method: str
@@ -54,15 +54,15 @@ class Call:
         line = " ".join(parts)
         return line if len(line) <= WIDTH else " \\\n  ".join(parts)
 
-    def send(self) -> Answer:
+    def send(self) -> CurlAnswer:
         """Makes the request. An answer of any status is an answer; OSError if there is none."""
         request = urllib.request.Request(self._target, self._data, dict(self._headers), method=self.method)
         try:
             with urllib.request.urlopen(request, timeout=TIMEOUT_SECONDS) as response:
-                return Answer(response.status, response.read().decode())
+                return CurlAnswer(response.status, response.read().decode())
         except urllib.error.HTTPError as error:
             with error:
-                return Answer(error.code, error.read().decode())
+                return CurlAnswer(error.code, error.read().decode())
 
     @property
     def _target(self) -> str:
@@ -88,7 +88,7 @@ class Call:
 
 
 @dataclass(frozen=True)
-class Answer:
+class CurlAnswer:
     status: int
     text: str
 

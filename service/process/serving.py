@@ -1,0 +1,87 @@
+"""Serving, until SIGTERM or SIGINT.
+
+One process: the state is in its memory. On a signal it takes no more requests, ends
+changefeeds, lets the others finish, finishes what the writer has, writes a checkpoint
+and closes the database.
+"""
+
+from __future__ import annotations
+
+import gc
+import logging
+import signal
+import sys
+from types import FrameType
+
+import uvicorn
+from fastapi import FastAPI
+
+from service.app import create_app, end_feeds
+from service.http.protocol import LimitedProtocol
+from service.privacy import keep_private
+from service.process.compiling import Compiling
+from service.process.listening import BACKLOG, listen
+from service.settings.settings import Settings
+
+SWITCH_INTERVAL = 0.0005
+"""Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take
+turns many times an epoch: Python's default of 5 ms would be most of an answer's time."""
+
+GC_THRESHOLD = (50_000, 20, 20)
+"""The collector of cycles runs seldom: a body of many rows makes many objects, and no cycles."""
+
+
+class _Server(uvicorn.Server):
+    """A server that tells the app of a signal before it waits for open requests, and then ends in peace."""
+
+    app: FastAPI
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        end_feeds(self.app)
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
+def serve() -> None:
+    """Reads the settings, serves, and ends the process; one sentence says why it cannot begin."""
+    keep_private()
+    try:
+        settings = Settings.from_environment()
+        listening = listen(settings.host, settings.port)
+    except ValueError as error:
+        sys.exit(f"freshet: {error}")
+    logging.basicConfig(
+        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.set_threshold(*GC_THRESHOLD)
+    gc.freeze()
+    failed: list[bool] = []
+
+    def stop() -> None:
+        failed.append(True)
+        server.should_exit = True
+
+    app = create_app(settings, on_failure=stop)
+    config = uvicorn.Config(
+        app,
+        host=settings.host,
+        port=settings.port,
+        loop="uvloop",
+        http=LimitedProtocol.with_limits(settings.connection_limits),
+        ws="none",
+        log_config=None,
+        log_level=settings.log_level,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=settings.shutdown_seconds,
+        backlog=BACKLOG,
+    )
+    server = _Server(config)
+    server.app = app
+    compiling = Compiling()
+    compiling.begin()
+    server.run([listening])
+    compiling.end()
+    sys.exit(1 if failed else 0)
