@@ -1,4 +1,4 @@
-"""What depends on the clock: rows between moments, and the date."""
+"""Nodes that depend on the clock: rows valid between two moments, and today's date."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
 class ClockNodes(Rendering):
-    """Rows are arranged by their moments, once for each kind that they have."""
+    """Rows are arranged by each of their moments, one arrangement for `since` and one for `until`."""
 
     def _temporal(self, node: Temporal, scope: RenderScope) -> Rendered:
         if not self.times.is_total:
-            raise PlanError("the clock goes by epochs, and times here have several coordinates")
+            raise PlanError("the clock needs times that are epochs; here they have several coordinates")
         clock = self.keyed_arrangement(CLOCK, (), scope)
         by_since = self._by(node, node.since, scope)
         by_until = self._by(node, node.until, scope)
@@ -28,7 +28,8 @@ class ClockNodes(Rendering):
         return plain(operator, len(node.schema))
 
     def _by(self, node: Temporal, moment: int | None, scope: RenderScope) -> tuple[Operator, Moments] | None:
-        """The rows by one of their moments."""
+        """The input arranged by one of its moments, and where its columns are; None if the node has no such
+        moment."""
         if moment is None:
             return None
         place = places(len(node.schema), (moment,))

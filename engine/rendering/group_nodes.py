@@ -1,4 +1,4 @@
-"""Groups: aggregates, thresholds, first rows, ids, and functions in Python."""
+"""Nodes over groups: aggregates, thresholds, first rows, ids, and functions in Python."""
 
 from __future__ import annotations
 
@@ -32,7 +32,8 @@ from engine.scalar.questions import Question
 
 
 class GroupNodes(TopKNodes):
-    """Compiled where times are epochs, and for what is accumulated; else swept in Python."""
+    """Compiled operators if times are epochs, and for accumulated sums; otherwise groups are swept in
+    Python."""
 
     def _threshold(self, node: Threshold, scope: RenderScope) -> Rendered:
         width = len(node.schema)
@@ -76,7 +77,7 @@ class GroupNodes(TopKNodes):
         return plain(operator, len(keys) + words)
 
     def _top_at_times(self, node: TopK, scope: RenderScope) -> Rendered:
-        """A top-k whose rows come with the key first, put into the node's order again."""
+        """A top-k in Python; its rows come with the key first, and are put into the node's column order."""
         width = len(node.schema)
         order = keyed(tuple(range(width)), node.keys)
         reducer = reducers.first(node, self.dictionary)
@@ -84,7 +85,7 @@ class GroupNodes(TopKNodes):
         return replace(found, columns=tuple(order.index(c) for c in range(width)))
 
     def _single(self, node: Reduce, aggregate: AggregateSpec, scope: RenderScope) -> Operator:
-        """A reduce of one aggregate that is not accumulated in words."""
+        """A reduce with one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
         if aggregate.other is not None:
             pairs = self._pairs(node, (argument, aggregate.other), scope)
@@ -145,5 +146,5 @@ class GroupNodes(TopKNodes):
 
 
 def _is_sums(node: Reduce) -> bool:
-    """Whether a reduce that needs no split accumulates all that it gives."""
+    """Whether a reduce that needs no split accumulates all of its results."""
     return not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS

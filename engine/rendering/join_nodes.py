@@ -13,10 +13,10 @@ from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
 class JoinNodes(Rendering):
-    """Joins, of which only the columns that somebody needs are made."""
+    """Joins produce only the columns that are needed."""
 
     def joined(self, node: Join | MultiJoin, needed: tuple[int, ...], scope: RenderScope) -> Rendered:
-        """The given columns of a join."""
+        """The columns `needed` of a join."""
         return (
             self._join(node, needed, scope)
             if isinstance(node, Join)

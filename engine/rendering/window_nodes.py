@@ -1,4 +1,4 @@
-"""Windows: compiled over traces in their order where there are no rounds, else swept in Python."""
+"""Window functions: compiled over sorted traces if times are epochs and no loop is around; else in Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.schema import Column, Schema
 
 
 class WindowNodes(GroupNodes):
-    """A window's rows come with the key first, and are put into the node's order again."""
+    """A window's rows come with the key first, and are put into the node's column order."""
 
     def _window(self, node: Window, scope: RenderScope) -> Rendered:
         if not self.times.is_total or scope.depth:
@@ -33,7 +33,7 @@ class WindowNodes(GroupNodes):
         return self._window_in_parts(node, compiled, scope)
 
     def _window_in_parts(self, node: Window, compiled: list[bool], scope: RenderScope) -> Rendered:
-        """The functions that are compiled, and over their rows the others."""
+        """The compiled functions, and over their rows the others."""
         width = len(node.input.schema)
         parts = [[i for i, is_first in enumerate(compiled) if is_first is wanted] for wanted in (True, False)]
         inner = replace(node, functions=tuple(node.functions[i] for i in parts[0]))
@@ -71,7 +71,7 @@ class WindowNodes(GroupNodes):
         return Rendered(found.operator, places, len(node.schema))
 
     def _defaults(self, node: Window) -> tuple[int, ...]:
-        """A word for each function: what stands where a group has no row."""
+        """A word for each function: its result where the frame has no row."""
         schema = Schema(tuple(Column("default", f.type) for f in node.functions))
         row = tuple(f.default if f.function is WindowFunction.VALUE else None for f in node.functions)
         return tuple(encode_rows([row], schema, self.dictionary)[:, 0].tolist())

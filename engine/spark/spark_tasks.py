@@ -1,7 +1,7 @@
-"""What Spark's tasks run: functions from record batches to record batches of messages.
+"""The functions that Spark's tasks run: from record batches to record batches of messages.
 
-They hold nothing but the path of the epoch's specification, which a worker process reads once. PySpark
-itself is not needed for any of it.
+A function holds only the path of the epoch's specification, which a worker process reads once. None of them
+needs PySpark.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Batches = Iterator[pa.RecordBatch]
 
 
 def superstep(spec: str) -> Callable[[Batches], Batches]:
-    """A shard's superstep over the messages of its partition, which is all that was sent to it."""
+    """A shard's superstep. The messages of its partition are all messages sent to the shard."""
 
     def run(batches: Batches) -> Batches:
         messages = list(chain.from_iterable(map(decode, batches)))
@@ -33,7 +33,7 @@ def superstep(spec: str) -> Callable[[Batches], Batches]:
 
 
 def scanning(spec: str, table: str) -> Callable[[Batches], Batches]:
-    """A scan of one partition's rows. Their last column is the partition's number."""
+    """A scan of one partition's rows; their last column is the partition's number."""
 
     def run(batches: Batches) -> Batches:
         first = next(batches, None)

@@ -1,6 +1,6 @@
-"""Supersteps in one process, one shard after the other: what an epoch in supersteps is, without a cluster.
+"""Supersteps in one process, one shard after the other: the reference for transports, without a cluster.
 
-Messages are encoded and decoded as they are elsewhere, and arrive in another order than they were sent.
+Messages are encoded and decoded as on a cluster, and arrive in a random order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from engine.supersteps.worker import worker_of
 
 
 def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
-    """The reports of all shards of the epoch whose specification is in a file."""
+    """The reports of all shards of the epoch whose specification is in the file `spec`."""
     worker = worker_of(spec)
     random_order = random.Random(seed)
     inboxes: list[list[Message]] = [[] for _ in range(shards)]
