@@ -1,4 +1,4 @@
-"""The first rows of each group, in a wanted order; MIN and MAX are the first of all."""
+"""The first rows of each group, in a wanted order; MIN and MAX are the very first."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
 MOST = 2**61
-"""Places beyond which no group has a row: what is above counts as this."""
+"""Larger offsets and limits count as this; no group has so many rows."""
 
 
 class TextTrace(Trace):
-    """A trace whose rows are in the order of texts, which they have as numbers of the dictionary's entries.
+    """A trace sorted by texts, which are stored as numbers of dictionary entries.
 
-    Such a number means nothing to another process: a file has words in its place.
+    Entry numbers mean nothing to another process, so files have words in their place.
     """
 
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
@@ -51,7 +51,7 @@ class TextTrace(Trace):
         return self._translated(rows, self._dictionary.places)
 
     def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """A copy of the rows in which `translate` tells the numbers of texts."""
+        """A copy of the rows with the numbers or words of texts translated."""
         translated = rows.copy()
         for column in np.flatnonzero(self._codes[:, KIND] >= ENTRY).tolist():
             translated[:, column] = translate(rows[:, column])
@@ -61,10 +61,9 @@ class TextTrace(Trace):
 class OrderedArrangement(Arrangement):
     """The input's rows by key, and then in a wanted order, as coded words (`engine.kernels.coding`).
 
-    Where rows come and go at a group's front, their differences pile up there until a merge
-    cancels them. Readers count in `passed` how many they went past; when these are as many as the
-    trace has, it is merged at once, so that a reader goes past few, and no row is merged more often
-    than others were passed.
+    If rows come and go at a group's front, their differences pile up there until a merge cancels them.
+    Readers count in `passed` the rows they skip; once these are as many as the trace has, it is merged at
+    once. So a reader skips few rows, and no row is merged more often than others were skipped.
     """
 
     def __init__(
@@ -105,7 +104,8 @@ class OrderedArrangement(Arrangement):
 
 
 class TopKOperator(GroupOperator):
-    """The rows that have the places offset < p ≤ offset + limit of their group; a copy takes one."""
+    """The rows at positions offset < p ≤ offset + limit of their group; each copy of a row takes a
+    position."""
 
     def __init__(self, source: OrderedArrangement, key: int, offset: int, limit: int) -> None:
         super().__init__(source, key)

@@ -71,7 +71,7 @@ class WindowNodes(GroupNodes):
         return Rendered(found.operator, places, len(node.schema))
 
     def _defaults(self, node: Window) -> tuple[int, ...]:
-        """A word for each function: its result where the frame has no row."""
+        """A word for each function: its result where the row that it reads is outside the group."""
         schema = Schema(tuple(Column("default", f.type) for f in node.functions))
         row = tuple(f.default if f.function is WindowFunction.VALUE else None for f in node.functions)
         return tuple(encode_rows([row], schema, self.dictionary)[:, 0].tolist())
