@@ -1,7 +1,7 @@
-"""Days and moments: words to ISO 8601 and back, infinities and years beyond 1 to 9999 included.
+"""Days and moments: words to ISO 8601 and back, infinities and years outside 1 to 9999 included.
 
-The `_word` functions take a text or Python's own value, None for NULL, and a dictionary that they do not
-use, as all encoders do; InvalidValue names the value and the type.
+The `_word` functions take a text or Python's own value, None for NULL, and a dictionary that they do not use,
+because all encoders take one; InvalidValue names the value and the type.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def timestamp_word(value: object, dictionary: Dictionary) -> int:
 
 
 def timestamptz_word(value: object, dictionary: Dictionary) -> int:
-    """A moment without an offset is UTC."""
+    """The word of a moment; a moment without an offset is in UTC."""
     if value is None:
         return NULL
     moment = _moment(value, Kind.TIMESTAMPTZ)
@@ -108,7 +108,7 @@ def _moment(value: object, kind: Kind) -> datetime | int:
 
 
 def _far_moment(value: str, kind: Kind) -> int:
-    """Infinities and years beyond 1 to 9999."""
+    """The word of an infinity, or of a moment in a year outside 1 to 9999."""
     if value in ("infinity", "-infinity"):
         return INFINITE_INSTANT if value == "infinity" else -INFINITE_INSTANT
     match = _FAR_DATE.fullmatch(value)

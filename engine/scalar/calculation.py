@@ -39,7 +39,7 @@ OPERATORS = frozenset(_FLOATS) | frozenset(_CHECKED)
 
 
 def bounds(type: Type) -> tuple[int, int]:
-    """The least and greatest number of a kind of integers or of NUMERIC that is its own word."""
+    """The least and greatest number of an integer type, or of a NUMERIC in words."""
     if type.kind is Kind.NUMERIC:
         limit = 10 ** min(type.precision or 0, WORD_DIGITS) - 1
         return -limit, limit
@@ -47,7 +47,7 @@ def bounds(type: Type) -> tuple[int, int]:
 
 
 def arithmetic(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator | None:
-    """The evaluator of an arithmetic operator; None where it does not work on the type."""
+    """The evaluator of an arithmetic operator; None if it does not work on the type."""
     if any(arg.type.kind is not type.kind for arg in args):
         return None
     if type.is_float and op in _FLOATS:
@@ -118,7 +118,7 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
         sign = "-" if op is Op.NEG else "abs "
         return f"{type} overflow: {sign}({shown(int(a), arg.type, dictionary)})"
 
-    # The least word of a decimal is the negative of the greatest.
+    # The least word of a decimal is the negative of the greatest, so signs cannot overflow.
     return Evaluator(evaluate, type, total=arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT))
 
 

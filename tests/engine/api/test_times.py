@@ -79,7 +79,7 @@ def test_probes_and_frontiers() -> None:
         flow.advance((0, 0))
     with pytest.raises(EngineError, match="coordinates"):
         flow.advance()
-    with pytest.raises(EngineError, match="has not the coordinates"):
+    with pytest.raises(EngineError, match="needs the coordinates"):
         rows.insert((1,), 3)
     with pytest.raises(EngineError, match="version -1"):
         rows.insert((1,), (-1, 0))
