@@ -21,7 +21,7 @@ HTTP = "http"
 COST_CURVES = "curves"
 EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
-"""TPC-H in bulk: a quarter of an hour, and only if it is named."""
+"""TPC-H in bulk. It takes a quarter of an hour, and runs only if it is named."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -92,25 +92,27 @@ def _parser() -> argparse.ArgumentParser:
         "workloads",
         nargs="*",
         type=_workload,
-        help=f"of {', '.join((*EVERYTHING, BULK))}; all but {BULK} if none",
+        help=f"any of {', '.join((*EVERYTHING, BULK))}; without names, all but {BULK}",
     )
-    parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
+    parser.add_argument(
+        "--quick", action="store_true", help="use tiny sizes, which show that it works but not how fast it is"
+    )
     parser.add_argument(
         "--output",
         type=Path,
-        help="also write the page here, and curves.md beside it (default: under docs, for a full run)",
+        help="write the page to this file, and curves.md beside it (default: in docs, for a full run)",
     )
     parser.add_argument(
         "--profile",
         metavar="WORKLOAD:BATCH",
         type=_phase,
-        help="only profile rounds of one workload, e.g. W1:1 (W1:0: its load)",
+        help="only profile rounds of one workload, such as W1:1 (W1:0 is its load)",
     )
     parser.add_argument(
         "--curve",
         metavar="WORKLOAD",
         choices=tuple(FULL),
-        help="only measure rounds of one workload against the size of the change, as CSV",
+        help="only measure rounds of one workload by the size of the change, as CSV",
     )
     return parser
 

@@ -1,4 +1,4 @@
-"""docs/benchmarks.md: the table with what it was measured on, how to repeat it and how to read it."""
+"""docs/benchmarks.md: the table, what it was measured on, how to repeat it and how to read it."""
 
 from __future__ import annotations
 
@@ -69,7 +69,8 @@ the same in miniature and `python -m bench W1 W3` only what it names; neither wr
 
 
 def facts(others: float) -> str:
-    """The machine, the versions and the date, as a Markdown list; `others`: cores that others kept busy."""
+    """The machine, the versions and the date, as a Markdown list; `others`: cores that other work kept
+    busy."""
     fastest, median = _sync()
     packages = ", ".join(f"{name} {version(name)}" for name in PACKAGES)
     return "\n".join(
@@ -83,7 +84,7 @@ def facts(others: float) -> str:
 
 
 def document(about: str, rows: list[Row], repetitions: int, reference: str, nodes: int) -> str:
-    """The page; `about` is what `facts` gave, `nodes` how many the HTTP part's graph has."""
+    """The page; `about` comes from `facts`, `nodes` is the size of the HTTP part's graph."""
     return TEXT.format(
         facts=about,
         table=markdown(rows),

@@ -245,7 +245,7 @@ def test_nonsense_is_refused_by_name() -> None:
         rows.filter(lambda row: row.n > 1 and row.n < 3)
     with pytest.raises(EngineError, match="column n"):
         rows.insert(("x", "y"))
-    with pytest.raises(EngineError, match="no type"):
+    with pytest.raises(EngineError, match="is not the type"):
         flow.input("more", x=list)
 
 
