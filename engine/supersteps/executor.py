@@ -61,9 +61,10 @@ class SuperstepTask:
 
 
 class Transport(Protocol):
+    """Delivers the messages between shards."""
+
     def run(self, task: SuperstepTask) -> Sequence[Message]:
         """Run all shards to their end; returns their reports. Raises ExecutionFailed if that fails."""
-        """The reports of all shards."""
 
 
 class SuperstepExecutor:

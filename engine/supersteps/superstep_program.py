@@ -51,8 +51,9 @@ class BeginLoop:
 
 @dataclass(frozen=True, eq=False)
 class Decide:
-    loop: Loop
     """Run the whole loop in one shard and go to `end` if few rows enter it; go on otherwise."""
+
+    loop: Loop
     end: int
 
 
@@ -74,7 +75,7 @@ class CheckLoop:
 
 @dataclass(frozen=True, eq=False)
 class FeedBack:
-    """Hand the values to the next round, and go to `start`."""
+    """Feed the values back to the next round, and go to `start`."""
 
     loop: Loop
     start: int

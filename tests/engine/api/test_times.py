@@ -95,7 +95,7 @@ def test_forgetting_keeps_what_can_still_be_read() -> None:
     flow.advance((0, 6))
     before = {(v, e): output.at((v, e)) for v in range(3) for e in (4, 5)}
     held = flow.differences()
-    with pytest.raises(EngineError, match="not all complete"):
+    with pytest.raises(EngineError, match="not all of it is complete"):
         flow.forget((1, 4))
     flow.forget((0, 4))
     assert {time: output.at(time) for time in before} == before
