@@ -1,7 +1,7 @@
 """Clocks, percentiles, memory, and the share of the machine that other work used.
 
-Memory is the resident set as Linux counts it in /proc. `settle` returns unused heap first, so that a baseline
-does not include memory that the next allocation would reuse.
+Memory is the resident set as Linux counts it in /proc. `release_memory` returns unused heap first, so that a
+baseline does not include memory that the next allocation would reuse.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def clock(action: Callable[[], object]) -> int:
     return time.perf_counter_ns() - start
 
 
-def settle() -> None:
+def release_memory() -> None:
     """Collect garbage, and return unused C heap to the system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)

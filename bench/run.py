@@ -80,7 +80,7 @@ def run(name: str, quick: bool) -> list[Result]:
 
 def _engine_part(workload: Workload) -> tuple[list[_Phase], dict[str, np.ndarray]]:
     measure.warm()
-    measure.settle()
+    measure.release_memory()
     baseline = measure.resident()
     subject = Subject(workload)
     measure.reset_peak()

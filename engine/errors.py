@@ -19,6 +19,8 @@ from __future__ import annotations
 
 
 class EngineError(Exception):
+    """The root of the engine's errors."""
+
     code = "engine_error"
 
     def __init__(self, message: str, hint: str = "") -> None:

@@ -31,6 +31,8 @@ from engine.errors import PlanError
 
 
 class Kind(enum.Enum):
+    """The kinds of types; the value is the name in SQL."""
+
     BOOLEAN = "BOOLEAN"
     SMALLINT = "SMALLINT"
     INTEGER = "INTEGER"
@@ -139,19 +141,24 @@ JSON = Type(Kind.JSON)
 
 
 def numeric(precision: int, scale: int) -> Type:
+    """The type NUMERIC(precision, scale)."""
     return Type(Kind.NUMERIC, precision, scale)
 
 
 def enumeration(*labels: str) -> Type:
+    """The ENUM type with these labels, in this order."""
     return Type(Kind.ENUM, labels=labels)
 
 
 def array_of(element: Type) -> Type:
+    """The type of arrays of `element`."""
     return Type(Kind.ARRAY, element=element)
 
 
 @dataclass(frozen=True)
 class Column:
+    """A column's name and type, and whether it may be NULL."""
+
     name: str
     type: Type
     nullable: bool = True

@@ -39,10 +39,10 @@ def measure(size: Size) -> Curve:
     held: dict[str, Points] = {OPERATORS: [], VIEW: []}
     resident: dict[str, Points] = {OPERATORS: [], VIEW: []}
     for name, run in ((OPERATORS, _operators), (VIEW, _view)):
-        memory.settle()
+        memory.release_memory()
         before = memory.resident()
         for changes, differences in run(size):
-            memory.settle()
+            memory.release_memory()
             held[name].append((changes, differences))
             resident[name].append((changes, max(0, memory.resident() - before)))
     x = Axis("changes so far", log=False)

@@ -42,7 +42,7 @@ from engine.plan.nodes import (
     antijoin,
     project,
 )
-from engine.plan.row_ids import DEFAULT_HASH, IdHash, intern
+from engine.plan.row_ids import DEFAULT_HASH, IdHash, intern_rows
 from engine.schema import BIGINT, DOUBLE, Schema
 
 Key = str | Sequence[str]
@@ -61,6 +61,7 @@ class Collection:
 
     @property
     def schema(self) -> Schema:
+        """The columns of the rows."""
         return self.node.schema
 
     def __repr__(self) -> str:
@@ -236,7 +237,7 @@ class Collection:
         hashes. So ids depend only on the existing rows. The rows are stored once more, in 24 bytes and 8 a
         column; a change costs a lookup for each of its rows, and more only if hashes collide.
         """
-        return self._of(intern(self.node, self._columns(names) if names else None, hash))
+        return self._of(intern_rows(self.node, self._columns(names) if names else None, hash))
 
     # Scopes
 

@@ -65,6 +65,7 @@ class Dataflow(Flow):
         return collection.output()
 
     def probe(self) -> Probe:
+        """A handle that knows which times are complete."""
         return Probe(self)
 
     # Times

@@ -27,6 +27,7 @@ class Value:
 
     @property
     def type(self) -> Type:
+        """The engine's type of the value."""
         return self.expression.type
 
     def __bool__(self) -> bool:
@@ -191,6 +192,7 @@ def columns(made: object) -> list[Value]:
 
 
 def schema_of(made: list[Value]) -> Schema:
+    """The schema of columns that `columns` returned."""
     return Schema(tuple(Column(part.name, part.type, part.nullable) for part in made))
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.codec.interned import TEXTS, Texts, minified, readable, regrouped, split
+from engine.codec.interned import TEXTS, Texts, field_value, minified, regrouped, split_arrays
 from engine.codec.ordered_text import array_text, text_interval, text_word, word_text
 from engine.codec.values import text_of
 from engine.kernels.words import NULL
@@ -34,12 +34,14 @@ Array = Callable[[np.ndarray, Type], pa.Array]
 
 
 def is_text(type: pa.DataType) -> bool:
+    """Whether an Arrow type holds text, dictionary-encoded or not."""
     if pa.types.is_dictionary(type):
         return is_text(type.value_type)
     return pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type)
 
 
 def is_binary(type: pa.DataType) -> bool:
+    """Whether an Arrow type holds bytes."""
     return (
         pa.types.is_binary(type)
         or pa.types.is_large_binary(type)
@@ -49,6 +51,7 @@ def is_binary(type: pa.DataType) -> bool:
 
 
 def is_list(type: pa.DataType) -> bool:
+    """Whether an Arrow type holds lists."""
     return pa.types.is_list(type) or pa.types.is_large_list(type) or pa.types.is_fixed_size_list(type)
 
 
@@ -98,7 +101,7 @@ def _read(array: pa.Array, type: Type) -> Texts:
     if type.kind is Kind.JSON:
         return [None if value is None else minified(value) for value in given]
     text = text_of(type)
-    return [None if value is None else text(readable(value, type)) for value in given]
+    return [None if value is None else text(field_value(value, type)) for value in given]
 
 
 def array_of_texts(texts: Texts, type: Type, array: Array) -> pa.Array:
@@ -117,7 +120,7 @@ def array_of_texts(texts: Texts, type: Type, array: Array) -> pa.Array:
 
 
 def _lists(texts: Texts, element: Type, array: Array) -> pa.Array:
-    lengths, elements = split(texts)
+    lengths, elements = split_arrays(texts)
     offsets = np.concatenate(([0], np.cumsum([length or 0 for length in lengths]))).astype(np.int32)
     mask = pa.array([length is None for length in lengths], pa.bool_())
     values = array_of_texts(elements, element, array)

@@ -25,12 +25,14 @@ Texts = list[str | None]
 
 
 def text_text(value: object) -> str:
+    """The text of a TEXT value; InvalidValue unless it is a str."""
     if value.__class__ is not str:
         raise invalid(value, Kind.TEXT)
     return value  # type: ignore[return-value]
 
 
 def interval_value_text(value: object) -> str:
+    """The text of an interval, in any form that `interval_of` takes."""
     return interval_text(interval_of(value))
 
 
@@ -47,6 +49,7 @@ def bytea_text(value: object) -> str:
 
 
 def uuid_text(value: object) -> str:
+    """The text of a UUID, given as UUID, str or 16 bytes."""
     if isinstance(value, UUID):
         return str(value)
     try:
@@ -79,6 +82,7 @@ def minified(text: str) -> str:
 
 
 def json_value(text: str) -> object:
+    """The value of JSON text; InvalidValue if it is not JSON."""
     try:
         return orjson.loads(text)
     except ValueError:
@@ -117,7 +121,7 @@ def values_of(
 ) -> list:
     """The values of texts, None for NULL; `of_words` maps words to values, for arrays of kinds in words."""
     if type.element is not None:
-        lengths, elements = split(texts)
+        lengths, elements = split_arrays(texts)
         return regrouped(values_of(elements, type.element, readers, of_words), lengths)
     if not type.is_interned:
         return of_words([NULL if text is None else text_word(text) for text in texts], type)
@@ -125,7 +129,7 @@ def values_of(
     return list(texts) if read is None else [None if text is None else read(text) for text in texts]
 
 
-def split(texts: Texts) -> tuple[list[int | None], Texts]:
+def split_arrays(texts: Texts) -> tuple[list[int | None], Texts]:
     """The lengths of arrays, None for NULL, and the texts of all their elements."""
     lengths: list[int | None] = []
     elements: Texts = []
@@ -143,7 +147,7 @@ def regrouped(values: Iterable, lengths: Iterable[int | None]) -> list:
     return [None if length is None else list(islice(rest, length)) for length in lengths]
 
 
-def readable(text: str, type: Type) -> object:
+def field_value(text: str, type: Type) -> object:
     """The value of a field in a text format: parsed JSON for JSON and arrays, the text itself for other
     types."""
     if type.kind not in (Kind.JSON, Kind.ARRAY):

@@ -45,7 +45,7 @@ def number_of(word: int, dictionary: Dictionary) -> int:
     return word if -FIRST_NUMERAL < word < FIRST_NUMERAL else _number(dictionary.text(word))
 
 
-def words_of(numbers: Iterable[int | None], dictionary: Dictionary) -> np.ndarray:
+def words_of_numbers(numbers: Iterable[int | None], dictionary: Dictionary) -> np.ndarray:
     """The words int64[n] of numbers, NULL for None."""
     return np.array([NULL if n is None else word_of(n, dictionary) for n in numbers], np.int64)
 

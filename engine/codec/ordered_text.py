@@ -43,10 +43,12 @@ class Interval(NamedTuple):
 
 
 def word_text(word: int) -> str:
+    """The text of a word, which sorts as the word does."""
     return f"{word + _WORDS:016x}"
 
 
 def text_word(text: str) -> int:
+    """The word of such a text."""
     return int(text, 16) - _WORDS
 
 
@@ -57,6 +59,7 @@ def interval_text(interval: Interval) -> str:
 
 
 def text_interval(text: str) -> Interval:
+    """The interval of such a text."""
     length = int(text[:20], 16) - _LENGTHS
     months, days = int(text[20:28], 16) - _HALVES, int(text[28:], 16) - _HALVES
     return Interval(months, days, length - months * _MONTH - days * DAY)

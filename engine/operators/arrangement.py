@@ -45,11 +45,14 @@ class ArrangementReader(Protocol):
     def changed(self) -> int:
         """How many rows the current step changes."""
 
-    def look_up_by(self, key: int) -> None: ...
+    def look_up_by(self, key: int) -> None:
+        """Announce that the reader looks up the first `key` words."""
 
-    def before(self) -> np.ndarray: ...
+    def before(self) -> np.ndarray:
+        """The table without the current step's batch."""
 
-    def after(self) -> np.ndarray: ...
+    def after(self) -> np.ndarray:
+        """The table with the current step's batch."""
 
 
 class Arrangement(Operator):
@@ -70,7 +73,7 @@ class Arrangement(Operator):
         """Rows of differences that the advance has added so far."""
         self.batch: np.ndarray | None = None
         self._fresh: list[Layer] = []
-        self._settled = 0
+        self._before = 0
         self._replaced: Trace | None = None
         self._received: tuple[Layer, ...] = ()
 
@@ -90,7 +93,7 @@ class Arrangement(Operator):
 
     def step(self, step: Step) -> None:
         if self.batch is not None:
-            self.settle()
+            self.end_step()
         delta = self.inputs[0].delta()
         if delta is not None:
             self.take(self.arrange(delta, step), step)
@@ -107,7 +110,7 @@ class Arrangement(Operator):
         """Let readers see `batch` as the current step's, without counting it."""
         self.batch = batch
         if batch is not None:
-            self._register(self._settled, Layer(batch))
+            self._register(self._before, Layer(batch))
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
@@ -115,11 +118,11 @@ class Arrangement(Operator):
 
     def before(self) -> np.ndarray:
         """The table without the current step's batch."""
-        return self.trace.table[: self._settled]
+        return self.trace.table[: self._before]
 
     def after(self) -> np.ndarray:
         """The table with the current step's batch."""
-        return self.trace.table[: self._settled + (self.batch is not None)]
+        return self.trace.table[: self._before + (self.batch is not None)]
 
     @property
     def staged_batches(self) -> list[np.ndarray]:
@@ -147,7 +150,7 @@ class Arrangement(Operator):
 
     def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
-            self.settle()
+            self.end_step()
         self.trace.since = since = frontier.since
         fresh = self._fresh
         while len(fresh) > 1:
@@ -172,7 +175,7 @@ class Arrangement(Operator):
         self._replaced = None
         self._received = ()
         self.batch = None
-        self._settled = self.trace.count
+        self._before = self.trace.count
         self.staged = 0
         self.touched = False
 
@@ -181,7 +184,7 @@ class Arrangement(Operator):
         step.touch(self)
         self._replaced = self.trace
         self.trace = self.trace.emptied()
-        self._settled = 0
+        self._before = 0
 
     def before_starting_over(self, epoch: int) -> Arrangement:
         """What was published before `start_over`; see `_collapsed`."""
@@ -190,7 +193,7 @@ class Arrangement(Operator):
     def after_starting_over(self, epoch: int) -> Arrangement:
         """What came since `start_over`; see `_collapsed`."""
         if self.batch is not None:
-            self.settle()
+            self.end_step()
         merged = self.trace.merge_all([layer.rows for layer in self._fresh], 0)
         self._fresh[:] = [Layer(merged)]
         return self._collapsed([merged], epoch)
@@ -201,13 +204,13 @@ class Arrangement(Operator):
         collapsed.depth = 0
         collapsed.trace = self.trace.emptied()
         collapsed._fresh = []
-        collapsed._settled = 0
+        collapsed._before = 0
         merged = self.trace.merge_all(batches, 0)
         collapsed.batch = collapse(merged, self.width, self.depth, epoch)
         collapsed._register(0, Layer(collapsed.batch))
         return collapsed
 
-    def settle(self, *, indexed: bool = True) -> None:
+    def end_step(self, *, indexed: bool = True) -> None:
         """End the current step: its batch joins those of earlier steps."""
         batch = self.batch
         self.batch = None
@@ -219,8 +222,8 @@ class Arrangement(Operator):
             batch = self.trace.merge(fresh.pop().rows, batch, 0)
         fresh.append(Layer(batch))
         first = self.trace.count
-        self._settled = first + len(fresh)
-        self._register(self._settled - 1, fresh[-1])
+        self._before = first + len(fresh)
+        self._register(self._before - 1, fresh[-1])
         if not indexed:
             return
         # The next step probably looks up about as many keys as this one changed.
@@ -229,12 +232,12 @@ class Arrangement(Operator):
                 fresh[place] = layer.indexed(self.trace.key)
                 self._register(first + place, fresh[place])
 
-    def resume(self, batches: Sequence[np.ndarray], step: Step) -> None:
+    def restore_staged(self, batches: Sequence[np.ndarray], step: Step) -> None:
         """Restore an advance that added `batches` in earlier steps, the largest first."""
         for batch in batches:
             self._fresh.append(Layer(batch))
-            self._settled += 1
-            self._register(self._settled - 1, self._fresh[-1])
+            self._before += 1
+            self._register(self._before - 1, self._fresh[-1])
             self.staged += len(batch)
         if batches:
             step.touch(self)

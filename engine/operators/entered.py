@@ -74,6 +74,7 @@ class EnteredArrangement(Operator):
         return self._table[: len(self._whole) > 0]
 
     def batches(self) -> list[np.ndarray]:
+        """The batches of `after()`, in the table's order."""
         if self._whole is None:
             return self._source.batches()
         return [self._whole.rows] if len(self._whole) else []
@@ -96,19 +97,19 @@ class EnteredArrangement(Operator):
             source = source._source
         return source
 
-    def start_over(self, epoch: int) -> None:
-        """Treat all rows outside as new at `epoch`, until `resume`."""
+    def begin_rebuild(self, epoch: int) -> None:
+        """Treat all rows outside as new at `epoch`, until `end_rebuild`."""
         source = self.arrangement
         whole = source.trace.merge_all(source.batches(), epoch)
         self._whole = Layer(whole).indexed(source.trace.key)
         self._whole.register(self._table, 0, source.trace.key)
 
-    def resume(self) -> None:
+    def end_rebuild(self) -> None:
         """Treat only the changes outside as new again."""
         self._whole = None
 
     def abandon(self) -> None:
-        self.resume()
+        self.end_rebuild()
 
 
 class ArrangementChanges(Operator):

@@ -46,7 +46,7 @@ class FailureLog:
         self._received = layers
         step.touch(self)
 
-    def resume(self, delta: np.ndarray, step: Step) -> None:
+    def restore_staged(self, delta: np.ndarray, step: Step) -> None:
         """Restore a delta of an advance, as `staged` returned it."""
         self._fresh.append(delta)
         step.touch(self)

@@ -37,6 +37,7 @@ class GroupOperator(Operator):
 
     @property
     def source(self) -> Arrangement:
+        """The arrangement of the groups' rows."""
         return self.inputs[0]  # type: ignore[return-value]
 
     def step(self, step: Step) -> None:

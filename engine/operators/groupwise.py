@@ -35,6 +35,7 @@ class Corner:
         self.answer: Answer = {}
 
     def add(self, row: Words, diff: int) -> None:
+        """Add a row's diff."""
         count = self.rows.pop(row, 0) + diff
         if count:
             self.rows[row] = count

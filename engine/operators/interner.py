@@ -180,7 +180,7 @@ class Put(Protocol):
     def __call__(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator: ...
 
 
-def intern(
+def put_interning(
     put: Put,
     node: Intern,
     source: Operator,

@@ -124,6 +124,7 @@ class Choosing:
         self._lookups = [(lookup.table, np.array(lookup.rows, np.int64)) for lookup in lookups]
 
     def divide(self, lines: np.ndarray, tables: list[np.ndarray]) -> Iterator[tuple[Step, np.ndarray]]:
+        """The branches with the lines that they get."""
         fewest = np.full(lines.shape[1], _MANY)
         chosen = np.empty_like(fewest)
         for number, (table, rows) in enumerate(self._lookups):

@@ -192,6 +192,7 @@ class Loop(Operator):
         return False
 
     def still_changes(self, rounds: int) -> LimitExceeded:
+        """The error of a loop that has run `rounds` rounds without reaching a fixed point."""
         return LimitExceeded(
             f"the recursion {self.name} still changes after {rounds} rounds",
             "it may have no fixed point: use UNION instead of UNION ALL, or add a condition or a limit",

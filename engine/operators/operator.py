@@ -38,7 +38,8 @@ class Timer(Protocol):
 class StepScope(Protocol):
     """The scope of a step, which is told of work in later rounds."""
 
-    def schedule(self, rounds: tuple[int, ...]) -> None: ...
+    def schedule(self, rounds: tuple[int, ...]) -> None:
+        """Note that there is work at `rounds`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,7 @@ class Deferred:
         self._waiting: dict[tuple[int, ...], list[np.ndarray]] = {}
 
     def put(self, rounds: tuple[int, ...], item: np.ndarray, scope: StepScope) -> None:
+        """Keep `item` for its rounds, and tell `scope` of the work."""
         waiting = self._waiting.get(rounds)
         if waiting is None:
             self._waiting[rounds] = [item]
@@ -135,6 +137,7 @@ class Deferred:
             waiting.append(item)
 
     def take(self, rounds: tuple[int, ...]) -> list[np.ndarray]:
+        """Remove and return all that waits for these rounds."""
         return self._waiting.pop(rounds, [])
 
     def items(self) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -149,4 +152,5 @@ class Deferred:
         return self._waiting.keys()
 
     def clear(self) -> None:
+        """Drop all that waits."""
         self._waiting.clear()

@@ -133,11 +133,11 @@ class OutermostLoop(Loop):
         for part in self._arrangements:
             part.start_over(step)
         for entry in self._entered:
-            entry.start_over(epoch)
+            entry.begin_rebuild(epoch)
         self.schedule((0,))
         super().step(step)
         for entry in self._entered:
-            entry.resume()
+            entry.end_rebuild()
         for left, result in zip(self.left, self._results, strict=True):
             new = result.new(left, epoch)
             old = result.old(epoch)

@@ -62,6 +62,7 @@ class Estimate:
         return self._brought_about / self._changes if self._changes else _unseen(sizes)
 
     def prefers_rebuild(self, sizes: Sizes) -> bool:
+        """Whether a rebuild is expected to cost less than the change."""
         return PRICE * sizes.change * self.per_row(sizes) > sizes.rebuild
 
     def is_too_much(self, sizes: Sizes, brought_about: int) -> bool:

@@ -108,6 +108,7 @@ class TemporalOperator(Operator):
 
     @property
     def clock(self) -> ArrangementReader:
+        """The arrangement of the clock's relation."""
         return self.inputs[0]  # type: ignore[return-value]
 
     def step(self, step: Step) -> None:

@@ -45,10 +45,10 @@ class TextTrace(Trace):
         )
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
-        return self._translated(rows, self._dictionary.words_at)
+        return self._translated(rows, self._dictionary.entry_words)
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
-        return self._translated(rows, self._dictionary.places)
+        return self._translated(rows, self._dictionary.entry_numbers)
 
     def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """A copy of the rows with the numbers or words of texts translated."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.codec.interned import split
+from engine.codec.interned import split_arrays
 from engine.codec.ordered_text import text_word
 from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
@@ -140,7 +140,7 @@ class _Arrays:
         return _Parts(self._elements, starts[numbers], counts[numbers])
 
     def _learn(self, words: list[int]) -> None:
-        lengths, texts = split(self._dictionary.texts(np.array(words, np.int64)))
+        lengths, texts = split_arrays(self._dictionary.texts(np.array(words, np.int64)))
         start = len(self._elements)
         for word, length in zip(words, lengths, strict=True):
             self._known[word] = len(self._starts)

@@ -70,6 +70,8 @@ class Literal:
 
 @dataclass(frozen=True)
 class Call:
+    """An operator applied to arguments."""
+
     op: Op
     args: tuple[Expression, ...]
     type: Type
@@ -106,6 +108,7 @@ Expression = ColumnRef | Literal | Call | Cast | Case | Foreign
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct parts of an expression."""
     match expression:
         case Call(args=args) | Foreign(args=args):
             return args
@@ -123,6 +126,7 @@ def columns_of(expression: Expression) -> frozenset[int]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all of its parts, top down."""
     yield expression
     for child in children(expression):
         yield from walk(child)

@@ -79,6 +79,7 @@ class Path:
     steps: tuple[Step, ...]
 
     def accesses(self) -> Iterator[Access]:
+        """All accesses of the path's steps, in order."""
         for step in self.steps:
             if isinstance(step, Bind):
                 for candidate in step.candidates:

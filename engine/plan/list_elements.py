@@ -26,6 +26,7 @@ class Elements:
     exclusive: bool = False
 
     def type(self, input: Schema) -> Type:
+        """The type of the elements."""
         element = input.types[self.columns[0]].element
         return BIGINT if element is None else element
 

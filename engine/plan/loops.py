@@ -54,6 +54,7 @@ class LoopBinding:
 
     @property
     def variable(self) -> Variable:
+        """The node that reads the binding."""
         return Variable(self.name, self.value.schema)
 
 
@@ -126,6 +127,7 @@ class Recursive(Node):
 
     @cached_property
     def bound(self) -> frozenset[str]:
+        """The names that the scope binds."""
         return frozenset(self._names)
 
     @cached_property

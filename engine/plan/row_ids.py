@@ -61,7 +61,7 @@ class Intern(Unary):
         return Schema((*self.input.schema.columns, Column("id", BIGINT, nullable=False)))
 
 
-def intern(input: Node, columns: tuple[int, ...] | None = None, hash: IdHash = DEFAULT_HASH) -> Intern:
+def intern_rows(input: Node, columns: tuple[int, ...] | None = None, hash: IdHash = DEFAULT_HASH) -> Intern:
     """Ids for the distinct rows of the given columns of `input`, or of all its columns."""
     chosen = tuple(range(len(input.schema))) if columns is None else columns
     return Intern(project(input, chosen), hash)

@@ -10,7 +10,7 @@ from engine.operators.operator import Operator
 from engine.operators.temporal import Moments
 from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.nodes import Node
-from engine.rendering.layout import places
+from engine.rendering.layout import word_positions
 from engine.rendering.rendering import Rendering
 from engine.rendering.scopes import Rendered, RenderScope, plain
 
@@ -32,7 +32,7 @@ class ClockNodes(Rendering):
         moment."""
         if moment is None:
             return None
-        place = places(len(node.schema), (moment,))
+        place = word_positions(len(node.schema), (moment,))
         columns = np.array([place[column] for column in range(len(place))])
         since, until = (None if m is None else place[m] for m in (node.since, node.until))
         return self.keyed_arrangement(node.input, (moment,), scope), Moments(columns, since, until)

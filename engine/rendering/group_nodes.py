@@ -16,7 +16,7 @@ from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
 from engine.operators.groupquery import GroupQueryOperator, asking
 from engine.operators.groupwise import GeneralOperator, Reducer
-from engine.operators.interner import intern
+from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
 from engine.operators.slots import SlotLayout
 from engine.operators.swept import SweptSums, SweptThreshold
@@ -25,7 +25,7 @@ from engine.plan.group_queries import GroupQuery
 from engine.plan.lowering import Method, method, split_reduce
 from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
 from engine.plan.row_ids import Intern
-from engine.rendering.layout import keyed
+from engine.rendering.layout import key_first
 from engine.rendering.scopes import Rendered, RenderScope, plain
 from engine.rendering.topk_nodes import TopKNodes, ordering_codes
 from engine.scalar.questions import Question
@@ -62,7 +62,9 @@ class GroupNodes(TopKNodes):
         key, words = len(node.keys), len(node.results)
         if not self.times.is_total:
             return self._general(node, node.input, node.keys, asking(question), words, scope)
-        source = self.arrangement(node.input, keyed(tuple(range(len(node.input.schema))), node.keys), scope)
+        source = self.arrangement(
+            node.input, key_first(tuple(range(len(node.input.schema))), node.keys), scope
+        )
         failures = FailureLog(self.dictionary)
         operator = scope.put(node, lambda: GroupQueryOperator(source, key, words, question, failures))
         return plain(operator, key + words)
@@ -71,7 +73,7 @@ class GroupNodes(TopKNodes):
         self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: RenderScope
     ) -> Rendered:
         """The groups of `input`, reduced to rows of the key and `words` more words."""
-        order = keyed(tuple(range(len(input.schema))), keys)
+        order = key_first(tuple(range(len(input.schema))), keys)
         source = self.arrangement(input, order, scope)
         operator = scope.put(node, lambda: GeneralOperator(source, len(keys), reducer, words))
         return plain(operator, len(keys) + words)
@@ -79,7 +81,7 @@ class GroupNodes(TopKNodes):
     def _top_at_times(self, node: TopK, scope: RenderScope) -> Rendered:
         """A top-k in Python; its rows come with the key first, and are put into the node's column order."""
         width = len(node.schema)
-        order = keyed(tuple(range(width)), node.keys)
+        order = key_first(tuple(range(width)), node.keys)
         reducer = reducers.first(node, self.dictionary)
         found = self._general(node, node.input, node.keys, reducer, width - len(node.keys), scope)
         return replace(found, columns=tuple(order.index(c) for c in range(width)))
@@ -132,7 +134,7 @@ class GroupNodes(TopKNodes):
     def _intern(self, node: Intern, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
         words = len(node.schema)
-        ids = intern(
+        ids = put_interning(
             scope.put,
             node,
             source.operator,

@@ -55,6 +55,7 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
     # Nodes
 
     def build(self, node: Node, scope: RenderScope) -> Rendered:
+        """Dispatch on the kind of node."""
         match node:
             case Source(name=name, schema=schema):
                 self.inputs[name] = scope.put(node, linear.InputOperator)

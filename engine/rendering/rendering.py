@@ -14,7 +14,7 @@ from engine.operators.rebuild import Rebuild
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.expressions import Expression, renumbered
 from engine.plan.nodes import Node
-from engine.rendering.layout import keyed
+from engine.rendering.layout import key_first
 from engine.rendering.scopes import LoopScope, OutermostScope, Rendered, RenderScope, plain
 from engine.scalar import ScalarProgram
 from engine.state.dictionary import Dictionary
@@ -81,7 +81,7 @@ class Rendering:
 
     def keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: RenderScope) -> Operator:
         """The node's columns, arranged with `keys` first and then the others in order."""
-        return self.arranged(node, keyed(tuple(range(len(node.schema))), keys), scope)
+        return self.arranged(node, key_first(tuple(range(len(node.schema))), keys), scope)
 
     def arranged(self, node: Node, order: tuple[int, ...], scope: RenderScope) -> Operator:
         """The columns `order` of a node, arranged in that order, as read in `scope`."""

@@ -27,6 +27,7 @@ class Rendered:
 
     @property
     def is_plain(self) -> bool:
+        """Whether the columns are the operator's words, in order."""
         return self.columns == tuple(range(self.width))
 
 

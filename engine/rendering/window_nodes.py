@@ -13,7 +13,7 @@ from engine.operators.windowing import is_compiled, window_functions
 from engine.plan.nodes import Ordering
 from engine.plan.window_functions import Window, WindowFunction
 from engine.rendering.group_nodes import GroupNodes
-from engine.rendering.layout import keyed
+from engine.rendering.layout import key_first
 from engine.rendering.scopes import Rendered, RenderScope
 from engine.rendering.topk_nodes import ordering_codes
 from engine.schema import Column, Schema
@@ -63,7 +63,7 @@ class WindowNodes(GroupNodes):
     def _window_at_times(self, node: Window, scope: RenderScope) -> Rendered:
         width = len(node.input.schema)
         keys = tuple(dict.fromkeys(node.keys))
-        order = keyed(tuple(range(width)), keys)
+        order = key_first(tuple(range(width)), keys)
         reducer = windowed(node, self._defaults(node), self.dictionary)
         words = len(node.schema) - len(keys)
         found = self._general(node, node.input, keys, reducer, words, scope)

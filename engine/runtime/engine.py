@@ -72,6 +72,7 @@ class Engine:
 
     @property
     def snapshot(self) -> Snapshot:
+        """The relations as they were last published."""
         return self._snapshot
 
     @property

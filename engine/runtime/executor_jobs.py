@@ -47,7 +47,7 @@ def as_stored(name: str, relation: RelationSnapshot, manifest: Manifest, since: 
     """The kept differences of a source, in files; epochs before `since` are read as `since`."""
     width = len(relation.order)
     files = manifest.arrangements[fingerprint(("history", name))]
-    return Stored(files, (*relation.places.tolist(), width, width + 1), since)
+    return Stored(files, (*relation.positions.tolist(), width, width + 1), since)
 
 
 def receive(

@@ -43,6 +43,8 @@ class KnownView:
 
 
 class Registry:
+    """The sources and the maintained views of an engine, by name."""
+
     def __init__(self) -> None:
         self.sources: dict[str, KnownSource] = {}
         self.views: dict[str, KnownView] = {}
@@ -63,6 +65,7 @@ class Registry:
         return 0 if known is None or known.history is None else known.history.trace.rows
 
     def remove_view(self, name: str) -> None:
+        """Forget a view; nothing happens if it is not maintained."""
         view = self.views.pop(name, None)
         for log in view.failures if view else ():
             log.readers.discard(name)

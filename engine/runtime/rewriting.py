@@ -17,7 +17,7 @@ from engine.runtime.kept import Kept
 from engine.state.layer import Layer
 from engine.state.store.directory import StateDirectory, Writing
 from engine.state.store.files import BatchFile
-from engine.state.store.key_shards import key_words, split
+from engine.state.store.key_shards import key_words, split_by_shard
 from engine.state.trace import Trace
 
 GROWTH = 2
@@ -40,6 +40,7 @@ class Captured:
 
     @staticmethod
     def of(fingerprint: str, state: Kept) -> Captured:
+        """Capture the state's trace."""
         trace = state.trace
         return Captured(fingerprint, state, trace, trace.capture(), trace.since)
 
@@ -81,7 +82,7 @@ def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, sha
     pieces = [(merged, 0, 1)]
     if of == 1 or len(merged) > UNDIVIDED:
         pieces.clear()
-        divided = split(merged, words, of)
+        divided = split_by_shard(merged, words, of)
     else:
         divided = [merged[:0]] * of
     for shard, rows in enumerate(divided):

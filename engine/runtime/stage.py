@@ -37,7 +37,9 @@ class Stage:
         self._abort = abort
 
     def publish(self) -> None:
+        """Make all of the advance visible. Raises EpochError if it was published or aborted already."""
         self._publish(self)
 
     def abort(self) -> None:
+        """Drop the advance. Raises EpochError if it was published or aborted already."""
         self._abort(self)

@@ -20,6 +20,7 @@ Branches = Sequence[tuple[Evaluator, Evaluator]]
 
 
 def case(branches: Branches, otherwise: Evaluator, type: Type) -> Evaluator:
+    """The evaluator of CASE."""
     parts = [part for branch in branches for part in branch] + [otherwise]
     costly = any(part.costly for part in parts[1:])
     evaluate = _case_by_rows(branches, otherwise) if costly else _case_at_once(branches, otherwise)
@@ -73,6 +74,7 @@ def _case_by_rows(branches: Branches, otherwise: Evaluator):
 
 
 def coalesce(args: Sequence[Evaluator], type: Type) -> Evaluator:
+    """The evaluator of COALESCE."""
     costly = any(arg.costly for arg in args[1:])
     evaluate = _coalesce_by_rows(args) if costly else _coalesce_at_once(args)
     return Evaluator(evaluate, type, total=all(a.total for a in args), costly=costly or args[0].costly)

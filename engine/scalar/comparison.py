@@ -36,6 +36,7 @@ _NULL = np.array([NULL], np.int64)
 
 
 def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary) -> Evaluator:
+    """The evaluator of a comparison of two values."""
     code = _CODES[op]
     first, second = left.evaluate, right.evaluate
     kernel = kernels.compare
@@ -81,6 +82,7 @@ def membership(arg: Evaluator, members: np.ndarray, found: bool) -> Evaluator:
 
 
 def is_null(arg: Evaluator) -> Evaluator:
+    """The evaluator of IS NULL."""
     inner = arg.evaluate
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:

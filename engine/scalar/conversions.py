@@ -19,7 +19,7 @@ from engine.kernels import logic
 from engine.kernels.words import NULL
 from engine.scalar import wide_numbers as wide
 from engine.scalar.calculation import bounds
-from engine.scalar.duck_literals import shown, type_name
+from engine.scalar.duck_literals import sql_text, type_name
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.foreign import foreign
 from engine.scalar.remembered import Memo
@@ -160,7 +160,7 @@ def _converted(
             out = np.empty(batch.shape[1], np.int64)
         failed = convert(words, out)
         if exact is not None:
-            failed = wide.settled(exact, (arg.type,), (words,), out, dictionary)
+            failed = wide.fill_wide_rows(exact, (arg.type,), (words,), out, dictionary)
         if failed and not lenient:
             words = full(words, out.size)
             rows = np.flatnonzero((out == NULL) & (words != NULL))
@@ -168,7 +168,7 @@ def _converted(
         return out
 
     def explain(word: int) -> str:
-        return f"{shown(int(word), arg.type, dictionary)} is not a valid {type}: out of range"
+        return f"{sql_text(int(word), arg.type, dictionary)} is not a valid {type}: out of range"
 
     return Evaluator(evaluate, type, total=arg.total and lenient)
 
@@ -199,7 +199,7 @@ def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) 
 
     def explain(row: np.ndarray, reason: str) -> str:
         word = int(row[0]) if row.size else arg.constant
-        return f"{shown(word, arg.type, dictionary)} is not a valid {type}"  # type: ignore[arg-type]
+        return f"{sql_text(word, arg.type, dictionary)} is not a valid {type}"  # type: ignore[arg-type]
 
     template = f"CAST({{0}} AS {type_name(type)})"
     given = arg

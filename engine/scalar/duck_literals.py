@@ -51,7 +51,7 @@ def _scalar(type: Type) -> Type:
     return type if type.element is None else _scalar(type.element)
 
 
-def shown(word: int, type: Type, dictionary: Dictionary) -> str:
+def sql_text(word: int, type: Type, dictionary: Dictionary) -> str:
     """The value as a person would write it in SQL."""
     if word == NULL:
         return "NULL"
@@ -143,6 +143,7 @@ def _element(
 
 
 def quoted(text: str) -> str:
+    """The text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 

@@ -21,7 +21,7 @@ from engine.codec.values import encoder
 from engine.errors import InvalidValue, PlanError
 from engine.kernels.words import NULL
 from engine.scalar import duck_evaluator as duck
-from engine.scalar.duck_literals import as_typed, literal, shown, type_name
+from engine.scalar.duck_literals import as_typed, literal, sql_text, type_name
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
@@ -78,7 +78,7 @@ class DuckExpression:
             self.columns.append(arg)
         else:
             self._places.append(text)
-            self._shown.append(shown(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
+            self._shown.append(sql_text(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
 
     def _cast(self, text: str) -> str:
         cast = f"CAST({text} AS {type_name(self._type)})"
@@ -90,7 +90,7 @@ class DuckExpression:
 
     def show(self, row: np.ndarray) -> str:
         """The expression with the values of a row int64[K]."""
-        return self._fill(self._shown, [shown(w, t, self._dictionary) for w, t in self._typed(row)])
+        return self._fill(self._shown, [sql_text(w, t, self._dictionary) for w, t in self._typed(row)])
 
     def _typed(self, row: np.ndarray) -> Iterable[tuple[int, Type]]:
         return zip(row.tolist(), (column.type for column in self.columns), strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from engine.plan.expressions import ColumnRef, Expression
 from engine.scalar.compile import compiled
-from engine.scalar.row_failures import Failures, Report, settle
+from engine.scalar.row_failures import Failures, Report, first_failures
 from engine.state.dictionary import Dictionary
 
 _CHUNK = 1 << 15  # rows evaluated together, so that intermediate results stay in the cache
@@ -43,7 +43,7 @@ class ScalarProgram:
                 self._evaluate(words[:, part], results[:, part], failures)
                 rows = np.arange(start, min(start + _CHUNK, count))
                 report.extend(failure.moved(rows) for failure in failures)
-        return results, settle(report)
+        return results, first_failures(report)
 
     def _evaluate(self, words: np.ndarray, results: np.ndarray, report: Report) -> None:
         for evaluator, out in zip(self._evaluators, results, strict=True):

@@ -53,7 +53,7 @@ def keep(report: Report, failures: Report, rows: np.ndarray) -> None:
     report.extend(left for failure in failures if (left := failure.among(rows)) is not None)
 
 
-def settle(report: Report) -> Failures | None:
+def first_failures(report: Report) -> Failures | None:
     """The first failure of each row; None if there are no failures."""
     if not report:
         return None

@@ -20,6 +20,7 @@ from engine.schema import BOOLEAN
 
 
 def negation(arg: Evaluator) -> Evaluator:
+    """The evaluator of NOT."""
     inner = arg.evaluate
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:

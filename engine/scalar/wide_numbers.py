@@ -22,7 +22,7 @@ Compute = Callable[..., int | None]
 """Maps numbers, in the meaning of their types' words, to the word of the result; None if there is none."""
 
 
-def settled(
+def fill_wide_rows(
     compute: Compute,
     types: Sequence[Type],
     operands: Sequence[np.ndarray],

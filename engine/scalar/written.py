@@ -37,6 +37,7 @@ def readable(text: str, type: Type) -> str:
 
 
 def interval_words(interval: Interval) -> str:
+    """The interval in words that DuckDB reads."""
     return f"{interval.months} months {interval.days} days {interval.microseconds} microseconds"
 
 

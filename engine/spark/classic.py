@@ -33,12 +33,14 @@ class Classic:
             raise SparkUnavailable(f"Spark does not start on {options.master}: {_reason(error)}") from error
 
     def is_alive(self) -> bool:
+        """Whether the JVM runs and its context is not stopped."""
         try:
             return self._jvm.is_alive() and not self._context._jsc.sc().isStopped()
         except (Py4JError, OSError):
             return False
 
     def close(self) -> None:
+        """Stop the context and end the JVM."""
         if not self._jvm.is_alive():
             self._context._jsc = None  # so that it is not asked to stop
         with suppress(OSError):

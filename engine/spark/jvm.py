@@ -58,6 +58,7 @@ class Jvm:
                 raise
 
     def is_alive(self) -> bool:
+        """Whether the process runs."""
         return self._process.poll() is None
 
     def close(self) -> None:

@@ -33,6 +33,7 @@ class Remote:
             raise SparkUnavailable(f"no Spark session at {options.remote}: {reason}") from error
 
     def is_alive(self) -> bool:
+        """Whether the server still knows the session."""
         try:
             self.session.conf.get("spark.sql.session.timeZone")  # any call shows whether the session lives
         except (PySparkException, grpc.RpcError):
@@ -40,5 +41,6 @@ class Remote:
         return True
 
     def close(self) -> None:
+        """End the session."""
         self.session.stop()
         os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark sets it once sessions are Connect's

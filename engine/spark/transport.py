@@ -18,7 +18,7 @@ from engine.errors import ExecutionFailed
 from engine.spark.sessions import Sessions, described
 from engine.spark.spark_tasks import scanning, superstep
 from engine.supersteps.executor import SuperstepTask
-from engine.supersteps.messages import Message, MessageKind, decode
+from engine.supersteps.messages import Message, MessageKind, decode_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +42,7 @@ class SparkTransport:
         self._sessions = sessions
 
     def run(self, task: SuperstepTask) -> Sequence[Message]:
+        """Run all shards in Spark jobs; returns their reports."""
         session = self._sessions.get()
         with described(session, task.name, task.tag):
             return _Run(session, task).reports()
@@ -68,7 +69,9 @@ class _Run:
                     self._kept.append(frame.persist())
                 found = frame.where(f"kind = '{MessageKind.REPORT}'").toArrow()
                 if found.num_rows:
-                    return list(chain.from_iterable(map(decode, found.combine_chunks().to_batches())))
+                    return list(
+                        chain.from_iterable(map(decode_messages, found.combine_chunks().to_batches()))
+                    )
                 if not program.has_rounds:
                     raise ExecutionFailed(f"{self._task.name} did not finish on Spark")
                 supersteps, more = more, min(2 * more, MOST)

@@ -161,11 +161,11 @@ class Dictionary:
 
     # Entry numbers, which mean nothing to other dictionaries
 
-    def words_at(self, places: np.ndarray) -> np.ndarray:
+    def entry_words(self, numbers: np.ndarray) -> np.ndarray:
         """The words of the entries with these numbers, NULL for -1."""
-        return self._entries.words(places)
+        return self._entries.words(numbers)
 
-    def places(self, words: np.ndarray) -> np.ndarray:
+    def entry_numbers(self, words: np.ndarray) -> np.ndarray:
         """The entry numbers of `words`, -1 for NULL; KeyError if no entry has one of them."""
         return self._entries.numbers(words)
 

@@ -34,6 +34,7 @@ class Order:
 
     @property
     def is_total(self) -> bool:
+        """Whether any two times are comparable."""
         return len(self.names) == 1
 
     @cached_property

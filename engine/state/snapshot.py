@@ -46,7 +46,7 @@ class RelationSnapshot:
     _cache: dict[int, Rows] = field(default_factory=dict)
 
     @property
-    def places(self) -> np.ndarray:
+    def positions(self) -> np.ndarray:
         """The word position of each column."""
         return np.argsort(np.array(self.order, np.int64))
 
@@ -56,7 +56,7 @@ class RelationSnapshot:
         if found is None:
             batch = _accumulate(self.batches, len(self.order), epoch, self.kept.order.masks)
             batch = batch[batch[:, -1] > 0]
-            words = np.ascontiguousarray(batch[:, self.places].T)
+            words = np.ascontiguousarray(batch[:, self.positions].T)
             found = words, np.ascontiguousarray(batch[:, -1])
             if len(self._cache) >= _CACHED_EPOCHS:
                 self._cache.clear()
@@ -68,11 +68,12 @@ class RelationSnapshot:
         width = len(self.order)
         none = np.empty((0, width + 2), np.int64)
         rows = self.batches[0] if len(self.batches) == 1 else np.concatenate([none, *self.batches])
-        delta = np.ascontiguousarray(rows[:, [*self.places, width, width + 1]].T)
+        delta = np.ascontiguousarray(rows[:, [*self.positions, width, width + 1]].T)
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
+        """The relation with other batches."""
         return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure, self.kept)
 
 
@@ -145,6 +146,7 @@ class Snapshot:
         return time
 
     def schema(self, name: str) -> Schema:
+        """The schema of a relation. Raises UnknownName."""
         return self._relation(name).schema
 
     def since(self, name: str) -> int:
@@ -188,7 +190,7 @@ class Snapshot:
         by_epoch = arrange(
             np.ascontiguousarray(delta), np.array([width, *range(width)], np.int64), _NO_ROUNDS
         )
-        columns = [1 + place for place in relation.places]
+        columns = [1 + position for position in relation.positions]
         return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
 
     def differences(self, name: str) -> np.ndarray:
@@ -222,7 +224,7 @@ class Snapshot:
         rows = arrange(found, np.arange(width + 2), _NO_ROUNDS)
         rows = rows[rows[:, -1] > 0]
         return (
-            np.ascontiguousarray(rows[:, relation.places].T),
+            np.ascontiguousarray(rows[:, relation.positions].T),
             np.ascontiguousarray(rows[:, -1]),
             np.ascontiguousarray(rows[:, width]),
         )

@@ -92,6 +92,7 @@ class SuperstepExecutor:
         return other
 
     def run(self, job: ExecutorJob) -> Outcome:
+        """Compute a job in supersteps; see `Executor.run`."""
         scratch = self._scratch / uuid.uuid4().hex
         scratch.mkdir(parents=True)
         try:

@@ -33,6 +33,7 @@ class Flags:
     error: tuple[str, str, str] | None = None
 
     def document(self) -> list[object]:
+        """The flags as JSON values."""
         place = self.place
         return [
             self.shard, place.instruction, place.rounds, place.done, self.active, self.next, self.entering,
@@ -41,6 +42,7 @@ class Flags:
 
     @staticmethod
     def of(document: Sequence) -> Flags:
+        """The flags of a document."""
         shard, instruction, rounds, done, active, following, entering, error = document
         place = ProgramPlace(instruction, tuple(rounds), tuple(done))
         return Flags(shard, place, active, following, entering, None if error is None else tuple(error))
@@ -58,6 +60,7 @@ class Agreement:
 
     @staticmethod
     def of(said: Sequence[Flags]) -> Agreement:
+        """Combine the flags of all shards; RuntimeError if they are at different places."""
         places = {flags.place for flags in said}
         if len(places) != 1:
             raise RuntimeError(f"shards are at different places: {sorted(map(repr, places))}")

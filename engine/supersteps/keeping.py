@@ -107,7 +107,7 @@ class Keeper:
             foreign = self._shard.rendered.foreign.get(operator)
             if foreign is not None:
                 yield from ((FOREIGN, 0, operator.export_rows(rows)) for rows in foreign.current)
-                yield from ((FOREIGN, 1, operator.export_rows(rows)) for rows in foreign.settled)
+                yield from ((FOREIGN, 1, operator.export_rows(rows)) for rows in foreign.earlier)
         if operator.deferred is not None:
             yield from ((DEFERRED, rounds, item) for rounds, item in operator.deferred.items())
         if isinstance(operator, Loop) and self._is_read(operator):
@@ -144,7 +144,7 @@ class Keeper:
             case "foreign":
                 foreign = self._shard.rendered.foreign[operator]  # type: ignore[index]
                 rows = operator.import_rows(array)  # type: ignore[attr-defined]
-                (foreign.settled if place else foreign.current).append(rows)
+                (foreign.earlier if place else foreign.current).append(rows)
             case "deferred":
                 loop = self._shard.rendered.loops[operator]
                 operator.deferred.put(tuple(place), array, loop)  # type: ignore[union-attr]
@@ -152,13 +152,14 @@ class Keeper:
                 operator.left[place].append(array)  # type: ignore[attr-defined]
             case "failed":
                 log: FailureLog = operator.failures  # type: ignore[attr-defined]
-                log.resume(array, self._shard.step_of(None))
+                log.restore_staged(array, self._shard.step_of(None))
 
     def finish(self) -> None:
+        """Give the operators the batches that `restore` collected."""
         step: Step = self._shard.step_of(None)
         for operator in self._batches.keys() | self._staged.keys():
             arrangement: Arrangement = operator  # type: ignore[assignment]
-            arrangement.resume(
+            arrangement.restore_staged(
                 [arrangement.import_rows(rows) for rows in self._staged.get(operator, ())], step
             )
             if operator in self._batches:

@@ -9,7 +9,7 @@ import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from engine.supersteps.messages import Message, MessageKind, decode, encode
+from engine.supersteps.messages import Message, MessageKind, decode_messages, encode_messages
 from engine.supersteps.worker import worker_of
 
 
@@ -27,5 +27,5 @@ def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
 
 
 def _passed(messages: Iterable[Message]) -> Iterator[Message]:
-    for batch in encode(messages):
-        yield from decode(batch)
+    for batch in encode_messages(messages):
+        yield from decode_messages(batch)

@@ -69,7 +69,7 @@ class Message:
         return self.array
 
 
-def encode(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
+def encode_messages(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     """The messages as record batches of `SCHEMA`."""
     waiting: list[Message] = []
     size = 0
@@ -109,7 +109,7 @@ def _bodies(arrays: list[np.ndarray | None]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(arrays), buffers)
 
 
-def decode(batch: pa.RecordBatch) -> Iterator[Message]:
+def decode_messages(batch: pa.RecordBatch) -> Iterator[Message]:
     """The messages of a record batch; their arrays are writable copies."""
     bodies = batch.column("body").cast(pa.large_binary())
     _, offsets, data = bodies.buffers()

@@ -70,6 +70,7 @@ class RenderedTask:
         return WideArrangement(source, self.foreign.setdefault(arrangement, ForeignParts()))
 
     def program(self) -> SuperstepProgram:
+        """The program of an advance over the changed operators."""
         return compile(self.dataflow.operators.values(), self.changed)
 
     def map_state(self, spec: Spec, directory: StateDirectory) -> None:

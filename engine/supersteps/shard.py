@@ -15,7 +15,7 @@ from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.plan.fingerprint import fingerprint
 from engine.state.packed_times import TOTAL
-from engine.state.store.key_shards import split
+from engine.state.store.key_shards import split_by_shard
 from engine.supersteps import alone
 from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Agreement, Flags, ProgramPlace
@@ -71,6 +71,7 @@ class Shard:
 
     @property
     def has_ended(self) -> bool:
+        """Whether the program is at its end."""
         return isinstance(self._instruction, End)
 
     @property
@@ -178,7 +179,7 @@ class Shard:
             self._active = True
         rows = arrangement.export_rows(batch)
         number = self.rendered.numbers[arrangement]
-        parts = split(rows, self.rendered.words[arrangement], self._shards)
+        parts = split_by_shard(rows, self.rendered.words[arrangement], self._shards)
         for to, part in enumerate(parts):
             for piece in chunks(part):
                 self._sent.append(Message(to, MessageKind.ROWS, number, piece))
@@ -227,9 +228,9 @@ class Shard:
             for part in operator.parts():
                 part.clear()
                 if isinstance(part, Arrangement) and part.batch is not None:
-                    part.settle(indexed=False)
+                    part.end_step(indexed=False)
                 if part in self.rendered.foreign:
-                    self.rendered.foreign[part].settle()
+                    self.rendered.foreign[part].end_step()
 
     def _check(self, loop: Loop, start: int, end: int) -> None:
         said = self._agreement()

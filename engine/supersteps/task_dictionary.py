@@ -26,6 +26,7 @@ class KnownTexts:
         self._read: set[str] = set()
 
     def read(self, directory: StateDirectory, files: Iterable[TextFile]) -> None:
+        """Add the texts of files that were not read yet."""
         for file in files:
             if file.name not in self._read:
                 self.dictionary.absorb(*directory.read_texts(file))
@@ -71,9 +72,9 @@ class TaskDictionary(Dictionary):
             self.require(words)
             return super().array(words)
 
-    def places(self, words: np.ndarray) -> np.ndarray:
+    def entry_numbers(self, words: np.ndarray) -> np.ndarray:
         self.require(words)
-        return super().places(words)
+        return super().entry_numbers(words)
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         try:

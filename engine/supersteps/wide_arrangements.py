@@ -19,10 +19,11 @@ class ForeignParts:
 
     def __init__(self) -> None:
         self.current: list[np.ndarray] = []
-        self.settled: list[np.ndarray] = []
+        self.earlier: list[np.ndarray] = []
 
-    def settle(self) -> None:
-        self.settled += self.current
+    def end_step(self) -> None:
+        """Count the current step's parts among the earlier ones."""
+        self.earlier += self.current
         self.current = []
 
 
@@ -54,10 +55,10 @@ class WideArrangement:
     def before(self) -> np.ndarray:
         if not self._is_now:
             return self.after()
-        return self._with(self._source.before(), self._foreign.settled)
+        return self._with(self._source.before(), self._foreign.earlier)
 
     def after(self) -> np.ndarray:
-        return self._with(self._source.after(), [*self._foreign.settled, *self._foreign.current])
+        return self._with(self._source.after(), [*self._foreign.earlier, *self._foreign.current])
 
     @property
     def _is_now(self) -> bool:

@@ -59,6 +59,7 @@ class Worker:
         return [Message(shard, MessageKind.TEXTS, file) for shard in range(self.spec.shards)]
 
     def keeper(self, shard: Shard) -> Keeper:
+        """A keeper of the shard's state."""
         return Keeper(shard, self.scratch, self.directory, self.spec.shards)
 
     def superstep(self, number: int, messages: Iterable[Message]) -> Iterator[Message]:
@@ -174,7 +175,7 @@ class Worker:
 
     def _new_rows(self, arrangement: Arrangement) -> np.ndarray:
         if arrangement.batch is not None:
-            arrangement.settle(indexed=False)
+            arrangement.end_step(indexed=False)
         batches = arrangement.staged_batches
         if not batches:
             return np.empty((0, 0), np.int64)

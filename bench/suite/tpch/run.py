@@ -42,7 +42,7 @@ def run(quick: bool) -> list[Result]:
         tables = Business()
         rows = tables.load(Path(directory))
     measure.warm()
-    measure.settle()
+    measure.release_memory()
     baseline = measure.resident()
     maintained = Maintained(RELATIONS, QUERIES)
     count = sum(difference.rows for difference in rows.values())

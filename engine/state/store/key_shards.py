@@ -18,7 +18,7 @@ def key_words(key: int) -> int:
     return 1 if key == SPREAD else key
 
 
-def split(rows: np.ndarray, words: int, shards: int) -> list[np.ndarray]:
+def split_by_shard(rows: np.ndarray, words: int, shards: int) -> list[np.ndarray]:
     """The rows int64[n, columns] of each shard, by their first `words` words; sorted rows stay sorted.
 
     Without words, all rows are in shard 0.
