@@ -64,14 +64,21 @@ class Arrangement(Operator):
         """`width` is the number of words of the input; the input's epochs follow them."""
         super().__init__([source])
         self.order = np.array([*columns, width], np.int64)
+        """int64[P + 1]: the positions, in a delta, of the words to keep and of the epoch."""
         self.width = len(columns)
+        """Words of a row, without rounds."""
         self.depth = depth
+        """Rounds of a row: the number of loops around the operator."""
         self.trace = Trace(self.width + depth, diffs)
+        """The published batches."""
         self.fingerprint = ""
+        """See `engine.runtime.kept`; empty until somebody asks."""
         self.touched = False
+        """Whether the advance has changes to publish or abort."""
         self.staged = 0
         """Rows of differences that the advance has added so far."""
         self.batch: np.ndarray | None = None
+        """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
         self._before = 0
         self._replaced: Trace | None = None

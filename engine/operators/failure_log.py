@@ -28,8 +28,11 @@ class FailureLog:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.trace = Trace(1)
+        """The published messages."""
         self.touched = False
+        """Whether the advance has changes to publish or abort."""
         self.fingerprint = ""
+        """See `engine.runtime.kept`; empty until somebody asks."""
         self.readers: set[str] = set()
         self.dictionary = dictionary
         self._fresh: list[np.ndarray] = []

@@ -18,6 +18,7 @@ class InputOperator(Operator):
     def __init__(self) -> None:
         super().__init__([])
         self.pending: np.ndarray | None = None
+        """The delta that the next step emits."""
 
     def step(self, step: Step) -> None:
         self.out = [] if self.pending is None or not self.pending.shape[1] else [self.pending]

@@ -112,11 +112,13 @@ class Loop(Operator):
         self.entries: list[Operator] = []
         """The operators of the body that bring outside collections in."""
         self.variables: list[VariableOperator | None] = []
+        """For each binding, the operator that reads it; None if it is not fed back."""
         self.values: list[Operator] = []
         """The operators of the body with the bindings' values."""
         self.left: list[list[np.ndarray]] = []
         """For each binding, the deltas that have left the loop in the current step."""
         self.most: int | None = None
+        """The most rounds of one advance, None without such a limit."""
         self._limit = limit
         self._on_limit = on_limit
         self._agenda: dict[tuple[int, ...], set[int]] = {}

@@ -85,7 +85,9 @@ class Operator:
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
+        """The operators that it reads."""
         self.out: list[np.ndarray] = []
+        """The deltas of the current step."""
 
     @property
     def kind(self) -> str:

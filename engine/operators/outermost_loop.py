@@ -80,7 +80,7 @@ class OutermostLoop(Loop):
         elif self._try_change(sizes, step):
             self.statistics.reason = "a small change"
         else:
-            self.statistics.reason = "a change that brought about too much"
+            self.statistics.reason = "a change with too many consequences"
             self._rebuild(int(first), sizes, step)
         for result in self._results:
             result.step(step)
@@ -90,7 +90,7 @@ class OutermostLoop(Loop):
         if self._policy is Rebuild.NEVER:
             return "never rebuilt"
         if sizes.rebuild == 0:
-            return "nothing was there"
+            return "the loop was empty"
         if not at_once:
             return "changes at several epochs"
         if any(log.trace.rows for log in self._failures):

@@ -44,6 +44,7 @@ class RunningDataflow:
     def __init__(self, order: Order = TOTAL) -> None:
         self.order = order
         self.operators: dict[Hashable, Operator] = {}
+        """All operators by key, in an order in which they run."""
         self._changed: list[Stateful] = []
         self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
         self._unread: list[Operator] = []

@@ -81,12 +81,14 @@ class OrderedArrangement(Arrangement):
         super().__init__(source, (*key, *(word for word, _ in coded), *rest), width, depth)
         codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
         self.codes = np.array(codes, np.int64).reshape(-1, 3)
+        """int64[W, 3]: the codes of the words (`engine.kernels.coding`)."""
         self.dictionary = dictionary
         self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
         self._numbers = [word for word, codes in order if any(code[KIND] == NUMERAL for code in codes)]
         if (self.codes[:, KIND] >= ENTRY).any():
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
+        """Rows that readers skipped since the last merge."""
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         for word in self._texts:

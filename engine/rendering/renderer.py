@@ -108,4 +108,4 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
             case Today():
                 return self._today(node, scope)
             case _:
-                raise PlanError(f"{type(node).__name__} is no node of a plan")
+                raise PlanError(f"{type(node).__name__} is not a plan node")

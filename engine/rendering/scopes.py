@@ -41,9 +41,13 @@ class RenderScope:
 
     def __init__(self, outer: RenderScope | None, bound: frozenset[str], depth: int) -> None:
         self.outer = outer
+        """The scope around this one."""
         self.bound = bound
+        """The variables that the scope binds."""
         self.depth = depth
+        """The number of loops around and including the scope."""
         self.collections: dict[Node, Rendered] = {}
+        """The nodes rendered here."""
 
     def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
         """The operator with this key, made if it does not exist. A key belongs to one kind of operator."""

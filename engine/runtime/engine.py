@@ -56,12 +56,15 @@ class Engine:
     `install` maps these files in place of the arrays in memory (`spill` does all three). `resume` starts a
     new engine from such files; `create_source` and `restore_view` then map their parts of it.
 
-    One thread, the writer, calls all methods. Any thread may read a `snapshot`, and write a `Capture`.
+    One thread, the writer, calls the methods that change something, and those that look into operators
+    (`due`, `observe`, `statistics`, `differences`, `files`). Any thread may take the `snapshot` and read it,
+    ask for the number of `rows`, and write a `Capture`.
     """
 
     def __init__(self, options: Options = DEFAULTS, order: Order = TOTAL, first: int = FIRST_EPOCH) -> None:
         """`order` orders the times; if they are plain epochs, `first` is the first epoch."""
         self.dictionary = Dictionary()
+        """The texts of all words, shared by sources, views and snapshots."""
         self._options = options
         self._order = order
         self._dataflow = RunningDataflow(order)
@@ -387,7 +390,7 @@ class Engine:
 
     def _check_unstaged(self) -> None:
         if self._staged is not None:
-            raise EpochError("a stage is neither published nor aborted")
+            raise EpochError("a stage is open: publish or abort it first")
 
     def _check_new(self, name: str) -> None:
         self._check_unstaged()

@@ -47,7 +47,9 @@ class Registry:
 
     def __init__(self) -> None:
         self.sources: dict[str, KnownSource] = {}
+        """All sources."""
         self.views: dict[str, KnownView] = {}
+        """The views that are maintained; a view that failed is not among them."""
 
     def add_view(self, name: str, plan: Node, history: History, operators: Iterable[Operator]) -> None:
         """Add a view. Its failure logs are listed in the order of `operators`, which include the view's

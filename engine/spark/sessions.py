@@ -38,6 +38,7 @@ class Sessions:
 
     def __init__(self, options: SparkOptions) -> None:
         self.options = options
+        """Which Spark to use, and how."""
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._opening: Future[Driver] | None = None

@@ -52,14 +52,20 @@ class Trace:
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
         self.width = width
+        """Words and rounds of a row."""
         self.diffs = diffs
+        """Diffs of a row."""
         self.since = since
+        """Epochs below this one are no longer told apart."""
         self.key = 0
+        """The number of words that readers look up."""
         self._base: list[Layer] = []
         self._layers: list[Layer | LayerMerge] = []
         self._merges: list[LayerMerge] = []
         self.table = np.empty((16, COLUMNS), np.int64)
+        """The batches as kernels take them (`engine.kernels.layers`); the first `count` lines count."""
         self.count = 0
+        """How many batches the table has."""
         self._held: list[Layer] = []
         self._compacted = 0
 

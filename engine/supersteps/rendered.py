@@ -28,9 +28,10 @@ class RenderedTask:
     """The operators of a specification, rendered.
 
     `operators` lists them all, also those inside loops, in an order that is the same in every task; `numbers`
-    and `paths` invert it. `words` has the number of words by which each arrangement is divided, and `foreign`
-    the other shards' parts of arrangements that every shard has in full. `loops` maps an operator to the
-    innermost loop around it; `inputs` are the inputs of sources that change.
+    has their positions there, and `paths` their paths. `words` has the number of words by which each
+    arrangement is divided, and `foreign` the other shards' parts of arrangements that every shard has in
+    full. `loops` maps an operator to the innermost loop around it; `inputs` are the inputs of sources that
+    change.
     """
 
     def __init__(self, spec: Spec, dictionary: Dictionary, compiler: Compiler = ScalarProgram) -> None:

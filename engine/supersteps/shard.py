@@ -55,11 +55,17 @@ class Shard:
         self.rendered = rendered
         """The shard's operators, with its state."""
         self.number = number
+        """The shard's number."""
         self.place = ProgramPlace() if said is None else said.place
+        """The next instruction."""
         self.error = None if said is None else said.error
+        """Why the epoch cannot be computed: fingerprint, message and hint; None if it can."""
         self.offers: list[Offer] = []
+        """What all shards offered to a small loop."""
         self.scanned: tuple[int, int, tuple[str, ...]] = (0, 0, ())
+        """The totals of the scans."""
         self.program = rendered.program()
+        """What all shards run."""
         self._said = said
         self._shards = shards
         self._solo = solo

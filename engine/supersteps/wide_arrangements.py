@@ -19,7 +19,9 @@ class ForeignParts:
 
     def __init__(self) -> None:
         self.current: list[np.ndarray] = []
+        """The current step's batches."""
         self.earlier: list[np.ndarray] = []
+        """The batches of earlier steps."""
 
     def end_step(self) -> None:
         """Count the current step's parts among the earlier ones."""
