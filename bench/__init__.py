@@ -1,1 +1,2 @@
-"""Benchmarks: engine, DuckDB from scratch and service over HTTP, in one table (`python -m bench -h`)."""
+"""Benchmarks: the engine, DuckDB from scratch and the service over HTTP, in one table (`python -m bench
+-h`)."""

@@ -1,4 +1,4 @@
-"""Multijoins taken apart into binary joins again, from left to right: what they are measured against."""
+"""Multijoins rewritten as binary joins, from left to right, for comparison."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from engine.plan.nodes import Filter, Join, Map, Node, Reduce, project
 
 
 def binary(plan: Node) -> Node:
-    """The plan, its multijoins under maps, filters and reduces made binary. What is between two joins holds
-    each attribute once, and only those that are still needed."""
+    """The plan with binary joins in place of the multijoins under its maps, filters and reduces.
+
+    The result of a join holds each attribute once, and only those that are still needed.
+    """
     match plan:
         case Map() | Filter() | Reduce():
             return replace(plan, input=binary(plan.input))

@@ -1,9 +1,9 @@
 """Bulk loads of TPC-H through the service, computed in its process and on Spark.
 
-The tables of a scale factor come as parquet from `tpchgen-cli`. Views of Q1, Q3 and Q5 and a
-recursion are there before the first row; the small tables are loaded, then the lines, which is what
-is timed; then single rows are posted, and a new view over the lines is hydrated. Every view is
-compared with DuckDB's answer over the same files.
+The tables of a scale factor come as Parquet files from `tpchgen-cli`. Views of Q1, Q3 and Q5 and a recursion
+are created before the first row. The small tables are loaded first, then the lines, which is the timed part.
+Then single rows are posted, and a new view over the lines is hydrated. Every view is compared with DuckDB's
+answer over the same files.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LINES_A_SCALE = 6_001_215
 SIZES = (1_000_000, 5_000_000, 20_000_000)
 QUICK = (20_000,)
 HERE, SPARK = MODES = (2_000_000_000, 10_000)
-"""Of FRESHET_SPARK_ROWS: rows from which on Spark computes."""
+"""Values of FRESHET_SPARK_ROWS: Spark computes changes with at least this many rows."""
 SINGLES = 200
 WAIT = 3600.0
 PAGE = "bulk.md"
@@ -59,7 +59,7 @@ VIEWS = {
 HYDRATED = """
     SELECT l_shipmode, l_suppkey, count(*) AS lines, sum(l_quantity) AS quantity
     FROM lineitem GROUP BY l_shipmode, l_suppkey"""
-"""A view over lines that are there."""
+"""A view that is created over existing lines."""
 HEAD = """\
 # TPC-H in bulk
 
@@ -78,8 +78,8 @@ with DuckDB's answers. *Memory* is the peak of the service's process, without Sp
 
 @dataclass(frozen=True)
 class Bulk:
-    """A size in a mode: seconds of the load, of a hydration and of a posted row (median), and
-    peak bytes of the service's process."""
+    """The figures of one size and mode: seconds of the load, of a hydration and of a posted row (median), and
+    the peak bytes of the service's process."""
 
     lines: int
     mode: int
@@ -103,12 +103,12 @@ def run(sizes: Sequence[int] = SIZES) -> list[Bulk]:
 
 
 def page(facts: str, rows: Sequence[Bulk]) -> str:
-    """docs/bulk.md."""
+    """The page docs/bulk.md."""
     return HEAD.format(facts=facts) + text(rows) + "\n"
 
 
 def text(rows: Sequence[Bulk]) -> str:
-    """The lines of a table."""
+    """The lines of the table."""
     return "\n".join(map(_line, rows))
 
 
@@ -149,7 +149,7 @@ def _measured(files: Path, mode: int, directory: Path) -> Bulk:
 
 
 def _load(port: int, table: str, file: Path) -> int:
-    """Load a file; how many rows it had."""
+    """Load a file; returns its number of rows."""
     asked = call(port, "POST", "/v1/loads", {"table": table, "format": "parquet", "path": str(file)})
     job = json.loads(asked)["id"]
     while True:
@@ -175,7 +175,7 @@ def _singles(port: int) -> float:
 
 
 def _compare(port: int, files: Path, views: dict[str, str]) -> None:
-    """The views must be DuckDB's answers over the same files."""
+    """Check that the views equal DuckDB's answers over the same files. Raises WrongAnswer."""
     connection = duckdb.connect()
     for name in TABLES:
         connection.execute(f"CREATE VIEW {name} AS FROM read_parquet('{files / name}.parquet')")
@@ -185,12 +185,12 @@ def _compare(port: int, files: Path, views: dict[str, str]) -> None:
         expected = sorted(tuple(map(_comparable, row)) for row in connection.execute(sql).fetchall())
         if got != expected:
             raise WrongAnswer(
-                f"{name} has {len(got)} rows, {got[:3]}; {len(expected)} are right, {expected[:3]}"
+                f"{name} has {len(got)} rows, {got[:3]}; expected {len(expected)}, {expected[:3]}"
             )
 
 
 def _comparable(value: object) -> str:
-    """A value as text; a number without the zeros at its end."""
+    """A value as text; a number without trailing zeros."""
     try:
         return f"{Decimal(str(value)).normalize():f}"
     except InvalidOperation:

@@ -1,7 +1,7 @@
-"""An HTTP client for measuring: prepared requests over kept connections, one thread, no parsing to speak of.
+"""An HTTP client for measuring: prepared requests over persistent connections, one thread, almost no parsing.
 
-Every connection has at most one request under way. A response must be 200 and carry its
-length (no chunks). Nothing waits longer than `TIMEOUT` for a response.
+A connection has at most one request in progress. A response must be 200 and have its length (no chunks).
+Nothing waits longer than `TIMEOUT` for a response.
 """
 
 from __future__ import annotations
@@ -37,9 +37,10 @@ def post(path: str, body: bytes, content_type: str) -> bytes:
 
 
 def drive(address: tuple[str, int], requests: Sequence[bytes], clients: int) -> list[int]:
-    """Send every request once, spread over `clients` connections; each response's nanoseconds, as they came.
+    """Send every request once, over `clients` connections; returns nanoseconds by response, in order of
+    arrival.
 
-    Raises BadResponse at the first response that is not as it should be.
+    Raises BadResponse at the first unexpected response.
     """
     waiting = iter(requests)
     durations: list[int] = []
@@ -90,7 +91,7 @@ def _send(selector: selectors.BaseSelector, connection: _Connection, request: by
 
 
 def _continue(selector: selectors.BaseSelector, connection: _Connection) -> None:
-    """Send what the socket takes, and ask to be called again while something is left."""
+    """Send what the socket takes, and ask to be called again while bytes are left."""
     try:
         sent = connection.socket.send(connection.outgoing)
     except BlockingIOError:
@@ -102,7 +103,7 @@ def _continue(selector: selectors.BaseSelector, connection: _Connection) -> None
 
 
 def _receive(connection: _Connection) -> bool:
-    """Take what has arrived; whether the response is complete."""
+    """Receive bytes; returns whether the response is complete."""
     received = connection.socket.recv(CHUNK)
     if not received:
         raise BadResponse("the connection was closed before its response was complete")
@@ -119,7 +120,7 @@ def _receive(connection: _Connection) -> bool:
 
 
 def _length(incoming: bytearray) -> int | None:
-    """The length of head and body, once the head is there."""
+    """The length of head and body, once the head has arrived."""
     end = incoming.find(HEAD_END)
     if end < 0:
         return None

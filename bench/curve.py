@@ -1,7 +1,7 @@
-"""What a change costs against its size: changed in place, with its recursions rebuilt, and as chosen.
+"""The cost of a change by its size: updated in place, with its recursions rebuilt, and as the engine chooses.
 
-Three engines get the same changes, in turn, so that what else the machine does meets all of them
-alike. Small changes come first: the engine that chooses has seen some when large ones come.
+Three engines get the same changes in turn, so that other work on the machine affects all of them alike. Small
+changes come first, so the engine that chooses has observed some before the large ones.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ HEADER = ("share", "replaced", "changed", "rebuilt", "chosen", "rebuilds chosen"
 
 @dataclass(frozen=True)
 class Point:
-    """A share of the largest table replaced in one epoch: median seconds of each policy.
+    """A share of the largest table, replaced in one epoch: median seconds of each policy.
 
-    `rebuilds` counts how many of the `ROUNDS` rounds the choosing engine rebuilt a recursion.
+    `rebuilds` is the number of rounds, of `ROUNDS`, in which the choosing engine rebuilt a recursion.
     """
 
     share: float
@@ -54,6 +54,6 @@ def curve(name: str, quick: bool) -> Iterator[Point]:
 
 
 def line(point: Point) -> str:
-    """The point as a line of CSV, as `HEADER` names its parts."""
+    """The point as a line of CSV, with the columns of `HEADER`."""
     seconds = (f"{seconds:.6f}" for seconds in point.seconds)
     return ",".join((f"{point.share:g}", str(point.replaced), *seconds, str(point.rebuilds)))

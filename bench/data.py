@@ -1,9 +1,9 @@
 """Tables of random rows, and changes to them, as word and delta matrices.
 
-All randomness comes from the generator that is passed in (`numpy.random.default_rng(SEED)`),
-so that a run can be repeated change by change. Values are plain integers: no dictionary is needed.
+All randomness comes from the generator that is passed in (`numpy.random.default_rng(SEED)`), so that a run
+can be repeated change by change. Values are plain integers, which need no dictionary.
 
-Shapes are the engine's: words are int64[columns, rows], a delta adds the epoch and the diff.
+Shapes are the engine's: words are int64[columns, rows]; a delta adds the epoch and the diff.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def insertion(words: np.ndarray, epoch: int) -> np.ndarray:
 
 
 def replace(words: np.ndarray, positions: np.ndarray, new: np.ndarray, epoch: int) -> np.ndarray:
-    """Put `new` at `positions` of `words`, in place, and return the delta: deletions, then insertions."""
+    """Put `new` at `positions` of `words`, in place; returns the delta: deletions, then insertions."""
     columns, rows = new.shape
     delta = np.empty((columns + 2, 2 * rows), np.int64)
     delta[:columns, :rows] = words[:, positions]

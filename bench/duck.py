@@ -1,4 +1,4 @@
-"""The same queries by DuckDB, from scratch, over the same rows: the comparison and the referee."""
+"""The same queries by DuckDB, from scratch, over the same rows: for comparison of times and of answers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ REPETITIONS = 5
 
 
 class WrongAnswer(Exception):
-    """A view differs from what it must be over the same rows."""
+    """A view differs from the right answer over the same rows."""
 
 
 class Recompute:
@@ -24,7 +24,7 @@ class Recompute:
         self._connection = duckdb.connect()
 
     def refresh(self) -> None:
-        """Make the tables hold the workload's current rows."""
+        """Fill the tables with the workload's current rows."""
         for name, words in self._workload.tables.items():
             columns = self._workload.schemas[name].names
             arrays = [pa.array(column) for column in words]
@@ -33,7 +33,7 @@ class Recompute:
             self._connection.unregister("arriving")
 
     def query(self) -> int:
-        """Compute every view, materialised in order; the nanoseconds it takes."""
+        """Compute and materialize every view, in order; returns the nanoseconds."""
         return clock(self._compute)
 
     def _compute(self) -> None:
@@ -50,12 +50,12 @@ class Recompute:
 
 
 def ordered(words: np.ndarray) -> np.ndarray:
-    """The rows of `words` sorted by the first column, then by the next: equal bags become equal matrices."""
+    """The rows of `words`, sorted by the first column, then by the next: equal bags become equal matrices."""
     return words[:, np.lexsort(words[::-1])] if len(words) else words
 
 
 def compare(what: str, engine: np.ndarray, duckdb: np.ndarray) -> None:
-    """Raise WrongAnswer, with the first difference, unless both hold the same rows; both are in order."""
+    """Raise WrongAnswer, with the first difference, unless both matrices are equal; both are sorted."""
     if engine.shape != duckdb.shape:
         raise WrongAnswer(f"{what} has {engine.shape[1]} rows, and {duckdb.shape[1]} in DuckDB")
     if not np.array_equal(engine, duckdb):

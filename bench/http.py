@@ -1,8 +1,8 @@
 """The service over HTTP: bulk NDJSON, then single rows, into a table under the views of W1.
 
-A real service runs as a process of its own on a loopback port with a new data directory, so that
-every answer was committed to its log. A POST is answered once its change is durable and visible;
-at the end the views are read and compared with what was sent.
+The service runs as a process of its own on a loopback port with a new data directory, so every answered
+change is in its log. A POST is answered once its change is durable and visible; at the end the views are read
+and compared with what was sent.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ STOP_SECONDS = 30.0
 
 @dataclass(frozen=True)
 class Load:
-    """`count` POSTs of `batch` new rows each by `clients` clients, and what is hoped of them."""
+    """`count` POSTs of `batch` new rows each by `clients` clients, and the performance goal."""
 
     title: str
     batch: int
@@ -64,7 +64,8 @@ NODES = 100_000
 
 @dataclass(frozen=True)
 class Answered:
-    """A load's line: `elapsed` is from first request to last answer in seconds, `peak` of the service."""
+    """The figures of a load: `elapsed` seconds from first request to last answer, and the service's `peak`
+    bytes."""
 
     title: str
     batch: int
@@ -101,7 +102,7 @@ def run(loads: tuple[Load, ...]) -> list[Answered]:
 
 @contextmanager
 def service(directory: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[tuple[int, int]]:
-    """A service with its state in `directory`, and `more` settings: its port and process id. It is ready."""
+    """A running service with its state in `directory` and `more` settings; yields its port and process id."""
     port = _free_port()
     command = [sys.executable, "-m", "service"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FRESHET_")}
@@ -134,15 +135,15 @@ def _await_ready(process: subprocess.Popen[bytes], port: int, output: Path) -> N
             return
         except (OSError, Refused):
             time.sleep(0.1)
-    raise Refused(f"the service is not ready:\n{output.read_text(errors='replace')}")
+    raise Refused(f"the service did not become ready:\n{output.read_text(errors='replace')}")
 
 
 class Refused(Exception):
-    """The service answers with an error, or does not come up."""
+    """The service answers with an error, or does not start."""
 
 
 def call(port: int, method: str, path: str, body: object = None, timeout: float = 60) -> bytes:
-    """The body of the answer; Refused if it is an error."""
+    """The body of the answer. Raises Refused if it is an error."""
     connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
         content = None if body is None else json.dumps(body)
@@ -172,11 +173,11 @@ def _requests(load: Load, edges: np.ndarray) -> list[bytes]:
 
 
 def _compare(port: int, edges: np.ndarray) -> None:
-    """The histogram of degrees must be that of the edges that were sent."""
+    """Check that the histogram of degrees is that of the edges that were sent."""
     lines = call(port, "GET", "/v1/views/histogram/rows").splitlines()
     answer = {row["degree"]: row["nodes"] for row in map(json.loads, lines)}
     degrees = np.unique(edges[0], return_counts=True)[1]
     values, counts = np.unique(degrees, return_counts=True)
     expected = dict(zip(values.tolist(), counts.tolist(), strict=True))
     if answer != expected:
-        raise WrongAnswer(f"the service's histogram is {answer}, and of the edges sent {expected}")
+        raise WrongAnswer(f"the service's histogram is {answer}; the edges that were sent have {expected}")

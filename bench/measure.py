@@ -1,7 +1,7 @@
-"""Clocks, percentiles, memory, and how much of the machine somebody else had.
+"""Clocks, percentiles, memory, and the share of the machine that other work used.
 
-Memory is the resident set as Linux counts it in /proc: `settle` gives unused heap back first,
-so that a baseline does not hide room that the next allocation would fill.
+Memory is the resident set as Linux counts it in /proc. `release_memory` returns unused heap first, so that a
+baseline does not include memory that the next allocation would reuse.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ import numpy as np
 
 RESET_PEAK = "5"
 WARM = 1 << 31
-"""Bytes of memory that are touched before a run, or half of what is free if that is less."""
+"""Bytes of memory to touch before a run; half of the free memory if that is less."""
 
 
 @dataclass(frozen=True)
 class Timing:
-    """Durations in seconds: median, 99th percentile (nearest rank), sum, and how many there are."""
+    """Durations in seconds: median, 99th percentile (nearest rank), sum, and their number."""
 
     median: float
     p99: float
@@ -44,15 +44,15 @@ def clock(action: Callable[[], object]) -> int:
     return time.perf_counter_ns() - start
 
 
-def settle() -> None:
-    """Collect garbage and return what the C heap does not use to the system."""
+def release_memory() -> None:
+    """Collect garbage, and return unused C heap to the system."""
     gc.collect()
     ctypes.CDLL(None).malloc_trim(0)
 
 
 def warm() -> None:
-    """Touch memory and give it back: what a virtual machine never used it has to ask for, and that takes
-    longer than most of what is measured here."""
+    """Touch memory and free it. A virtual machine has to ask its host for memory that it never used, which
+    takes longer than most of what is measured here."""
     free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     np.empty(min(WARM, free // 2), np.uint8)[:: os.sysconf("SC_PAGE_SIZE")] = 1
 
@@ -79,13 +79,13 @@ def peak(process: int | None = None) -> int:
 
 
 def reset_peak(process: int | None = None) -> None:
-    """Let `peak` start again from what the process holds now."""
+    """Restart `peak` from what the process holds now."""
     Path(f"/proc/{process or 'self'}/clear_refs").write_text(RESET_PEAK)
 
 
 @dataclass(frozen=True)
 class Share:
-    """Processor seconds of all cores and of this process with its ended children, up to one moment."""
+    """Processor seconds of all cores, and of this process with its ended children, up to one moment."""
 
     at: float
     machine: float
@@ -98,7 +98,7 @@ class Share:
         return Share(time.monotonic(), machine, sum(os.times()[:4]))
 
     def others(self) -> float:
-        """How many cores others have kept busy since, on average."""
+        """How many cores other work has kept busy since, on average."""
         now = Share.now()
         return max(0.0, (now.machine - self.machine - now.own + self.own) / (now.at - self.at))
 

@@ -1,6 +1,6 @@
-"""Where a workload's rounds spend their time in Python: cProfile around the engine's part alone.
+"""Where a workload's rounds spend their time in Python: cProfile around the engine's part only.
 
-The profiler slows Python calls and not kernels, so its shares lean towards Python.
+The profiler slows Python calls but not kernels, so its shares overstate Python.
 """
 
 from __future__ import annotations

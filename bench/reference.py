@@ -1,7 +1,7 @@
-"""Figures of other systems for the same work, as reported; nothing here is measured by this program.
+"""Figures of other systems for the same work, as reported; this program measures none of them.
 
-Differential dataflow's own implementation (Rust, one worker, the same data, a comparable machine),
-and Pathway. A batch of `LOAD` stands for the initial load. Seconds and bytes.
+They are for differential dataflow's own implementation (Rust, one worker, the same data, a comparable
+machine), and for Pathway. A batch of `LOAD` stands for the initial load. Units are seconds and bytes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ FOOTPRINTS = (
 
 
 def seconds(system: str, workload: str, batch: int) -> float | None:
-    """The median of a round as `system` reports it; None where it reports nothing."""
+    """The median of a round as `system` reports it; None if it reports none."""
     return next(
         (f.seconds for f in FIGURES if (f.system, f.workload, f.batch) == (system, workload, batch)), None
     )

@@ -1,9 +1,9 @@
 """One workload from start to end: load, rounds, comparison with DuckDB.
 
-A round is what it takes to have a change visible in every view: stage one epoch, publish it.
-The change itself is made before the clock starts. Memory is the engine's alone: the resident
-set above that of the process with all code loaded (a small run of the same workload comes
-first) and the workload's own rows in place; the delta that is handed in counts.
+A round makes a change visible in every view: it stages one epoch and publishes it. The change itself is made
+before the clock starts. Memory is the engine's alone: the resident set above that of the process with all
+code loaded (a small run of the same workload comes first) and with the workload's own rows in place; the
+delta that is passed in counts.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from bench.workloads.base import Phase, Workload, load, rows
 class Result:
     """One line of the table: a load (batch `LOAD`) or a phase of rounds.
 
-    `rows` is what the tables hold, `changes` the deltas' rows over all rounds, `peak` bytes,
-    and `duckdb` the median of DuckDB's query from scratch over the same rows, in seconds.
+    `rows` is the number of rows in the tables, `changes` the number of the deltas' rows in all rounds, `peak`
+    is in bytes, and `duckdb` is the median of DuckDB's query from scratch over the same rows, in seconds.
     """
 
     workload: str
@@ -43,7 +43,7 @@ class Result:
 
 @dataclass(frozen=True)
 class _Phase:
-    """What the engine needed for a line of the table."""
+    """The engine's figures for a line of the table."""
 
     batch: int
     changes: int
@@ -52,13 +52,13 @@ class _Phase:
 
 
 def apart(name: str, quick: bool) -> list[Result]:
-    """`run` in a fresh process, so that memory and caches are the workload's own."""
+    """Call `run` in a fresh process, so that memory and caches are the workload's own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(run, name, quick).result()
 
 
 def run(name: str, quick: bool) -> list[Result]:
-    """Measure the workload; raises WrongAnswer if the engine and DuckDB disagree at its end."""
+    """Measure the workload. Raises WrongAnswer if the engine and DuckDB disagree at its end."""
     _engine_part(build(name, quick=True))
     if not quick:
         measure.warm()
@@ -81,7 +81,7 @@ def run(name: str, quick: bool) -> list[Result]:
 
 
 def _engine_part(workload: Workload) -> tuple[list[_Phase], dict[str, np.ndarray]]:
-    measure.settle()
+    measure.release_memory()
     baseline = measure.resident()
     subject = Subject(workload)
     measure.reset_peak()
@@ -105,7 +105,7 @@ def _rounds(subject: Subject, workload: Workload, phase: Phase) -> tuple[Timing,
 
 
 def _duckdb_part(workload: Workload, answers: dict[str, np.ndarray]) -> list[float]:
-    """Replay the workload, query after the load and after each phase, compare what is there at the end."""
+    """Replay the workload, query after the load and after each phase, and compare the views at the end."""
     duck = Recompute(workload)
     medians = [_recomputed(duck)]
     for phase in workload.phases:

@@ -16,11 +16,11 @@ from planner.relation import Relation
 
 
 class Failed(Exception):
-    """The engine quarantines a view."""
+    """The engine quarantined a view."""
 
 
 class Subject:
-    """An engine with the workload's sources and views. `epoch` is the one that the next change belongs to."""
+    """An engine with the workload's sources and views. `epoch` is the epoch of the next change."""
 
     def __init__(self, workload: Workload, rebuild: Rebuild = Rebuild.AUTO) -> None:
         self._engine = Engine(Options(rebuild=rebuild))
@@ -39,7 +39,7 @@ class Subject:
             catalog[view.name] = Relation(view.name, planned.schema, plan, is_view=True)
 
     def advance(self, deltas: Deltas) -> int:
-        """Apply the deltas as one epoch, visible on return; the nanoseconds it takes. Raises Failed."""
+        """Apply the deltas as one epoch, visible on return; returns the nanoseconds. Raises Failed."""
         start = time.perf_counter_ns()
         stage = self._engine.stage(deltas, self.epoch + 1)
         stage.publish()
@@ -55,6 +55,6 @@ class Subject:
         return sum(loop.rebuilt for loop in self._engine.statistics())
 
     def rows(self, view: str) -> np.ndarray:
-        """The view's rows now, int64[columns, rows]; a row comes as often as it counts."""
+        """The view's rows now, int64[columns, rows]; a row with count n comes n times."""
         words, counts = self._engine.snapshot.rows(view)
         return np.repeat(words, counts, axis=1)

@@ -25,7 +25,7 @@ Row = tuple[str, ...]
 
 
 def engine_row(result: Result, full: bool) -> Row:
-    """A workload's line: beside it DuckDB from scratch, and for a full run the reference's figure."""
+    """A workload's line: beside it DuckDB from scratch and, for a full run, the reference's figure."""
     timing = result.timing
     reported = seconds(REFERENCE, result.workload, result.batch) if full else None
     return (
@@ -45,7 +45,7 @@ def engine_row(result: Result, full: bool) -> Row:
 
 
 def http_row(answered: Answered) -> Row:
-    """A line of the service's: there is nothing beside it but the goal."""
+    """A line of the service's figures; beside it stands only the goal."""
     return (
         answered.title,
         f"{answered.batch:,} new",
@@ -73,7 +73,7 @@ def against(ours: float, theirs: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Three digits and the unit that fits: `17.0 µs`, `1.10 ms`, `0.90 s` is `900 ms`."""
+    """Three digits and a fitting unit: `17.0 µs`, `1.10 ms`; 0.9 seconds are `900 ms`."""
     if seconds >= 1:
         return f"{_three_digits(seconds)} s"
     if seconds >= 1e-3:
@@ -86,14 +86,14 @@ def _three_digits(value: float) -> str:
 
 
 def text(rows: list[Row]) -> str:
-    """The table in columns of one width each: names to the left, figures to the right."""
+    """The table in columns of equal width: names to the left, figures to the right."""
     widths = _widths([HEADER, *rows])
     rule = tuple("-" * width for width in widths)
     return "\n".join("  ".join(_padded(row, widths)) for row in (HEADER, rule, *rows))
 
 
 def markdown(rows: list[Row], header: Row = HEADER) -> str:
-    """A table in Markdown, its source aligned as `text` is."""
+    """A table in Markdown; its source is aligned as in `text`."""
     widths = _widths([header, *rows])
     rule = ("-" * widths[0], *("-" * (width - 1) + ":" for width in widths[1:]))
     return "\n".join(f"| {' | '.join(_padded(row, widths))} |" for row in (header, rule, *rows))

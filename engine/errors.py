@@ -1,24 +1,26 @@
-"""What the engine raises.
+"""The exceptions of the engine.
 
 EngineError
-├── PlanError        a plan is not well formed (the front end's fault)
-├── InvalidValue    a value does not fit its type (the data's fault)
+├── PlanError        a plan is not well formed (a fault of the front end)
+├── InvalidValue     a value does not fit its type (a fault of the data)
 ├── UnknownName      no source or view has this name
-├── NameInUse        a source or view has this name, or something still reads it
+├── NameInUse        a source or view has this name already, or is still read
 ├── EpochError       an epoch is out of order, or its history is no longer kept
-├── LimitExceeded    a recursion passed its limit of rounds
-├── JoinTooLarge     a join makes more pairs of rows than there is room for
-├── ExecutionFailed  an advance could not be computed elsewhere
-├── SparkUnavailable there is no Spark session, and why
+├── LimitExceeded    a recursion exceeded its limit of rounds
+├── JoinTooLarge     a join makes more pairs of rows than its budget allows
+├── ExecutionFailed  an executor could not compute an advance
+├── SparkUnavailable no Spark session could be opened; the message says why
 └── StoreError       a file of the state is missing or damaged
 
-Every error has a stable `code`, a `message` and a `hint` that may be empty.
+Every error has a stable `code`, a `message`, and a `hint`, which may be empty.
 """
 
 from __future__ import annotations
 
 
 class EngineError(Exception):
+    """The root of the engine's errors."""
+
     code = "engine_error"
 
     def __init__(self, message: str, hint: str = "") -> None:
@@ -56,11 +58,11 @@ class JoinTooLarge(EngineError):
 
     @classmethod
     def of(cls, pairs: int, most: int) -> JoinTooLarge:
-        """The error for so many pairs that one step would make."""
+        """The error of a step that would make `pairs` pairs, where `most` are allowed."""
         return cls(
-            f"a join would make {pairs} pairs of rows at once, and {most} are the most for so few rows",
-            "join by more columns, or by a period besides: ASOF JOIN pairs each row of its left with all "
-            "rows of its right that have the same key",
+            f"a join would make {pairs} pairs of rows at once; for inputs of this size the limit is {most}",
+            "join by more columns, or by a period too: ASOF JOIN pairs each row of its left input with all "
+            "rows of its right input that have the same key",
         )
 
 

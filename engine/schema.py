@@ -7,18 +7,18 @@ A row is one int64 word a column. `Type` says how a word is read:
 | BOOLEAN | 0 or 1 |
 | SMALLINT, INTEGER, BIGINT | the number |
 | NUMERIC(p, s) | the number times 10**s |
-| REAL, DOUBLE | the IEEE bits, made to sort as signed integers; one zero, one NaN that is greater than all |
+| REAL, DOUBLE | the IEEE bits, mapped to sort as signed integers; one zero, one NaN greater than all |
 | TEXT | the content hash under which the dictionary keeps the bytes |
 | DATE | days since 1970-01-01 |
 | TIME | microseconds since midnight |
 | TIMESTAMP | microseconds since 1970-01-01T00:00:00 |
 | TIMESTAMPTZ | microseconds since 1970-01-01T00:00:00Z |
-| ENUM | the place of the label among the type's labels |
-| INTERVAL, BYTEA, UUID, JSON, arrays | as TEXT: of a text that orders as the value does (`engine.codec`) |
+| ENUM | the label's position among the type's labels |
+| INTERVAL, BYTEA, UUID, JSON, arrays | as TEXT, of a text that sorts as the value does (`engine.codec`) |
 
-`NULL` is the least int64, in every kind. It costs no mask: equality, hashing and
-order (nulls first) of rows are those of plain words. The price is that the BIGINT
--2**63 cannot be stored; encoding it is an error.
+`NULL` is the least int64, in every kind. So rows need no null mask: equality, hashing and order (nulls first)
+of rows are those of plain words. The price is that the BIGINT -2**63 cannot be stored; encoding it is an
+error.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from engine.errors import PlanError
 
 
 class Kind(enum.Enum):
+    """The kinds of types; the value is the name in SQL."""
+
     BOOLEAN = "BOOLEAN"
     SMALLINT = "SMALLINT"
     INTEGER = "INTEGER"
@@ -52,7 +54,7 @@ class Kind(enum.Enum):
 
 
 WORD_DIGITS = 18
-"""Digits of a NUMERIC that is its own word; `engine.codec.numerals` has the others."""
+"""Most digits of a NUMERIC that is stored as its own word; `engine.codec.numerals` encodes longer ones."""
 INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
     Kind.SMALLINT: (-(2**15), 2**15 - 1),
     Kind.INTEGER: (-(2**31), 2**31 - 1),
@@ -61,15 +63,15 @@ INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
 FLOATS = frozenset({Kind.REAL, Kind.DOUBLE})
 INTEGERS = frozenset(INTEGER_RANGES)
 INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.JSON, Kind.ARRAY})
-"""Kinds whose words are the dictionary's: their texts order as their values do, their words do not."""
+"""Kinds whose words come from the dictionary. Their texts sort as their values do; their words do not."""
 
 
 @dataclass(frozen=True)
 class Type:
-    """A column's type: `precision` and `scale`, digits, are of NUMERIC alone, `labels` of ENUM, in their
-    order, and `element` of ARRAY.
+    """A column's type.
 
-    A NUMERIC has up to 38 digits; what has more than 18 is not its own word (`may_be_wide`).
+    `precision` and `scale`, in digits, belong to NUMERIC; `labels`, in their order, to ENUM; `element` to
+    ARRAY. A NUMERIC has up to 38 digits; one with more than 18 is not its own word (`may_be_wide`).
     """
 
     kind: Kind
@@ -109,7 +111,7 @@ class Type:
 
     @property
     def may_be_wide(self) -> bool:
-        """Whether it is a NUMERIC whose numbers may have more digits than a word holds."""
+        """Whether this is a NUMERIC whose numbers may have more digits than fit into a word."""
         return (self.precision or 0) > WORD_DIGITS
 
     @property
@@ -139,19 +141,24 @@ JSON = Type(Kind.JSON)
 
 
 def numeric(precision: int, scale: int) -> Type:
+    """The type NUMERIC(precision, scale)."""
     return Type(Kind.NUMERIC, precision, scale)
 
 
 def enumeration(*labels: str) -> Type:
+    """The ENUM type with these labels, in this order."""
     return Type(Kind.ENUM, labels=labels)
 
 
 def array_of(element: Type) -> Type:
+    """The type of arrays of `element`."""
     return Type(Kind.ARRAY, element=element)
 
 
 @dataclass(frozen=True)
 class Column:
+    """A column's name and type, and whether it may be NULL."""
+
     name: str
     type: Type
     nullable: bool = True
@@ -159,7 +166,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Schema:
-    """The columns of a relation, in order. Names need not be unique inside a plan."""
+    """The columns of a relation, in order. Inside a plan, names may repeat."""
 
     columns: tuple[Column, ...]
 

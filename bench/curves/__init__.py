@@ -1,1 +1,1 @@
-"""Cost curves: what the engine's work costs against one quantity at a time, as plots and tables."""
+"""Cost curves: the cost of the engine's work by one quantity at a time, as plots and tables."""

@@ -1,4 +1,4 @@
-"""What a curve is: plots of named lines, what they show, and how they are read.
+"""Curves: plots of named lines, what they show, and how to read them.
 
 A curve's module measures it: `measure(size)` takes the module's `FULL` or `QUICK` size.
 """
@@ -20,7 +20,7 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axis:
-    """`unit`: seconds, bytes, or none for what is counted."""
+    """An axis in seconds or bytes, or without a `unit` for counts."""
 
     label: str
     unit: Literal["s", "B", ""] = ""
@@ -29,7 +29,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Plot:
-    """Lines over one x, each a list of (x, y); where a line has no point at an x, it was not measured."""
+    """Lines over one x, each a list of (x, y). A line has no point where nothing was measured."""
 
     title: str
     x: Axis
@@ -39,7 +39,7 @@ class Plot:
 
 @dataclass(frozen=True)
 class Curve:
-    """Plots that belong together. `reading` says in a line how to read them."""
+    """Plots that belong together. `reading` says how to read them."""
 
     title: str
     reading: str
@@ -47,16 +47,16 @@ class Curve:
 
 
 def feed(input: Input, delta: np.ndarray) -> None:
-    """Hand a delta int64[W + 2, n] of integers to an input, as an Arrow table."""
+    """Pass a delta int64[W + 2, n] of integers to an input, as an Arrow table."""
     table = pa.table(list(delta[:-2]), names=list(input.schema.names))
     input.load(table, delta[-1], delta[-2])
 
 
 def advance(flow: Dataflow, *frontier: Time) -> int:
-    """Complete all times before `frontier`, the current epoch if there is none; the nanoseconds it takes."""
+    """Complete all times before `frontier`, by default the current epoch; returns the nanoseconds."""
     return clock(lambda: flow.advance(*frontier))
 
 
 def median(nanoseconds: list[int]) -> float:
-    """In seconds."""
+    """The median in seconds."""
     return Timing.of(nanoseconds).median

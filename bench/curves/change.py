@@ -1,4 +1,4 @@
-"""The size of a change: what it costs to replace more and more rows in one epoch."""
+"""The size of a change: the cost of replacing more and more rows in one epoch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from engine.operators.rebuild import Rebuild
 
 @dataclass(frozen=True)
 class Size:
-    """`rows` of state for reduce and join, `edges` for the recursion; (rows replaced, rounds)."""
+    """`rows` of state for reduce and join, `edges` for the recursion; `rounds` has (rows replaced,
+    rounds)."""
 
     rows: int
     edges: int

@@ -1,4 +1,4 @@
-"""Compaction: differences held and memory over an endless churn of a bounded set of rows."""
+"""Compaction: differences held and memory during an endless churn of a bounded set of rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.schema import BIGINT, BOOLEAN
 
 @dataclass(frozen=True)
 class Size:
-    """`changes` in advances of `batch`, over `keys` rows; looked at, and forgotten, `samples` times."""
+    """`changes` in advances of `batch`, over `keys` rows; measured and forgotten `samples` times."""
 
     changes: int
     batch: int
@@ -39,10 +39,10 @@ def measure(size: Size) -> Curve:
     held: dict[str, Points] = {OPERATORS: [], VIEW: []}
     resident: dict[str, Points] = {OPERATORS: [], VIEW: []}
     for name, run in ((OPERATORS, _operators), (VIEW, _view)):
-        memory.settle()
+        memory.release_memory()
         before = memory.resident()
         for changes, differences in run(size):
-            memory.settle()
+            memory.release_memory()
             held[name].append((changes, differences))
             resident[name].append((changes, max(0, memory.resident() - before)))
     x = Axis("changes so far", log=False)
@@ -60,7 +60,7 @@ def measure(size: Size) -> Curve:
 
 
 def _operators(size: Size) -> Iterator[tuple[int, int]]:
-    """A count whose input is not kept, under a filter that lets nothing through to be kept."""
+    """A count whose input is not kept, under a filter that passes nothing on, so nothing is kept."""
     engine = Engine()
     source = Source("rows", SCHEMA)
     engine.create_source("rows", SCHEMA, keep=False)
@@ -86,7 +86,7 @@ def _view(size: Size) -> Iterator[tuple[int, int]]:
 
 
 def _churn(size: Size, epoch: int) -> Iterator[tuple[int | None, np.ndarray]]:
-    """The load, then a delta an epoch; with it the number of changes so far, where it is time to look."""
+    """The load, then a delta an epoch; with it, when it is time to measure, the number of changes so far."""
     rng = np.random.default_rng(SEED)
     words = np.stack((np.arange(size.keys), rng.integers(0, size.keys, size.keys)))
     yield None, insertion(words, epoch)

@@ -1,4 +1,4 @@
-"""The depth of a recursion: what a node reaches along a path, which takes a round for every node."""
+"""The depth of a recursion: the nodes reached along a path, which takes a round for every node."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def measure(size: Size) -> Curve:
 
 
 def _path(nodes: int, rounds: int) -> tuple[float, float, float]:
-    """Seconds of the load, and of a change of an edge in the middle, and of the last one."""
+    """Seconds of the load, of a change of an edge in the middle, and of a change of the last edge."""
     flow = Dataflow()
     edges = flow.input("edges", source=int, target=int)
     flow.output(reach(flow, edges, roots=1))
@@ -49,7 +49,7 @@ def _path(nodes: int, rounds: int) -> tuple[float, float, float]:
 
 
 def _toggled(flow: Dataflow, edges: Input, at: int, rounds: int) -> float:
-    """The median seconds in which the edge from `at` on goes or comes back."""
+    """The median seconds in which the edge from `at` goes or comes back."""
     took = []
     for diff in (-1, 1) * rounds:
         edges.update((at, at + 1), diff)

@@ -1,4 +1,4 @@
-"""Curves as SVG: plots side by side, plain, and the same bytes for the same figures."""
+"""Curves as SVG: plots side by side, and the same bytes for the same figures."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ STYLE: dict[Any, object] = {
     "svg.hashsalt": "freshet",
 }
 WIDTH, HEIGHT = 5.2, 3.6
-"""Of a plot, in inches."""
+"""The size of a plot, in inches."""
 
 
 def draw(curve: Curve, path: Path) -> None:

@@ -18,7 +18,7 @@ class Size:
     nodes: int
     epochs: tuple[int, ...]
     advances: int
-    """The most advances that the history is divided among."""
+    """The most advances that the history is divided into."""
 
 
 FULL = Size(1_000_000, 200_000, (1, 1_000, 100_000), 10_000)
@@ -48,7 +48,7 @@ def measure(size: Size) -> Curve:
 
 
 def history(changes: int, nodes: int, epochs: int) -> np.ndarray:
-    """A delta in which random edges come and later go, evenly over the epochs, sorted by them."""
+    """A delta in which random edges come and later go, evenly spread over the epochs and sorted by them."""
     rng = np.random.default_rng(SEED)
     edges = rng.integers(0, nodes, (2, changes // 2))
     places = np.sort(rng.permutation(changes).reshape(-1, 2), axis=1).T

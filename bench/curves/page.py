@@ -27,7 +27,7 @@ FOLDER = "curves"
 
 
 def write(about: str, curves: Mapping[str, Curve], page: Path) -> None:
-    """Write the page, and its plots into a folder beside it; `about` is what `bench.report.facts` gave."""
+    """Write the page, and its plots into a folder beside it; `about` comes from `bench.report.facts`."""
     folder = page.parent / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     for name, curve in curves.items():
@@ -47,7 +47,7 @@ def _section(name: str, curve: Curve) -> str:
 
 
 def _table(plot: Plot) -> str:
-    """A row an x, a column a line."""
+    """A table with a row for each x and a column for each line."""
     lines = [dict(points) for points in plot.lines.values()]
     header = (plot.x.label, *plot.lines)
     xs = sorted({x for line in lines for x in line})

@@ -21,7 +21,7 @@ CURVES: dict[str, ModuleType] = {
 
 
 def apart(name: str, quick: bool) -> Curve:
-    """`measure` in a fresh process, so that memory and caches are the curve's own."""
+    """Call `measure` in a fresh process, so that memory and caches are the curve's own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(measure, name, quick).result()
 

@@ -1,4 +1,4 @@
-"""The size of the state: what replacing a single row costs in ever larger collections."""
+"""The size of the state: the cost of replacing a single row in ever larger collections."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def join(flow: Dataflow, edges: Collection) -> Collection:
 
 
 def reach(flow: Dataflow, edges: Collection, roots: int = 10) -> Collection:
-    """The nodes that can be reached from the first few: of ten some lead into most of a random graph."""
+    """The nodes reachable from the first few; some of ten lead into most of a random graph."""
     first = flow.collection([(node,) for node in range(roots)], node=int)
     return first.iterate(
         lambda found: found.concat(
@@ -51,7 +51,7 @@ def reach(flow: Dataflow, edges: Collection, roots: int = 10) -> Collection:
 
 
 class Subject:
-    """A query over `rows` random edges between `nodes` nodes, loaded; random ones can be replaced."""
+    """A query over `rows` random edges between `nodes` nodes, loaded; `replace` replaces random edges."""
 
     def __init__(self, query: Query, nodes: int, rows: int, rebuild: Rebuild = Rebuild.AUTO) -> None:
         self.flow = Dataflow(options=Options(rebuild=rebuild))
@@ -65,7 +65,7 @@ class Subject:
         self._epoch = 1
 
     def replace(self, count: int) -> int:
-        """Put `count` random rows in the places of others, in one epoch; the nanoseconds that takes."""
+        """Replace `count` rows by random ones in one epoch; returns the nanoseconds."""
         positions = choose(self._rng, self._words.shape[1], count)
         new = random_words(self._rng, self._bounds, count)
         feed(self.edges, replace(self._words, positions, new, self._epoch))
@@ -73,5 +73,5 @@ class Subject:
         return advance(self.flow)
 
     def forget(self) -> None:
-        """Keep nothing of the past."""
+        """Give up all history."""
         self.flow.forget(self._epoch - 1)

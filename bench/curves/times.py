@@ -1,7 +1,7 @@
-"""Interesting times: what a reduce of one group costs for each time at which its output changes.
+"""Interesting times: the cost of a reduce of one group for each time at which its output changes.
 
-After Frank McSherry's examples: times with two coordinates, of which a group has old ones, and
-new ones arrive. Its output may change at every least upper bound of some of them.
+After Frank McSherry's examples: times have two coordinates, a group has old times, and new ones arrive. Its
+output may change at every least upper bound of some of them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Times = tuple[np.ndarray, np.ndarray]
 
 @dataclass(frozen=True)
 class Size:
-    """How long the chains are, and how long a side of the grid is."""
+    """The lengths of the chains, and of a side of the grid."""
 
     chains: tuple[int, ...]
     grids: tuple[int, ...]
@@ -31,7 +31,7 @@ class Size:
 FULL = Size((1_000, 10_000, 100_000, 1_000_000), (30, 100, 300, 1_000, 2_000))
 QUICK = Size((10, 30), (3, 6))
 KEPT = 0.5
-"""The part of the times that stays where some are dropped."""
+"""The fraction of times that stays when some are dropped."""
 
 
 def measure(size: Size) -> Curve:
@@ -70,7 +70,7 @@ def _grid(length: int) -> Times:
 
 
 def _dropped(times: Times, kept: float) -> Times:
-    """The times without random ones, but with the first of each."""
+    """The times without random ones; the first of each stays."""
     rng = np.random.default_rng(SEED)
     old, new = (some[(rng.random(len(some)) < kept) | (np.arange(len(some)) == 0)] for some in times)
     return old, new
@@ -91,7 +91,7 @@ def _point(old: np.ndarray, new: np.ndarray) -> tuple[float, float]:
 
 
 def _load(rows: Input, times: np.ndarray) -> None:
-    """A row of the one group at each of the times."""
+    """Load a row of the one group at each of the times."""
     values = np.arange(len(times))
     rows.load(pa.table([values * 0, values], names=["key", "value"]), time=times)
 

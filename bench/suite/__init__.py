@@ -1,1 +1,1 @@
-"""Suites: tables and views that others wrote down, kept up to date beside DuckDB's answers."""
+"""Suites: published tables and views, kept up to date and compared with DuckDB's answers."""

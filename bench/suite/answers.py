@@ -1,4 +1,4 @@
-"""Answers of DuckDB as views give them, and how two answers are compared."""
+"""DuckDB's answers in the form that views give them, and the comparison of two answers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ TOLERANCE = 1e-9
 
 
 def without_ties(sql: str) -> str:
-    """The query with rows of one place under its ORDER BY put in the order of all their columns, as views do.
+    """The query with ties under its ORDER BY broken by all columns, as views break them.
 
-    For DuckDB, which otherwise may choose either where LIMIT cuts between them.
+    This is for DuckDB, which otherwise may choose any of the tied rows if LIMIT cuts between them.
     """
     query = cast(exp.Query, parse_one(sql, dialect="postgres"))
     if query.args.get("limit"):
@@ -28,7 +28,8 @@ def without_ties(sql: str) -> str:
 
 
 def compare(name: str, got: Iterable[Row], expected: Iterable[Row]) -> None:
-    """Raise WrongAnswer, with the first difference, unless both are one bag, floats to nine digits."""
+    """Raise WrongAnswer, with the first difference, unless both are the same bag; floats agree to nine
+    digits."""
     mine, others = sorted(got, key=_order), sorted(expected, key=_order)
     if len(mine) != len(others):
         raise WrongAnswer(f"{name} has {len(mine)} rows, and {len(others)} in DuckDB")

@@ -1,4 +1,4 @@
-"""A suite's queries as views of an engine, and the tables that they are over."""
+"""A suite's queries as views of an engine, and the tables that they read."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.relation import Relation
 
 
 class Maintained:
-    """An engine with tables, which keep no history, and views, which are there before the first row."""
+    """An engine with tables, which keep no history, and views, which exist before the first row."""
 
     def __init__(
         self, relations: Mapping[str, Relation], queries: Mapping[str, str], engine: Engine | None = None
@@ -32,7 +32,7 @@ class Maintained:
             self._engine.create_view(name, plan_query(sql, relations).plan)
 
     def advance(self, change: Change) -> int:
-        """Apply a change as one epoch, visible on return; the nanoseconds it takes."""
+        """Apply a change as one epoch, visible on return; returns the nanoseconds."""
         deltas = {name: self._delta(name, d.gone, d.new) for name, d in change.items()}
         start = time.perf_counter_ns()
         stage = self._engine.stage(deltas, self._engine.snapshot.upper + 1)
@@ -52,7 +52,7 @@ class Maintained:
         return np.ascontiguousarray(np.concatenate((np.concatenate(words, axis=1), tail)))
 
     def rows(self, view: str) -> list[Row]:
-        """The view's rows now, in no order; a bag's row as often as it counts. Raises WrongAnswer."""
+        """The view's rows now, in no order; a row with count n comes n times. Raises WrongAnswer."""
         snapshot = self._engine.snapshot
         if errors := snapshot.errors(view):
             raise WrongAnswer(f"{view} has errors: {errors}")

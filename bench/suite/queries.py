@@ -6,6 +6,6 @@ from pathlib import Path
 
 
 def read(module: str) -> dict[str, str]:
-    """SQL by name, of the directory beside the file of a module."""
+    """SQL by name, from the directory `queries` beside the file of a module."""
     files = sorted(Path(module).with_name("queries").glob("*.sql"))
     return {path.stem: path.read_text().strip() for path in files}

@@ -12,7 +12,7 @@ from planner.statements.statements import CreateTable
 
 
 def relations(tables: Mapping[str, str]) -> dict[str, Relation]:
-    """Relations by name for the columns of CREATE TABLE statements by name."""
+    """Relations by name, given the columns of CREATE TABLE statements by name."""
     return {name: _relation(name, columns) for name, columns in tables.items()}
 
 

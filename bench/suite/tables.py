@@ -1,7 +1,7 @@
 """A suite's tables in DuckDB, and random changes to them.
 
-A change is what rows were and what they are, by table. It is drawn from what the tables hold, and they
-hold it when it is returned. Two instances of one seed with the same rows make the same changes.
+A change has the old and the new rows by table. It is drawn from the tables' rows, and already applied to them
+when it is returned. Two instances of one seed with the same rows make the same changes.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Tables:
 
     def __init__(self, relations: Mapping[str, Relation], seed: int = 1) -> None:
         self.connection = duckdb.connect()
-        # It takes two joins that differ in a projected column for one (DuckDB 2.0): rows get lost.
+        # It merges two joins that differ in a projected column (DuckDB 2.0), and loses rows.
         self.connection.execute("SET disabled_optimizers = 'common_subplan'")
         self.rng = random.Random(f"tables {seed}")
         self._keys = {name: key(relation) for name, relation in relations.items()}
@@ -49,20 +49,20 @@ class Tables:
         self.connection.close()
 
     def insert_all(self, queries: Mapping[str, str], given: pa.Table | None = None) -> Change:
-        """The rows of queries come, by table. They may read `given`; none sees what another inserts."""
+        """Insert the rows of queries, by table. They may read `given`; none sees what another inserts."""
         new = {name: self.query(query, given) for name, query in queries.items()}
         return self._made({name: Difference(rows.slice(0, 0), rows) for name, rows in new.items()})
 
     def delete_all(self, rows: Mapping[str, pa.Table]) -> Change:
-        """Rows go that are there, by table."""
+        """Delete existing rows, by table."""
         return self._made({name: Difference(gone, gone.slice(0, 0)) for name, gone in rows.items()})
 
     def remove(self, name: str, rows: int) -> Change:
-        """Random rows of a table go, whatever refers to them."""
+        """Delete random rows of a table, whatever refers to them."""
         return self.delete_all({name: self.some(name, rows)})
 
     def alter(self, name: str, rows: int) -> Change:
-        """Random rows of a table take some of their values from other rows, and lose some."""
+        """Give random rows of a table some values of other rows, and NULL for some."""
         gone, donors = self.some(name, rows), self.some(name, rows).to_pylist()
         new = [
             {column: self._altered(name, column, value, donor[column]) for column, value in row.items()}
@@ -77,7 +77,7 @@ class Tables:
         return None if draw < 0.04 else other
 
     def some(self, name: str, rows: int) -> pa.Table:
-        """Random rows of a table, as many as there are at most."""
+        """Up to `rows` random rows of a table."""
         key = ", ".join(self._keys[name])
         return self.query(f"FROM {name} ORDER BY hash({key}, {self.rng.getrandbits(40)}), {key} LIMIT {rows}")
 
@@ -87,7 +87,7 @@ class Tables:
         return self.connection.sql(sql).to_arrow_table()
 
     def _made(self, change: Change) -> Change:
-        """The change, which the tables hold from now on."""
+        """Apply the change to the tables, and return it."""
         for name, difference in change.items():
             row = f"({', '.join(self._keys[name])})"
             self._run(f"DELETE FROM {name} WHERE {row} IN (SELECT {row} FROM given)", difference.gone)

@@ -1,8 +1,8 @@
-"""What a workload is: tables, views over them in SQL, a load, and changes that replace rows.
+"""Workloads: tables, views over them in SQL, a load, and changes that replace rows.
 
-A workload owns the current rows of its tables in numpy, so that a change can pick rows that
-exist; the engine and DuckDB are both fed from there. Two instances of one size make the same
-changes in the same order: a run is replayed by building it again.
+A workload owns the current rows of its tables in numpy, so that a change can pick existing rows; the engine
+and DuckDB are both fed from there. Two instances of one size make the same changes in the same order: to
+replay a run, build it again.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ class Phase:
 class View:
     """A view's name and its SQL, which the planner and DuckDB both understand.
 
-    With `binary`, joins that the planner makes one are taken apart again. With `plan`, the engine
-    computes that, which SQL cannot say; `sql` is what comes close to it. Both must agree in the
-    first `compared` columns, all if None.
+    With `binary`, multijoins of the planner are rewritten as binary joins. With `plan`, the engine computes
+    that plan, which SQL cannot express, and `sql` is the nearest query. The answers must agree in the first
+    `compared` columns, in all if None.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Workload(Protocol):
     tables: dict[str, np.ndarray]
 
     def change(self, batch: int, epoch: int) -> Deltas:
-        """Replace `batch` random rows of the tables and return what changed."""
+        """Replace `batch` random rows of the tables; returns the deltas."""
 
 
 def integers(*names: str) -> Schema:

@@ -1,8 +1,9 @@
-"""W4 and W5: how many triangles, or cycles of four, each edge's source lies on, in a random graph with a hub.
+"""W4 and W5: the number of triangles, or four-cycles, through each edge's source, in a random graph with a
+hub.
 
-As many edges lead to the hub as from it, so that there are the square of them of paths over it, and
-few of those are part of a cycle. A replaced edge of the hub stays one: its other end is new. Each
-is measured as the planner makes it, one join of all relations, and as binary joins.
+Equally many edges lead to the hub and from it, so the number of paths through it is their square, and few of
+these are part of a cycle. A replaced edge of the hub stays an edge of the hub; only its other end is new.
+Each workload is measured as the planner makes it, one join of all relations, and as binary joins.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ HUB = 0
 
 @dataclass(frozen=True)
 class Size:
-    """`spokes` edges to the hub, as many from it, and `edges` between random nodes."""
+    """`spokes` edges to the hub, equally many from it, and `edges` between random nodes."""
 
     nodes: int
     edges: int

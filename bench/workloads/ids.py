@@ -1,6 +1,6 @@
 """W6: an id for every distinct row of a table of integers.
 
-SQL has no word for it: DuckDB numbers the distinct rows, which is comparable work with other ids.
+SQL cannot express it: DuckDB numbers the distinct rows, which is comparable work with other ids.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ VIEWS: tuple[View, ...] = (
     ),
 )
 BOUNDS = ((-(2**63) + 1, 2**63 - 1),)
-"""So many values that hardly one of them comes twice."""
+"""So large a range that hardly any value comes twice."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """W3: the nodes of a random graph that can be reached from each of a few roots.
 
-The roots are the nodes from 0 on. In full size each of them reaches the graph's giant component
-(four of five random nodes do), so that the view has as many rows as it can have.
+The roots are the nodes from 0 on. In full size each of them reaches the graph's giant component (four of five
+random nodes do), so the view is as large as possible.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """W2: revenue by order for the customers of one segment, over a join of three tables.
 
-A change replaces nine lines for every order. A line goes and a random one comes; an order
-keeps its number and gets another customer, so that its lines change sides.
+A change replaces nine lines for every order. A line is replaced by a random one; an order keeps its number
+and gets another customer, so that its lines may enter or leave the segment.
 """
 
 from __future__ import annotations

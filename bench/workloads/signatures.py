@@ -1,12 +1,11 @@
 """W7: signatures of methods, six texts a row, with every text replaced by an id.
 
-`chain` joins the rows with the texts' ids six times, so that six arrangements hold whole rows.
-`rows` gives every row an id first, and replaces one attribute at a time, (row id, text); rows are
-put together again, as far as they are asked for, by joins on row ids. Both read one arrangement
-of the texts and their ids.
+`chain` joins the rows with the texts' ids six times, so six arrangements hold whole rows. `rows` gives every
+row an id first, and replaces one attribute at a time, (row id, text); joins on row ids put the needed parts
+of rows together again. Both read one arrangement of the texts and their ids.
 
-A text is the word that stands for it: the dictionary that holds the bytes is the same for both,
-and is left out. DuckDB, which numbers the texts, has words to join as well.
+A text is represented by its word: the dictionary with the bytes is the same for both, and is left out.
+DuckDB, which numbers the texts, joins words as well.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ class Signatures:
 
 
 def _words(texts: tuple[str, ...]) -> np.ndarray:
-    """The words that stand for texts."""
+    """The words of texts."""
     array = pa.array(texts, pa.large_string())
     _, offsets, data = array.buffers()
     return hash_texts(np.frombuffer(offsets, np.int64)[: len(texts) + 1], np.frombuffer(data, np.uint8), 0)

@@ -1,7 +1,7 @@
-"""Collections: bags of rows that change, and what can be made of them.
+"""Collections: bags of rows that change, and their transformations.
 
-A collection is a plan; nothing runs until it has an output. Equal plans are one
-operator, and a collection that is arranged by a key for one reader is so for all.
+A collection is a plan; nothing runs until it has an output. Equal plans share one operator, and all readers
+share an arrangement of a collection by a key.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ from engine.plan.nodes import (
     antijoin,
     project,
 )
-from engine.plan.row_ids import DEFAULT_HASH, IdHash, intern
+from engine.plan.row_ids import DEFAULT_HASH, IdHash, intern_rows
 from engine.schema import BIGINT, DOUBLE, Schema
 
 Key = str | Sequence[str]
 """Columns by name."""
 On = str | list[str] | tuple[Key, Key] | tuple[()]
-"""One name, or a list of them, that both sides have; or a pair, the left's and the right's; or none."""
+"""A name, or a list of names, that both sides have; or a pair, the left's and the right's; or none."""
 RowFunction = Callable[..., Any] | PythonFunction
 
 
@@ -61,6 +61,7 @@ class Collection:
 
     @property
     def schema(self) -> Schema:
+        """The columns of the rows."""
         return self.node.schema
 
     def __repr__(self) -> str:
@@ -70,7 +71,7 @@ class Collection:
     # Row by row
 
     def map(self, function: RowFunction) -> Collection:
-        """Each row becomes the row that the function gives."""
+        """Each row becomes the row that the function returns."""
         if isinstance(function, PythonFunction):
             call = function.function
             return self._of(FlatMap(self.node, lambda *row: (_tuple(call(*row)),), function.schema))
@@ -85,7 +86,8 @@ class Collection:
         return self._of(Filter(self.node, predicate.expression))
 
     def flat_map(self, function: RowFunction) -> Collection:
-        """Each row becomes the rows that the function gives; a compiled one gives as many for every row."""
+        """Each row becomes the rows that the function returns; a compiled one returns equally many for every
+        row."""
         if isinstance(function, PythonFunction):
             call = function.function
             return self._of(FlatMap(self.node, lambda *row: map(_tuple, call(*row)), function.schema))
@@ -99,40 +101,41 @@ class Collection:
     def inspect(self, function: Callable[[tuple, Any, int], object]) -> Collection:
         """The same collection; the function is called with (row, time, diff) of every change that passes.
 
-        Inside of scopes a time is (time, round, ...). What it shows is computed, not yet published.
+        Inside scopes a time is (time, round, ...). The function sees changes when they are computed, before
+        they are published.
         """
         return self._of(Inspect(self.node, function))
 
     def consolidate(self) -> Collection:
-        """The same collection; changes of equal rows and times that pass together are made one, or none."""
+        """The same collection; changes of equal rows and times that pass together are added up."""
         return self._of(Consolidate(self.node))
 
     # Several collections
 
     def concat(self, *others: Collection) -> Collection:
-        """All rows of all: frequencies are added."""
+        """All rows of all collections: frequencies are added."""
         return self._of(Concat((self.node, *(other.node for other in others))))
 
     def negate(self) -> Collection:
-        """The frequencies with their signs turned."""
+        """The same rows with the signs of their frequencies inverted."""
         return self._of(Negate(self.node))
 
     def union(self, other: Collection) -> Collection:
-        """Of every row the greater of its two frequencies."""
+        """Every row with the greater of its two frequencies."""
         return self.except_(other).concat(other)
 
     def intersect(self, other: Collection) -> Collection:
-        """Of every row the lesser of its two frequencies."""
+        """Every row with the lesser of its two frequencies."""
         return self.concat(self.except_(other).negate())
 
     def except_(self, other: Collection) -> Collection:
-        """Of every row the frequency here less the other, where that is positive."""
+        """Every row with its frequency here minus the other, if that is positive."""
         return self._of(Threshold(Concat((self.node, Negate(other.node))), Clamp.POSITIVE))
 
     def join(self, other: Collection, on: On = (), select: Callable[..., Any] | None = None) -> Collection:
         """The pairs of rows whose keys are equal; None equals None. Frequencies multiply.
 
-        `select` makes a row of both; without it there are all columns of the left and those of the
+        `select` makes a row of both; without it the result has all columns of the left, and those of the
         right that are not keys. Without `on` every row meets every other.
         """
         left, right = self._on(other, on)
@@ -141,10 +144,10 @@ class Collection:
     def join_many(
         self, others: Sequence[Collection], equal: Iterable[Iterable[tuple[int, str]]], select: Any = None
     ) -> Collection:
-        """Many collections joined at once, without stored intermediates.
+        """Join many collections at once, without storing intermediate results.
 
-        The collections are numbered, this one 0 and the others from 1. `equal` has the classes of
-        (number, column) that hold one value. `select` takes a row of each; without it there are all columns.
+        The collections are numbered, this one 0 and the others from 1. `equal` has classes of (number,
+        column) that hold the same value. `select` takes a row of each; without it the result has all columns.
         """
         every = [self, *others]
         classes = [[(n, every[n]._columns((name,))[0]) for n, name in same] for same in equal]
@@ -156,19 +159,19 @@ class Collection:
         return self._of(_mapped(node, traced(select, *rows)))
 
     def semijoin(self, other: Collection, on: On) -> Collection:
-        """The rows whose key the other collection has."""
+        """The rows whose key exists in the other collection."""
         left, right = self._on(other, on)
         keys = Threshold(project(other.node, right), Clamp.DISTINCT)
         matched = Join(self.node, keys, left, tuple(range(len(right))))
         return self._of(project(matched, tuple(range(len(self.schema)))))
 
     def antijoin(self, other: Collection, on: On) -> Collection:
-        """The rows whose key the other collection has not."""
+        """The rows whose key does not exist in the other collection."""
         left, right = self._on(other, on)
         return self._of(antijoin(self.node, project(other.node, right), left))
 
     def arrange_by(self, key: Key) -> Arranged:
-        """The collection with an index by a key, kept once for all who read it."""
+        """The collection with an index by a key, which all readers share."""
         return Arranged(self, self._columns(key))
 
     # Groups
@@ -176,7 +179,7 @@ class Collection:
     def reduce(
         self, by: Key, function: PythonFunction | None = None, /, **aggregates: Aggregator
     ) -> Collection:
-        """A row a group: the columns `by`, then the aggregates; or the rows that a `python` function gives.
+        """A row a group: the columns `by`, then the aggregates; or the rows that a `python` function returns.
 
         An empty group has no row.
         """
@@ -207,7 +210,7 @@ class Collection:
         return self._of(Threshold(self.node, Clamp.DISTINCT))
 
     def threshold(self, function: Callable[[int], int]) -> Collection:
-        """Every row as often as a Python function of its frequency says."""
+        """Every row, as often as a Python function of its frequency says."""
 
         def group(key: tuple, rows: list[tuple[tuple, int]]) -> Iterable[tuple[tuple, int]]:
             return [((), function(frequency)) for _, frequency in rows]
@@ -217,7 +220,8 @@ class Collection:
     def top_k(
         self, k: int, by: Key = (), order: Iterable[str | Descending] = (), offset: int = 0
     ) -> Collection:
-        """The first k rows of each group by `order`, after `offset` of them; ties by the whole row."""
+        """The first k rows of each group by `order`, after `offset` rows; ties are broken by the whole
+        row."""
         orderings = tuple(
             Ordering(self._columns((given.column,))[0], True)
             if isinstance(given, Descending)
@@ -227,18 +231,18 @@ class Collection:
         return self._of(TopK(self.node, self._columns(by), orderings, k, offset))
 
     def intern(self, *names: str, hash: IdHash = DEFAULT_HASH) -> Collection:
-        """The distinct rows, of the columns named or of all, each with a number of its own as `id`.
+        """The distinct rows, of the named columns or of all, each with a unique number as `id`.
 
-        An id is a hash of its row; of rows with one hash the least has it, and the others take others. So
-        ids are those of the rows that are there, whatever came before. The rows are kept once more, in 24
-        bytes and 8 a column; a change costs a lookup for each of its rows, and more only where hashes meet.
+        An id is a hash of its row; of rows with the same hash the least gets it, and the others get other
+        hashes. So ids depend only on the existing rows. The rows are stored once more, in 24 bytes and 8 a
+        column; a change costs a lookup for each of its rows, and more only if hashes collide.
         """
-        return self._of(intern(self.node, self._columns(names) if names else None, hash))
+        return self._of(intern_rows(self.node, self._columns(names) if names else None, hash))
 
     # Scopes
 
     def iterate(self, body: Callable[[Collection], Collection], rounds: int | None = None) -> Collection:
-        """What comes of `body` again and again, from this collection to a fixed point, or `rounds` times.
+        """Apply `body` again and again, starting from this collection, to a fixed point or `rounds` times.
 
         Collections from outside are the same in every round. An advance that finds no fixed point raises.
         """
@@ -252,11 +256,11 @@ class Collection:
     def prioritize(
         self, priority: Callable[..., Any], body: Callable[[Collection], Collection]
     ) -> Collection:
-        """`body` of this collection, worked off by priority: rows with the least number are brought in first.
+        """`body` of this collection, evaluated by priority: rows with the least number enter first.
 
-        The result is that of `body` without it. The priority is a coordinate of its own: what `body`
-        iterates is brought to its fixed point for each priority, from that of the one before. To let
-        rows into a single loop late, so that they find most of its work done, see `Scope.enter_at`.
+        The result is the same as without priorities. The priority is a coordinate of its own: what `body`
+        iterates reaches its fixed point for each priority, starting from that of the one before. To let rows
+        into a single loop late, when most of its work is done, see `Scope.enter_at`.
         """
         (round,) = traced(priority, Row(self.schema))
         entry = Variable(self.flow.fresh_name("p"), self.schema)
@@ -268,16 +272,16 @@ class Collection:
     # Outside
 
     def output(self) -> Output:
-        """Maintain the collection, and keep what it was at every time."""
+        """Maintain the collection, and keep its history."""
         name = self.flow.fresh_name("output ")
         self.flow.engine.create_view(name, self.node)
         return Output(self.flow, name, self.schema)
 
     def probe(self) -> Probe:
-        """A handle that says which times of the collection are complete."""
+        """A handle that knows which times of the collection are complete."""
         return Probe(self.flow)
 
-    # Inside
+    # Internals
 
     def _of(self, node: Node) -> Collection:
         return Collection(self.flow, node)
@@ -293,7 +297,7 @@ class Collection:
         if isinstance(on, str | list) or not on:
             on = (on, on)
         if len(on) != 2:
-            raise PlanError(f"{on!r} is neither a column nor two keys")
+            raise PlanError(f"{on!r} is neither a column nor a pair of keys")
         return self._columns(on[0]), other._columns(on[1])
 
     def _joined(self, join: Join, select: Callable[..., Any] | None) -> Collection:
@@ -323,7 +327,7 @@ class Arranged:
         self.key = key
 
     def join_core(self, other: Arranged, select: Callable[..., Any] | None = None) -> Collection:
-        """The pairs of rows with equal keys, as `Collection.join` gives them, read from both indices."""
+        """The pairs of rows with equal keys, as in `Collection.join`, read from both indices."""
         join = Join(self.collection.node, other.collection.node, self.key, other.key)
         return self.collection._joined(join, select)
 

@@ -1,14 +1,14 @@
 """Dataflows: inputs that change, outputs that follow, and the times of both.
 
-    flow = Dataflow()
-    edges = flow.input("edges", source=int, target=int)
-    degrees = edges.count("source").output()
-    edges.insert((1, 2))
-    flow.advance()
-    degrees.rows()      # {(1, 1): 1}
+  flow = Dataflow()
+  edges = flow.input("edges", source=int, target=int)
+  degrees = edges.count("source").output()
+  edges.insert((1, 2))
+  flow.advance()
+  degrees.rows()      # {(1, 1): 1}
 
-Changes wait in their inputs until `advance` says that no more will come at their times. Then all
-outputs are brought to what they are at every such time, together, or on an error not at all.
+Changes wait in their inputs until `advance` says that no more will come at their times. Then all outputs are
+updated to every such time, together; on an error, none is.
 """
 
 from __future__ import annotations
@@ -29,28 +29,31 @@ from engine.state.packed_times import Frontier, Time
 
 
 class Dataflow(Flow):
-    """Inputs, outputs and what lies between them.
+    """Inputs, outputs and the collections between them.
 
-    Times are epochs 0, 1, 2 and so on; or, with the names of several coordinates, tuples in the
-    product order: `Dataflow("version", "epoch")`.
+    Times are epochs 0, 1, 2 and so on; or, with the names of several coordinates, tuples in the product
+    order: `Dataflow("version", "epoch")`.
     """
 
     def __init__(self, *coordinates: str, options: Options = DEFAULTS) -> None:
         super().__init__(*coordinates, options=options)
         self._inputs: dict[str, Input] = {}
 
-    # What it is made of
+    # Inputs and outputs
 
     def input(self, name: str, /, **columns: object) -> Input:
-        """A collection that is changed from outside: columns as name=type, with int, float, bool, str, date,
-        datetime, one of them | None, or a `Type`."""
+        """A collection that is changed from outside.
+
+        Columns are given as name=type: int, float, bool, str, date, datetime, one of them | None, or a
+        `Type`.
+        """
         schema = schema_from(columns)
         self.engine.create_source(name, schema)
         self._inputs[name] = Input(self, Source(name, schema))
         return self._inputs[name]
 
     def collection(self, rows: Iterable[tuple], /, **columns: object) -> Collection:
-        """A collection that is what it is from the first time on."""
+        """A collection of constant rows, which exist from the first time on."""
         return Collection(self, Constant(tuple(rows), schema_from(columns)))
 
     def scope(self, rounds: int | None = None) -> Scope:
@@ -58,24 +61,26 @@ class Dataflow(Flow):
         return Scope(self, rounds)
 
     def output(self, collection: Collection) -> Output:
-        """Maintain a collection, from all that its inputs still know of their past on."""
+        """Maintain a collection, from all the history that its inputs still have."""
         return collection.output()
 
     def probe(self) -> Probe:
+        """A handle that knows which times are complete."""
         return Probe(self)
 
     # Times
 
     def advance(self, *frontier: Time) -> None:
-        """Complete all times that are not at or after one of `frontier`; of epochs, the current one.
+        """Complete all times that are not at or after one of `frontier`; for epochs, by default the current
+        one.
 
-        EpochError if the frontier goes back, or is left out where times have several coordinates.
-        Any other EngineError leaves everything as it was, the waiting changes too.
+        Raises EpochError if the frontier goes back, or if it is left out although times have several
+        coordinates. Any other EngineError leaves everything as it was, waiting changes included.
         """
         if not frontier:
             if not self.order.is_total:
                 raise EpochError(
-                    f"times have the coordinates {', '.join(self.order.names)}: say how far they are"
+                    f"advance needs a frontier: times have the coordinates {', '.join(self.order.names)}"
                 )
             frontier = (self.time + 1,)  # type: ignore[operator]
         upper = self._frontier(frontier)
@@ -93,7 +98,7 @@ class Dataflow(Flow):
             input.taken(upper)
 
     def forget(self, *frontier: Time) -> None:
-        """Let times become one that none at or after `frontier` tells apart: they cannot be read any more."""
+        """Give up times that none at or after `frontier` tells apart: they cannot be read any more."""
         before = self._frontier(frontier)
         for name in self.engine.snapshot.relations:
             self.engine.forget(name, before)
@@ -101,12 +106,12 @@ class Dataflow(Flow):
     def _frontier(self, times: tuple[Time, ...]) -> Frontier:
         return Frontier(self.order, self.order.frontier(self.order.pack(time) for time in times))
 
-    # What it costs
+    # Costs
 
     def differences(self) -> int:
-        """The number of differences held: rows of all traces, those of inputs and outputs too."""
+        """The number of differences in all traces, those of inputs and outputs included."""
         return self.engine.differences()
 
     def statistics(self) -> list[LoopStatistics]:
-        """How each loop was brought up to date so far: by changes alone, or rebuilt, and why."""
+        """How each loop was maintained so far: updated by changes alone, or rebuilt, and why."""
         return self.engine.statistics()

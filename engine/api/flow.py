@@ -9,7 +9,7 @@ from engine.state.packed_times import Order, Time
 
 
 class Flow:
-    """An engine whose times are those of `order`, the first of them all zeros."""
+    """An engine with the times of `order`; the first time has all coordinates zero."""
 
     def __init__(self, *coordinates: str, options: Options = DEFAULTS) -> None:
         self.order = Order(coordinates or ("epoch",))
@@ -32,7 +32,7 @@ class Flow:
 
 
 class Probe:
-    """Says how far a dataflow is."""
+    """Tells how far a dataflow is."""
 
     def __init__(self, flow: Flow) -> None:
         self._flow = flow
@@ -43,5 +43,5 @@ class Probe:
         return self._flow.frontier
 
     def done(self, time: Time) -> bool:
-        """Whether nothing can change any more at the time or before it."""
+        """Whether nothing can change any more at or before the time."""
         return self._flow.engine.frontier.is_complete(self._flow.order.pack(time))

@@ -1,4 +1,4 @@
-"""Python functions where a lambda over symbolic rows is expected, and aggregates of groups."""
+"""Python functions for places that expect a lambda over symbolic rows, and aggregates of groups."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from engine.schema import Schema
 
 @dataclass(frozen=True)
 class PythonFunction:
-    """A function of values, and the schema of the rows that it gives."""
+    """A function of values, and the schema of the rows that it returns."""
 
     function: Callable[..., Any]
     schema: Schema
 
 
 def python(function: Callable[..., Any], *types: object, **columns: object) -> PythonFunction:
-    """Any Python function, called with a row's values, outside of the kernels. It must be deterministic.
+    """Any Python function, called with a row's values, outside the kernels. It must be deterministic.
 
-    `types` or name=type say what it gives: one tuple in `map`, any number of them in `flat_map`, a
-    truth in `filter`, where no types are needed. In `reduce` it is called with the key's values and
-    the group's sorted list of (values, count), and gives an iterable of (values, count).
+    `types` or name=type describe its result: one tuple in `map`, any number of tuples in `flat_map`; in
+    `filter` it returns a truth value, and no types are needed. In `reduce` it is called with the key's values
+    and the group's sorted list of (values, count), and returns an iterable of (values, count).
     """
     named = {f"c{place}": given for place, given in enumerate(types)} | columns
     return PythonFunction(function, schema_from(named))
@@ -32,7 +32,7 @@ def python(function: Callable[..., Any], *types: object, **columns: object) -> P
 
 @dataclass(frozen=True)
 class Aggregator:
-    """An aggregate of a group, of a column or of the rows themselves."""
+    """An aggregate of a group, over a column or over the rows themselves."""
 
     function: Function
     column: str | None = None
@@ -44,7 +44,8 @@ def count(column: str | None = None) -> Aggregator:
 
 
 def sum_(column: str) -> Aggregator:
-    """The sum of a column: exact, an overflow is an error of its group; of floats, exact and then rounded."""
+    """The sum of a column: exact, and an overflow is an error of its group; sums of floats are rounded
+    once."""
     return Aggregator(Function.SUM, column)
 
 
@@ -65,11 +66,11 @@ def max_(column: str) -> Aggregator:
 
 @dataclass(frozen=True)
 class Descending:
-    """A column from the greatest value to the least."""
+    """A column sorted from the greatest value to the least."""
 
     column: str
 
 
 def descending(column: str) -> Descending:
-    """In an order, a column from the greatest value to the least."""
+    """In an order, a column sorted from the greatest value to the least."""
     return Descending(column)

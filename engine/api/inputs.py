@@ -19,7 +19,7 @@ from engine.state.packed_times import Frontier, Time
 
 
 class Input(Collection):
-    """A collection whose differences, or whose rows, are written by time."""
+    """A collection that is written from outside: differences, or whole states, at given times."""
 
     node: Source
 
@@ -28,17 +28,17 @@ class Input(Collection):
         self._waiting: list[np.ndarray] = []
 
     def insert(self, row: tuple, time: Time | None = None) -> None:
-        """One more of a row, at a time that is not complete: the current one if none is named."""
+        """Add a row once, at a time that is not complete, by default the current one."""
         self.update(row, 1, time)
 
     def remove(self, row: tuple, time: Time | None = None) -> None:
-        """One less of a row."""
+        """Remove a row once."""
         self.update(row, -1, time)
 
     def update(self, row: tuple, diff: int = 1, time: Time | None = None) -> None:
-        """Change a row's frequency by `diff` at a time, and so at all times after it.
+        """Change a row's frequency by `diff` at a time, and so at all later times.
 
-        EpochError where the time is complete, InvalidValue where a value does not fit its column.
+        Raises EpochError if the time is complete, InvalidValue if a value does not fit its column.
         """
         word = self._open(time)
         words = encode_row(row, self.node.schema, self.flow.engine.dictionary)
@@ -54,7 +54,8 @@ class Input(Collection):
     def load(
         self, table: pa.Table, diff: int | np.ndarray = 1, time: Time | np.ndarray | None = None
     ) -> None:
-        """Add the rows of an Arrow table, each `diff` times; times and diffs may be arrays, one a row."""
+        """Add the rows of an Arrow table, each `diff` times; times and diffs may be arrays, one value a
+        row."""
         words = encode_arrow(table, self.node.schema, self.flow.engine.dictionary)
         if not isinstance(time, np.ndarray):
             times = np.full(words.shape[1], self._open(time))
@@ -64,9 +65,9 @@ class Input(Collection):
         self._waiting.append(np.vstack((words, times, diffs)))
 
     def set(self, rows: Mapping[tuple, int], time: Time | None = None) -> None:
-        """Make the collection at a time be these rows with their frequencies, by the difference it takes.
+        """Set the collection at a time to these rows with their frequencies, by writing the difference.
 
-        Times after it get the same difference. Costs what the input holds.
+        Later times get the same difference. Costs as much as the input holds.
         """
         word = self._open(time)
         change = Counter(dict(rows))
@@ -74,13 +75,13 @@ class Input(Collection):
         self.update_all([(row, diff) for row, diff in change.items() if diff], time)
 
     def at(self, time: Time) -> dict[tuple, int]:
-        """The rows at a time with their frequencies, waiting changes among them."""
+        """The rows at a time with their frequencies, waiting changes included."""
         order = self.flow.order
         word = order.pack(time)
         return self._counted(lambda at: order.before(at, word))
 
     def difference(self, time: Time) -> dict[tuple, int]:
-        """The rows whose frequencies change at a time, and by how much, waiting changes among them."""
+        """The rows whose frequencies change at a time, and by how much, waiting changes included."""
         word = self.flow.order.pack(time)
         return self._counted(lambda at: at == word)
 
@@ -90,11 +91,11 @@ class Input(Collection):
         return np.ascontiguousarray(delta[:, self._completed(delta, upper)])
 
     def taken(self, upper: Frontier) -> None:
-        """Those changes have been published."""
+        """Drop the waiting changes at times that `upper` completes: they are published."""
         delta = self._delta()
         self._waiting = [delta[:, ~self._completed(delta, upper)]]
 
-    # Inside
+    # Internals
 
     def _open(self, time: Time | None) -> int:
         """The word of a time; EpochError if it is complete."""
@@ -109,17 +110,19 @@ class Input(Collection):
         order = self.flow.order
         times = times.reshape(len(times), -1).astype(np.int64)
         if times.shape[1] != len(order.names):
-            raise EpochError(f"times of {times.shape[1]} coordinates, not {', '.join(order.names)}")
+            raise EpochError(f"times have {times.shape[1]} coordinates, not {', '.join(order.names)}")
         words = np.zeros(len(times), np.int64)
         for column in times.T:
             words = words << order.width | column
         frontier = self.flow.engine.frontier
         if are_complete(words, frontier.array, order.masks).any():
-            raise EpochError(f"a time of {self.node.name} is complete: what comes is at or after {frontier}")
+            raise EpochError(
+                f"a time of {self.node.name} is complete: the next changes are at or after {frontier}"
+            )
         return words
 
     def _delta(self) -> np.ndarray:
-        """All that waits, as one delta."""
+        """All waiting changes, as one delta."""
         if len(self._waiting) != 1:
             nothing = np.empty((len(self.node.schema) + 2, 0), np.int64)
             self._waiting = [np.concatenate([nothing, *self._waiting], axis=1)]

@@ -1,14 +1,14 @@
 """Scopes: loops over several collections that are defined by each other.
 
-    loop = flow.scope()
-    even, odd = loop.variable(n=int), loop.variable(n=int)
-    even.set(zero.concat(odd.map(lambda it: it.n + 1)))
-    odd.set(even.map(lambda it: it.n + 1))
-    result = even.leave()
+  loop = flow.scope()
+  even, odd = loop.variable(n=int), loop.variable(n=int)
+  even.set(zero.concat(odd.map(lambda it: it.n + 1)))
+  odd.set(even.map(lambda it: it.n + 1))
+  result = even.leave()
 
-All variables are set together, round by round, until nothing changes: a variable is what it was after
-the round before. What it becomes in a round is the collection that it is set to, which others can be made
-from as well. Collections from outside can be used inside as they are: they are the same in every round.
+All variables are updated together, round by round, until nothing changes. Reading a variable gives its value
+after the round before; to read its value of the current round, use the collection that it is set to.
+Collections from outside can be used inside as they are: they are the same in every round.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Scope:
     def variable(
         self, initial: Collection | None = None, like: Collection | None = None, **columns: object
     ) -> LoopVariable:
-        """A collection that is `initial` in the first round, or empty, and then what it is `set` to.
+        """A collection that is `initial`, or empty, in the first round, and then what it is `set` to.
 
         Its columns are those of `initial`, those of `like`, or name=type.
         """
@@ -49,11 +49,12 @@ class Scope:
         return variable
 
     def enter(self, collection: Collection) -> Collection:
-        """The collection inside of the scope, the same in every round: itself, since use enters."""
+        """The collection inside the scope, the same in every round. Returns it as it is, since using it
+        enters it."""
         return collection
 
     def enter_at(self, collection: Collection, round: Callable[..., Any]) -> Collection:
-        """The collection inside of the scope, each row from the round on that `round` gives for it."""
+        """The collection inside the scope; each row enters at the round that `round` returns for it."""
         (made,) = traced(round, Row(collection.schema))
         node = Variable(self._flow.fresh_name("e"), collection.schema)
         self._entries.append(Entry(node.name, collection.node, as_type(made, BIGINT).expression))
@@ -68,7 +69,7 @@ class Scope:
 
 
 class LoopVariable(Collection):
-    """A collection of a scope, as it was after the round before."""
+    """A collection of a scope, with its value after the round before."""
 
     node: Variable
 
@@ -79,19 +80,19 @@ class LoopVariable(Collection):
         self._value: Collection | None = None
 
     def set(self, value: Collection) -> None:
-        """What the variable is after every round; once for each variable."""
+        """Set the variable's value after every round; call it once for each variable."""
         if self._value is not None:
             raise PlanError(f"a variable of the columns {', '.join(self.schema.names)} is set twice")
         if value.schema.types != self.schema.types:
-            raise PlanError(f"the variable {self!r} is set to the {value!r}")
+            raise PlanError(f"the variable {self!r} is set to a collection of other types: {value!r}")
         self._value = value
 
     def leave(self) -> Collection:
-        """The fixed point, outside of the scope."""
+        """The fixed point, outside the scope."""
         return self._scope.leave(self)
 
     def binding(self) -> LoopBinding:
-        """The variable as the plan has it; PlanError if it is not set."""
+        """The variable's binding in the plan; PlanError if it is not set."""
         if self._value is None:
             raise PlanError(f"a variable of the columns {', '.join(self.schema.names)} is not set")
         initial = None if self._initial is None else self._initial.node

@@ -9,11 +9,11 @@ from engine.schema import Schema
 from engine.state.packed_times import Time
 
 Rows = dict[tuple, int]
-"""Rows with their frequencies, or with what they change by."""
+"""Rows with their frequencies, or with the changes of these."""
 
 
 class Output:
-    """A maintained collection, with its past."""
+    """A maintained collection, with its history."""
 
     def __init__(self, flow: Flow, name: str, schema: Schema) -> None:
         self.flow = flow
@@ -21,7 +21,7 @@ class Output:
         self.schema = schema
 
     def rows(self) -> Rows:
-        """The rows at the last complete epoch; EpochError where there is none, or times are tuples."""
+        """The rows at the last complete epoch; EpochError if there is none, or times are tuples."""
         frontier = self.flow.frontier
         if not self.flow.order.is_total or not isinstance(frontier[0], int) or frontier[0] == 0:
             raise EpochError("there is no last complete epoch to read")
@@ -34,13 +34,13 @@ class Output:
         return self._decoded(words.T.tolist(), counts.tolist())
 
     def difference(self, time: Time) -> Rows:
-        """How the rows change at a complete time."""
+        """The changes of rows at a complete time."""
         delta = self.flow.engine.snapshot.differences(self.name)
         delta = delta[:, delta[-2] == self._complete(time)]
         return self._decoded(delta[:-2].T.tolist(), delta[-1].tolist())
 
     def changes(self) -> list[tuple[Time, Rows]]:
-        """All differences that are kept, time after time in a linear extension of their order."""
+        """All kept differences, by time, in a linear extension of the order of times."""
         order = self.flow.order
         found: dict[int, Rows] = {}
         delta = self.flow.engine.snapshot.differences(self.name)
@@ -49,11 +49,11 @@ class Output:
         return [(order.unpack(word), rows) for word, rows in found.items()]
 
     def errors(self) -> list[tuple[str, int]]:
-        """The messages of the rows that could not be computed, as of the last complete epoch."""
+        """The messages of the rows that could not be computed, at the last complete epoch."""
         return self.flow.engine.snapshot.errors(self.name)
 
     def drop(self) -> None:
-        """Maintain it no longer."""
+        """Stop maintaining the collection."""
         self.flow.engine.drop_view(self.name)
 
     def _complete(self, time: Time) -> int:

@@ -22,7 +22,8 @@ _TYPES: dict[type, Type] = {
 
 
 def type_of(given: object) -> tuple[Type, bool]:
-    """The engine's type of `int`, `str | None` or a `Type`, and whether it takes None; else PlanError."""
+    """The engine's type of `int`, `str | None` or a `Type`, and whether it takes None. PlanError for
+    others."""
     if isinstance(given, UnionType):
         parts = [part for part in get_args(given) if part is not NoneType]
         if len(parts) == 1:
@@ -32,7 +33,7 @@ def type_of(given: object) -> tuple[Type, bool]:
     if isinstance(given, type) and given in _TYPES:
         return _TYPES[given], False
     known = ", ".join(kind.__name__ for kind in _TYPES)
-    raise PlanError(f"{given!r} is no type of a column", f"there are {known}, one of them | None, and Type")
+    raise PlanError(f"{given!r} is not the type of a column", f"use {known}, one of them | None, or a Type")
 
 
 def schema_from(columns: Mapping[str, object]) -> Schema:
@@ -41,12 +42,12 @@ def schema_from(columns: Mapping[str, object]) -> Schema:
 
 
 def literal_type(given: object) -> Type:
-    """The type of a constant."""
+    """The type of a constant; PlanError if a row cannot hold it."""
     if isinstance(given, Decimal):
         digits = given.as_tuple()
         scale = max(0, -int(digits.exponent))
         return numeric(max(len(digits.digits), scale, 1), scale)
     found = _TYPES.get(type(given))
     if found is None:
-        raise PlanError(f"{given!r} is no value of a row")
+        raise PlanError(f"{given!r} cannot be a value of a row")
     return found

@@ -1,9 +1,9 @@
-"""Symbolic rows: what a lambda over rows is called with, once, to be compiled.
+"""Symbolic rows: a lambda over rows is called with one, once, and so compiled.
 
-`lambda edge: (edge.target, edge.length + 1)` gets a `Row` whose columns are `Value`s. What it
-gives becomes expressions that kernels evaluate. Numbers follow Python: `//` rounds down, `%`
-has the sign of its divisor, an integer meets a float as a float. An operator of None is None;
-a division by zero or an overflow fails its row.
+`lambda edge: (edge.target, edge.length + 1)` gets a `Row` whose columns are `Value`s. Its result becomes
+expressions that kernels evaluate. Numbers follow Python: `//` rounds down, `%` has the sign of its divisor,
+an integer meets a float as a float. An operator of None is None; a division by zero or an overflow fails its
+row.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.schema import BIGINT, BOOLEAN, DOUBLE, Column, Schema, Type
 
 
 class Value:
-    """A value of a row that is not there yet. `name` is the column's, if it is one."""
+    """A value of a symbolic row. `name` is the column's, if it is one."""
 
     def __init__(self, expression: Expression, nullable: bool, name: str = "") -> None:
         self.expression = expression
@@ -27,11 +27,12 @@ class Value:
 
     @property
     def type(self) -> Type:
+        """The engine's type of the value."""
         return self.expression.type
 
     def __bool__(self) -> bool:
         raise PlanError(
-            "a value has no truth before it is there", "use & | ~ and when() for and, or, not, if"
+            "a symbolic value is neither true nor false", "use & | ~ and when() for and, or, not, if"
         )
 
     __hash__ = None  # type: ignore[assignment]
@@ -115,10 +116,10 @@ class Value:
 
 
 class Row:
-    """A symbolic row: its columns by name, as attributes or items, or by place."""
+    """A symbolic row: its columns by name, as attributes or items, or by position."""
 
     def __init__(self, schema: Schema, offset: int = 0) -> None:
-        """The columns of `schema` are those from `offset` on of what the expressions are over."""
+        """The columns of `schema` are those from `offset` on in the expressions' input."""
         self._schema = schema
         self._offset = offset
 
@@ -166,17 +167,18 @@ def sql(template: str, *arguments: object, type: object) -> Value:
 
 
 def as_type(given: Value, type: Type) -> Value:
-    """The value cast, if it is not of the type already."""
+    """The value, cast if it does not have the type already."""
     return given if given.type == type else Value(Cast(given.expression, type), given.nullable)
 
 
 def traced(function: Callable[..., object], *rows: Row) -> list[Value]:
-    """What a function makes of symbolic rows: the columns of one row, with their names."""
+    """The columns, with names, of the row that a function makes of symbolic rows."""
     return columns(function(*rows))
 
 
 def columns(made: object) -> list[Value]:
-    """One row as columns: a dict names them, in a tuple columns keep theirs, others are c0, c1 and so on."""
+    """One row as columns. A dict names them; in a tuple columns keep their names, and others are c0, c1 and
+    so on."""
     if isinstance(made, dict):
         return [_named(value(given), name) for name, given in made.items()]
     if isinstance(made, Row):
@@ -190,6 +192,7 @@ def columns(made: object) -> list[Value]:
 
 
 def schema_of(made: list[Value]) -> Schema:
+    """The schema of columns that `columns` returned."""
     return Schema(tuple(Column(part.name, part.type, part.nullable) for part in made))
 
 
@@ -202,7 +205,7 @@ def _called(op: Op, type: Type, *arguments: Value) -> Value:
 
 
 def _alike(left: object, right: object) -> tuple[Value, Value]:
-    """Both values of one type: None takes the other's, and of two kinds of numbers the float wins."""
+    """Both values in one type: None takes the other's type, and of two numbers the float's type wins."""
     first = value(left, right.type if isinstance(right, Value) else None)
     second = value(right, first.type)
     if first.type == second.type:
@@ -210,7 +213,7 @@ def _alike(left: object, right: object) -> tuple[Value, Value]:
     if first.type.is_numeric and second.type.is_numeric:
         target = first.type if first.type.is_float or second.type.is_integer else second.type
         return as_type(first, target), as_type(second, target)
-    raise PlanError(f"{first.type} and {second.type} do not go together")
+    raise PlanError(f"{first.type} and {second.type} have no common type")
 
 
 def _arithmetic(op: Op, left: object, right: object) -> Value:

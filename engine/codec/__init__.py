@@ -1,4 +1,4 @@
-"""Values to words and back: JSON rows (`json`), Arrow tables (`arrow`), one value (`values`)."""
+"""Values to words and back: JSON rows (`json`), Arrow tables (`arrow`), single values (`values`)."""
 
 from engine.codec.arrow import arrow_type, decode_arrow, decode_column, encode_arrow, encode_column
 from engine.codec.json import decode_rows, encode_rows

@@ -1,10 +1,9 @@
 """Arrow tables to words and back, a column at a time.
 
-Out, a column is typed as its schema says and shares the words' memory where Arrow lays
-the kind out the same way. In, columns count by position; a column may have another
-type of its family (a number is a number, a moment a moment), and text is read as any
-kind, which CSV needs. A value that does not fit exactly is an InvalidValue that names
-the column; only floats are rounded, to floats.
+Out: a column has its schema's type, and shares the words' memory if Arrow's layout of the kind is the same.
+In: columns count by position. A column may have another type of its family (numbers, or moments), and text is
+read as any kind, which CSV needs. A value that does not fit exactly is an InvalidValue that names the column;
+only values of float columns are rounded.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ _NO_TEXTS = Dictionary()  # for encoders that need none
 
 
 def arrow_type(type: Type) -> pa.DataType:
-    """How Arrow holds the values of `type`."""
+    """Arrow's type for the values of `type`."""
     if type.kind is Kind.NUMERIC:
         return pa.decimal128(type.precision, type.scale)
     if type.element is not None:
@@ -73,7 +72,7 @@ def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.A
 
 
 def _plain_column(words: np.ndarray, type: Type, dictionary: Dictionary | None = None) -> pa.Array:
-    """The same for a kind that is not interned; without a dictionary, no number is wide."""
+    """The same for a kind that is not interned; without a dictionary, numbers must not be wide."""
     null = words == NULL
     if type.kind is Kind.ENUM:
         places = pa.array(np.where(null, 0, words).astype(np.int32), mask=null)
@@ -103,7 +102,7 @@ def _values(words: np.ndarray, type: Type) -> pa.Buffer:
 def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
     """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column."""
     if table.num_columns != len(schema):
-        raise InvalidValue(f"a table has {table.num_columns} columns for {len(schema)}")
+        raise InvalidValue(f"a table has {table.num_columns} columns, not {len(schema)}")
     words = np.empty((len(schema), table.num_rows), np.int64)
     for position, column in enumerate(schema.columns):
         try:
@@ -116,7 +115,8 @@ def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: D
 
 
 def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary: Dictionary) -> np.ndarray:
-    """The words int64[n] of one column; pyarrow's errors or InvalidValue, without the column's name."""
+    """The words int64[n] of one column. Raises pyarrow's errors or InvalidValue, without the column's
+    name."""
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
     if isinstance(array, pa.ExtensionArray):
@@ -124,7 +124,7 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
     if array.null_count and not column.nullable:
         raise InvalidValue("NULL in a column that is NOT NULL")
     if not _fits(array.type, column.type):
-        raise InvalidValue(f"an Arrow {array.type} is no {column.type}")
+        raise InvalidValue(f"an Arrow {array.type} cannot be read as {column.type}")
     if column.type.kind is Kind.TEXT:
         array.validate(full=True)  # the bytes come from outside and must be UTF-8
         return dictionary.intern(array)
@@ -136,7 +136,7 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
 
 
 def _plain_words(array: pa.Array, type: Type, dictionary: Dictionary | None = None) -> np.ndarray:
-    """The words of an array that fits a kind that is not interned; without a dictionary, none is wide."""
+    """The words of an array that fits a kind that is not interned; without a dictionary, none may be wide."""
     plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
     is_numeric = type.kind is Kind.NUMERIC
     words = encode_decimals(plain, type, dictionary) if is_numeric else _encode(plain, type)
@@ -146,7 +146,7 @@ def _plain_words(array: pa.Array, type: Type, dictionary: Dictionary | None = No
 
 
 def _fits(source: pa.DataType, target: Type) -> bool:
-    """Whether an Arrow type is of the family of a type."""
+    """Whether an Arrow type belongs to the family of a type."""
     if isinstance(source, pa.BaseExtensionType):
         source = source.storage_type
     if is_text(source) or pa.types.is_null(source):
@@ -173,7 +173,7 @@ def _fits(source: pa.DataType, target: Type) -> bool:
 
 
 def _encode(array: pa.Array, type: Type) -> np.ndarray:
-    """The words of an array of the type's family; what stands where it is null is not said."""
+    """The words of an array of the type's family; words of nulls are undefined."""
     match type.kind:
         case Kind.BOOLEAN:
             return array.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
@@ -192,7 +192,7 @@ def _encode(array: pa.Array, type: Type) -> np.ndarray:
 
 
 def _encode_texts(array: pa.Array, type: Type) -> np.ndarray:
-    """Texts as JSON has them, one by one."""
+    """Texts in the form of JSON values, one by one."""
     encode = encoder(type)
     return np.array([encode(text, _NO_TEXTS) for text in array.to_pylist()], np.int64)
 
@@ -200,24 +200,26 @@ def _encode_texts(array: pa.Array, type: Type) -> np.ndarray:
 def _encode_dates(array: pa.Array) -> np.ndarray:
     days = array.cast(pa.date32())
     if pa.types.is_timestamp(array.type):
-        # Arrow drops the time of day in silence.
+        # Arrow drops the time of day silently.
         same = pc.equal(days.cast(array.type), array)
         if not pc.all(same).as_py():
-            raise InvalidValue(f"{array.filter(pc.invert(same))[0]} is no DATE: it has a time of day")
+            raise InvalidValue(
+                f"{array.filter(pc.invert(same))[0]} is not a valid DATE: it has a time of day"
+            )
     return days.view(pa.int32()).fill_null(0).to_numpy().astype(np.int64)
 
 
 def _encode_times(array: pa.Array) -> np.ndarray:
     words = array.cast(pa.time64("us")).view(pa.int64()).fill_null(0).to_numpy().astype(np.int64)
     if words.size and words.max() >= DAY:
-        raise InvalidValue("24:00 is no TIME: out of range")  # DuckDB has it
+        raise InvalidValue("24:00 is not a valid TIME: out of range")  # valid in DuckDB
     return words
 
 
 def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:
     words = array.fill_null(0).to_numpy().astype(np.int64)
     if array.type == pa.int64() and (words == NULL).any():
-        raise InvalidValue(f"{NULL} is no {type}: out of range")
+        raise InvalidValue(f"{NULL} is not a valid {type}: out of range")
     return words
 
 
@@ -231,6 +233,6 @@ def _encode_floats(array: pa.Array, type: Type) -> np.ndarray:
             narrow = floats.astype(np.float32).astype(np.float64)
         lost = np.isinf(narrow) & np.isfinite(floats)
         if lost.any():
-            raise InvalidValue(f"{floats[lost][0]} is no REAL: out of range")
+            raise InvalidValue(f"{floats[lost][0]} is not a valid REAL: out of range")
         floats = narrow
     return words_of(floats)

@@ -1,7 +1,7 @@
 """Arrow arrays of interned kinds to the texts of their values, and back.
 
-`texts_of` takes whatever Arrow has for a kind: Arrow's own type of it, text as the REST contract writes it
-(JSON for JSON and arrays), and for JSON any nested type. `array_of_texts` gives `ARROW`'s types.
+`texts_of` takes all that Arrow has for a kind: Arrow's own type, text as the REST contract writes it (JSON
+for JSON and arrays), and for JSON any nested type. `array_of_texts` returns the types of `ARROW`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.codec.interned import TEXTS, Texts, minified, readable, regrouped, split
+from engine.codec.interned import TEXTS, Texts, field_value, minified, regrouped, split_arrays
 from engine.codec.ordered_text import array_text, text_interval, text_word, word_text
 from engine.codec.values import text_of
 from engine.kernels.words import NULL
@@ -28,18 +28,20 @@ ARROW = {
 
 _INTERVAL = np.dtype([("months", np.int32), ("days", np.int32), ("nanoseconds", np.int64)])
 Words = Callable[[pa.Array, Type], np.ndarray]
-"""Words int64[n] of an array of a kind that is not interned."""
+"""The words int64[n] of an array of a kind that is not interned."""
 Array = Callable[[np.ndarray, Type], pa.Array]
 """An array of words int64[n] of a kind that is not interned."""
 
 
 def is_text(type: pa.DataType) -> bool:
+    """Whether an Arrow type holds text, dictionary-encoded or not."""
     if pa.types.is_dictionary(type):
         return is_text(type.value_type)
     return pa.types.is_string(type) or pa.types.is_large_string(type) or pa.types.is_string_view(type)
 
 
 def is_binary(type: pa.DataType) -> bool:
+    """Whether an Arrow type holds bytes."""
     return (
         pa.types.is_binary(type)
         or pa.types.is_large_binary(type)
@@ -49,11 +51,12 @@ def is_binary(type: pa.DataType) -> bool:
 
 
 def is_list(type: pa.DataType) -> bool:
+    """Whether an Arrow type holds lists."""
     return pa.types.is_list(type) or pa.types.is_large_list(type) or pa.types.is_fixed_size_list(type)
 
 
 def fits(source: pa.DataType, kind: Kind) -> bool:
-    """Whether an Arrow type that is no text holds values of a kind; a list's elements are not looked at."""
+    """Whether an Arrow type, other than text, holds values of a kind; a list's elements are not checked."""
     match kind:
         case Kind.INTERVAL:
             return pa.types.is_interval(source) or pa.types.is_duration(source)
@@ -68,7 +71,7 @@ def fits(source: pa.DataType, kind: Kind) -> bool:
 
 
 def texts_of(array: pa.Array, type: Type, words: Words) -> Texts:
-    """The texts of an array that fits the type; InvalidValue."""
+    """The texts of an array that fits the type; InvalidValue for a value that does not."""
     if not type.is_interned:
         return [None if word == NULL else word_text(word) for word in words(array, type).tolist()]
     if is_text(array.type):
@@ -84,13 +87,13 @@ def texts_of(array: pa.Array, type: Type, words: Words) -> Texts:
 
 
 def _flat(array: pa.Array) -> pa.Array:
-    """The elements of lists, of those that are not NULL."""
+    """The elements of all lists that are not NULL."""
     elements = array.flatten()
     return elements.storage if isinstance(elements, pa.ExtensionArray) else elements
 
 
 def _read(array: pa.Array, type: Type) -> Texts:
-    """The texts of what a text format says."""
+    """The texts of values in a text format."""
     array.validate(full=True)
     given = array.to_pylist()
     if type.kind is Kind.TEXT:
@@ -98,11 +101,11 @@ def _read(array: pa.Array, type: Type) -> Texts:
     if type.kind is Kind.JSON:
         return [None if value is None else minified(value) for value in given]
     text = text_of(type)
-    return [None if value is None else text(readable(value, type)) for value in given]
+    return [None if value is None else text(field_value(value, type)) for value in given]
 
 
 def array_of_texts(texts: Texts, type: Type, array: Array) -> pa.Array:
-    """The values of texts as Arrow has them."""
+    """The Arrow array of values, given by their texts."""
     if not type.is_interned:
         words = np.array([NULL if text is None else text_word(text) for text in texts], np.int64)
         return array(words, type)
@@ -117,7 +120,7 @@ def array_of_texts(texts: Texts, type: Type, array: Array) -> pa.Array:
 
 
 def _lists(texts: Texts, element: Type, array: Array) -> pa.Array:
-    lengths, elements = split(texts)
+    lengths, elements = split_arrays(texts)
     offsets = np.concatenate(([0], np.cumsum([length or 0 for length in lengths]))).astype(np.int32)
     mask = pa.array([length is None for length in lengths], pa.bool_())
     values = array_of_texts(elements, element, array)

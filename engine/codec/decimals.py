@@ -1,7 +1,7 @@
 """Columns of NUMERIC: words to Arrow's decimals and back.
 
-A decimal128 is two halves of 64 bits; a number's word is the lower one, and the upper its sign, while the
-number is not wide (`engine.codec.numerals`). Without a dictionary none may be: so it is in arrays.
+A decimal128 has two halves of 64 bits. If a number is not wide (`engine.codec.numerals`), its word is the
+lower half, and the upper half is its sign. Without a dictionary no number may be wide; this is so in arrays.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _WIDEST = 38  # digits of a decimal128
 
 
 def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary | None) -> pa.Buffer:
-    """The halves of the numbers of words int64[n]; KeyError for a numeral that is not known."""
+    """The halves of the numbers of words int64[n]; KeyError for an unknown numeral."""
     halves = np.stack((words, words >> 63), axis=1)
     if dictionary is not None and type.may_be_wide:
         for row in np.flatnonzero(is_wide(words)).tolist():
@@ -36,7 +36,7 @@ def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary | None) 
         return np.zeros(len(array), np.int64)
     decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
     if pa.types.is_floating(array.type):
-        # Arrow rounds floats to decimals: what does not come back had more decimals.
+        # Arrow rounds floats to decimals; a float that does not come back had more decimals.
         same = pc.equal(decimals.cast(pa.float64()), array.cast(pa.float64()))
         if not pc.all(same).as_py():
             raise invalid(array.filter(pc.invert(same))[0].as_py(), type, "too many decimals")
@@ -51,7 +51,7 @@ def decimal_words(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The words int64[n] of a decimal128 array of the type's scale, and bool[n]: which have too many digits.
 
-    The word is NULL where the array is null; what it is where there are too many digits is not said.
+    The word is NULL if the array is null there, and undefined if there are too many digits.
     """
     if len(decimals) == 0:
         return np.zeros(0, np.int64), np.zeros(0, bool)

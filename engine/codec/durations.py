@@ -1,4 +1,4 @@
-"""Intervals as ISO 8601 durations, and as Python and Arrow have them."""
+"""Intervals as ISO 8601 durations, and as Python's and Arrow's values."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _DURATION = re.compile(
     rf"(?:T(?=.)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:([+-]?)([0-9]+)(?:[.,]([0-9]+))?S)?)?"
 )
 _PARTS = 2**31  # of months and of days
-_NANOSECONDS = 2**63 // 1000  # microseconds that fill Arrow's nanoseconds
+_NANOSECONDS = 2**63 // 1000  # microseconds that exceed Arrow's nanoseconds
 
 
 def interval_of(value: object) -> Interval:
-    """The interval that a value means: an ISO 8601 duration, or Python's or Arrow's of its kind.
+    """The interval that a value means: an ISO 8601 duration, or an interval of Python or Arrow.
 
-    InvalidValue for what is none, is finer than microseconds, or is out of range.
+    Raises InvalidValue if it is none, is finer than microseconds, or is out of range.
     """
     match value:
         case str():
@@ -81,6 +81,6 @@ def duration(interval: Interval) -> str:
 
 
 def _parts(number: int, size: int) -> tuple[int, int]:
-    """Whole sizes and the rest of a number, both signed as it is."""
+    """The quotient and remainder of a number, both with its sign."""
     whole, rest = divmod(abs(number), size)
     return (-whole, -rest) if number < 0 else (whole, rest)

@@ -1,7 +1,7 @@
-"""Values that fill more than a word: to the texts under which the dictionary keeps them, and back.
+"""Values that need more than a word, to the texts under which the dictionary stores them, and back.
 
-The texts order as the values do (`ordered_text`), but for JSON, whose text is the value minified: members
-in the order they came, the last of those with one name.
+The texts sort as the values do (`ordered_text`), except JSON, whose text is the value minified: members keep
+their order, and the last of those with the same name counts.
 """
 
 from __future__ import annotations
@@ -25,17 +25,19 @@ Texts = list[str | None]
 
 
 def text_text(value: object) -> str:
+    """The text of a TEXT value; InvalidValue unless it is a str."""
     if value.__class__ is not str:
         raise invalid(value, Kind.TEXT)
     return value  # type: ignore[return-value]
 
 
 def interval_value_text(value: object) -> str:
+    """The text of an interval, in any form that `interval_of` takes."""
     return interval_text(interval_of(value))
 
 
 def bytea_text(value: object) -> str:
-    """Of bytes, or of base64."""
+    """The text of bytes, or of their base64 form."""
     if isinstance(value, bytes):
         return value.hex()
     try:
@@ -47,6 +49,7 @@ def bytea_text(value: object) -> str:
 
 
 def uuid_text(value: object) -> str:
+    """The text of a UUID, given as UUID, str or 16 bytes."""
     if isinstance(value, UUID):
         return str(value)
     try:
@@ -60,13 +63,13 @@ def uuid_text(value: object) -> str:
 
 
 _AROUND = 8
-"""Levels that an answer may have around a value."""
+"""The most levels that an answer may have around a value."""
 
 
 def json_text(value: object) -> str:
-    """Of a value as JSON has them."""
+    """The minified text of a JSON value."""
     try:
-        # A writer of JSON goes so deep and no deeper, and an answer has some levels around the value.
+        # orjson writes JSON up to a certain depth; an answer has some levels around the value.
         return orjson.dumps([[[[[[[[value]]]]]]]])[_AROUND:-_AROUND].decode()
     except TypeError as error:
         reason = "nested too deep" if "Recursion" in str(error) else ""
@@ -74,11 +77,12 @@ def json_text(value: object) -> str:
 
 
 def minified(text: str) -> str:
-    """JSON that is written in some way, as `json_text` writes it."""
+    """The text of JSON in any format, as `json_text` writes it."""
     return json_text(json_value(text))
 
 
 def json_value(text: str) -> object:
+    """The value of JSON text; InvalidValue if it is not JSON."""
     try:
         return orjson.loads(text)
     except ValueError:
@@ -86,7 +90,7 @@ def json_value(text: str) -> object:
 
 
 Text = Callable[[object], str]
-"""The text of a value as JSON or Python has it."""
+"""The text of a JSON or Python value."""
 
 TEXTS: dict[Kind, Text] = {
     Kind.TEXT: text_text,
@@ -97,7 +101,7 @@ TEXTS: dict[Kind, Text] = {
 }
 
 Readers = Mapping[Kind, Callable[[str], object]]
-"""By kind, the value of a text; a kind that is left out has its texts for values."""
+"""By kind, a function from a text to its value; for other kinds the text is the value."""
 
 JSON_VALUES: Readers = {
     Kind.INTERVAL: lambda text: duration(text_interval(text)),
@@ -115,9 +119,9 @@ PYTHON_VALUES: Readers = {
 def values_of(
     texts: Texts, type: Type, readers: Readers, of_words: Callable[[list[int], Type], list]
 ) -> list:
-    """The values of texts, None for NULL; `of_words` gives those of words, for arrays of them."""
+    """The values of texts, None for NULL; `of_words` maps words to values, for arrays of kinds in words."""
     if type.element is not None:
-        lengths, elements = split(texts)
+        lengths, elements = split_arrays(texts)
         return regrouped(values_of(elements, type.element, readers, of_words), lengths)
     if not type.is_interned:
         return of_words([NULL if text is None else text_word(text) for text in texts], type)
@@ -125,7 +129,7 @@ def values_of(
     return list(texts) if read is None else [None if text is None else read(text) for text in texts]
 
 
-def split(texts: Texts) -> tuple[list[int | None], Texts]:
+def split_arrays(texts: Texts) -> tuple[list[int | None], Texts]:
     """The lengths of arrays, None for NULL, and the texts of all their elements."""
     lengths: list[int | None] = []
     elements: Texts = []
@@ -138,13 +142,14 @@ def split(texts: Texts) -> tuple[list[int | None], Texts]:
 
 
 def regrouped(values: Iterable, lengths: Iterable[int | None]) -> list:
-    """The values as lists of these lengths, None for no list."""
+    """The values as lists of these lengths; None for a length of None."""
     rest = iter(values)
     return [None if length is None else list(islice(rest, length)) for length in lengths]
 
 
-def readable(text: str, type: Type) -> object:
-    """What a field of a text format says: JSON for JSON and arrays, the text itself for the other types."""
+def field_value(text: str, type: Type) -> object:
+    """The value of a field in a text format: parsed JSON for JSON and arrays, the text itself for other
+    types."""
     if type.kind not in (Kind.JSON, Kind.ARRAY):
         return text
     try:

@@ -1,8 +1,8 @@
-"""Rows of JSON values to words and back, by the table of values of the REST contract.
+"""Rows of JSON values to words and back, by the REST contract's table of values.
 
-A handful of rows goes value by value, more go column by column. Both refuse the same
-values with the same words. What comes out is ready for any JSON writer: no value is a
-float that JSON has no number for. Parsing and writing JSON itself is not done here.
+A few rows are encoded value by value, more column by column. Both refuse the same values with the same
+messages. The output is ready for any JSON writer: it has no float that JSON cannot represent. This module
+does not parse or write JSON itself.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.kernels.words import NULL
 from engine.schema import INTEGER_RANGES, Column, Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 
-_FEW = 8  # up to so many rows, value by value beats column by column
+_FEW = 8  # up to this many rows, value by value is faster than column by column
 
 _encoders = per_schema(lambda schema: tuple((column, encoder(column.type)) for column in schema.columns))
 
@@ -74,7 +74,7 @@ Decoder = Callable[[np.ndarray, Dictionary], list]
 
 
 def decode_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[tuple]:
-    """The rows of `words` int64[W, n] as tuples of JSON-ready values; KeyError for a text that is unknown."""
+    """The rows of `words` int64[W, n] as tuples of JSON-ready values; KeyError for an unknown text."""
     columns = [decode(words[i], dictionary) for i, decode in enumerate(_decoders(schema))]
     return list(zip(*columns, strict=True)) if columns else [()] * words.shape[1]
 
@@ -106,7 +106,7 @@ def _decode_reals(words: np.ndarray, dictionary: Dictionary) -> list:
 
 
 def _named(words: np.ndarray, floats: np.ndarray, values: list) -> list:
-    """`values` with NULL and the floats that JSON has no numbers for put right."""
+    """`values` with None for NULL, and with names for the floats that JSON cannot represent."""
     for i in np.flatnonzero(~np.isfinite(floats)).tolist():
         if words[i] == NULL:
             values[i] = None
@@ -116,7 +116,7 @@ def _named(words: np.ndarray, floats: np.ndarray, values: list) -> list:
 
 
 def _texts_decoder(text: Callable[[int], str]) -> Decoder:
-    """Of kinds whose words are written one by one."""
+    """The decoder of kinds whose words are written one by one."""
     return lambda words, dictionary: [None if word == NULL else text(word) for word in words.tolist()]
 
 

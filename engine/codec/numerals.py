@@ -1,10 +1,10 @@
 """Numerals: the numbers of a NUMERIC column that are too large for a word.
 
-A NUMERIC's word is the number times 10**scale while that has at most 18 digits. A larger one, of up to 38,
-has the word of a text that the dictionary keeps: `NUMERAL`, a digit for the sign, and the digits of the
-number. The hash sees to it that the word has the number's sign and is greater in magnitude than all words of
-the other kind (`engine.kernels.hashing`), so that words order as the numbers do unless both are numerals of
-one sign; these are ordered by their texts. Only columns whose `Type.may_be_wide` can have them.
+A NUMERIC's word is the number times 10**scale, as long as that has at most 18 digits. A larger number, of up
+to 38 digits, has the word of a text in the dictionary: `NUMERAL`, a digit for the sign, and the number's
+digits. The hash gives this word the number's sign, and a magnitude greater than all words of the first kind
+(`engine.kernels.hashing`). So words sort as the numbers do unless both are numerals of one sign; these are
+ordered by their texts. Only columns whose type `may_be_wide` can have numerals.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ _COMPLEMENT = str.maketrans("0123456789", "9876543210")
 
 
 def is_wide(words: np.ndarray) -> np.ndarray:
-    """bool[n]: which words, of a column that may be wide, are numerals'. (NULL has no magnitude.)"""
+    """bool[n]: which words, of a column that may be wide, are numerals. (NULL has no magnitude.)"""
     return np.abs(words) >= FIRST_NUMERAL
 
 
 def explained(words: np.ndarray, type: Type) -> np.ndarray:
-    """Those of a column's words that the dictionary explains: all but NULL of an interned kind, of numbers
-    the wide ones."""
+    """The words of a column that are in the dictionary: all but NULL of an interned kind, and wide
+    numbers."""
     if type.is_interned:
         return words[words != NULL]
     return words[is_wide(words)] if type.may_be_wide else words[:0]
@@ -41,11 +41,11 @@ def word_of(number: int, dictionary: Dictionary) -> int:
 
 
 def number_of(word: int, dictionary: Dictionary) -> int:
-    """The number times 10**scale that has a word, not NULL; KeyError for a numeral that is not known."""
+    """The number times 10**scale of a word that is not NULL; KeyError for an unknown numeral."""
     return word if -FIRST_NUMERAL < word < FIRST_NUMERAL else _number(dictionary.text(word))
 
 
-def words_of(numbers: Iterable[int | None], dictionary: Dictionary) -> np.ndarray:
+def words_of_numbers(numbers: Iterable[int | None], dictionary: Dictionary) -> np.ndarray:
     """The words int64[n] of numbers, NULL for None."""
     return np.array([NULL if n is None else word_of(n, dictionary) for n in numbers], np.int64)
 
@@ -56,7 +56,8 @@ def numbers_of(words: np.ndarray, dictionary: Dictionary) -> list[int | None]:
 
 
 def _text(number: int) -> str:
-    """Texts order as their numbers: by sign, length and digits, turned round where less is more."""
+    """A text that sorts as the number does: by sign, length and digits, both complemented for negative
+    numbers."""
     digits = str(abs(number))
     if number > 0:
         return f"{chr(NUMERAL)}1{len(digits):02}{digits}"

@@ -1,15 +1,15 @@
-"""Texts whose order, by their bytes, is that of the values they stand for.
+"""Texts that sort, by their bytes, as the values they stand for.
 
-Values that fill more than a word are kept by the dictionary under such texts, so that whatever orders
-texts orders them. A text and a UUID are their own; a BYTEA is its digits in hexadecimal; JSON is
-minified, and its order means nothing. The others:
+The dictionary stores values that need more than a word under such texts, so that whatever sorts texts sorts
+these values. A text and a UUID are their own texts; a BYTEA has its hexadecimal digits; JSON is minified, and
+its order means nothing. The others:
 
-- A word is 16 hexadecimal digits, of the word plus 2**63.
-- An INTERVAL is 20 digits of how long it is in microseconds, a month being 30 days, then 8 of its months
-  and 8 of its days, each plus half of its range: what is as long is told apart, and stands together.
-- An array is its elements one after another: `\\x01`, the element's text, `\\x00`. A NULL is `\\x02`, and so
-  greater than all; what ends first is less. In an element's text `\\x00` is written `\\x01\\x01` and `\\x01`
-  is `\\x01\\x02`, so that `\\x00` ends it, and is less than whatever else could follow.
+- A word has 16 hexadecimal digits, those of the word plus 2**63.
+- An INTERVAL has 20 digits of its length in microseconds, with months of 30 days, then 8 digits of its months
+  and 8 of its days, each plus half of its range. So intervals of equal length are distinct but adjacent.
+- An array has its elements one after another: `\\x01`, the element's text, `\\x00`. NULL is `\\x02`, and so
+  greater than all elements; a prefix sorts first. In an element's text, `\\x00` is written `\\x01\\x01` and
+  `\\x01` is `\\x01\\x02`, so that `\\x00` ends it, and is less than anything else that could follow.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _ELEMENT = re.compile("\x02|\x01([^\x00]*)\x00")
 
 
 class Interval(NamedTuple):
-    """Months, days and microseconds, which no rule makes into each other; each has its own sign."""
+    """Months, days and microseconds; no rule converts one into another, and each has its own sign."""
 
     months: int = 0
     days: int = 0
@@ -38,32 +38,35 @@ class Interval(NamedTuple):
 
     @property
     def length(self) -> int:
-        """Microseconds, a month being 30 days."""
+        """The length in microseconds, with months of 30 days."""
         return self.months * _MONTH + self.days * DAY + self.microseconds
 
 
 def word_text(word: int) -> str:
+    """The text of a word, which sorts as the word does."""
     return f"{word + _WORDS:016x}"
 
 
 def text_word(text: str) -> int:
+    """The word of such a text."""
     return int(text, 16) - _WORDS
 
 
 def interval_text(interval: Interval) -> str:
-    """The parts are of 32, 32 and 64 bits."""
+    """The text of an interval, whose parts have 32, 32 and 64 bits."""
     length, months, days = interval.length + _LENGTHS, interval.months + _HALVES, interval.days + _HALVES
     return f"{length:020x}{months:08x}{days:08x}"
 
 
 def text_interval(text: str) -> Interval:
+    """The interval of such a text."""
     length = int(text[:20], 16) - _LENGTHS
     months, days = int(text[20:28], 16) - _HALVES, int(text[28:], 16) - _HALVES
     return Interval(months, days, length - months * _MONTH - days * DAY)
 
 
 def array_text(elements: Iterable[str | None]) -> str:
-    """The text of an array of elements that have these; None for NULL."""
+    """The text of an array, given the texts of its elements; None for NULL."""
     return "".join("\x02" if element is None else f"\x01{_escaped(element)}\x00" for element in elements)
 
 

@@ -1,6 +1,6 @@
-"""Arrow tables as Parquet can hold them: intervals, which it has not, as ISO 8601 durations.
+"""Arrow tables in Parquet's types: intervals, which Parquet lacks, become ISO 8601 durations.
 
-`encode_arrow` reads those as it reads any text.
+`encode_arrow` reads these as it reads any text.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.state.dictionary import Dictionary
 
 
 def parquet_type(type: Type) -> pa.DataType:
-    """How the values of `type` are held."""
+    """The Arrow type under which Parquet holds the values of `type`."""
     if type.element is not None:
         return pa.list_(parquet_type(type.element))
     return pa.string() if type.kind is Kind.INTERVAL else arrow_type(type)
@@ -35,7 +35,7 @@ def decode_parquet(words: np.ndarray, schema: Schema, dictionary: Dictionary) ->
 
 
 def without_times(table: pa.Table) -> pa.Table:
-    """The table with times of day as text, for readers that know of none."""
+    """The table with times of day as text, for readers that lack such a type."""
     fields = [field.with_type(_as_text(field.type)) for field in table.schema]
     return table.cast(pa.schema(fields))
 

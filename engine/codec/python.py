@@ -1,7 +1,7 @@
 """Rows of Python values to words and back, a row at a time: for functions written in Python.
 
 Values are bool, int, Decimal, float, str, date, time, datetime (in UTC for TIMESTAMPTZ), Interval, bytes,
-UUID, what JSON has, and lists of them; NULL is None.
+UUID, JSON values, and lists of them; NULL is None.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _EXACT = Context(prec=50)  # more digits than a number has
 
 
 def decode_row(words: Sequence[int], schema: Schema, dictionary: Dictionary) -> tuple[object, ...]:
-    """The values of one row; InvalidValue for a date that Python has not."""
+    """The values of one row; InvalidValue for a date that Python cannot represent."""
     return tuple(
         None if word == NULL else decode(word, dictionary)
         for word, decode in zip(words, _decoders(schema), strict=True)
@@ -34,7 +34,7 @@ def decode_row(words: Sequence[int], schema: Schema, dictionary: Dictionary) -> 
 
 
 def encode_row(values: Sequence[object], schema: Schema, dictionary: Dictionary) -> tuple[int, ...]:
-    """The words of one row; InvalidValue says which column a value does not fit."""
+    """The words of one row; InvalidValue names the column that a value does not fit."""
     encoders = _encoders(schema)
     if len(values) != len(encoders):
         raise InvalidValue(f"{values!r} has {len(values)} values, not {len(encoders)}")
@@ -73,7 +73,7 @@ def _date(word: int, dictionary: Dictionary) -> date:
     try:
         return date.fromordinal(word + EPOCH_DAY)
     except (ValueError, OverflowError):
-        raise InvalidValue(f"the date {word} days from 1970 is none of Python's") from None
+        raise InvalidValue(f"Python cannot represent the date {word} days from 1970") from None
 
 
 def _time(word: int, dictionary: Dictionary) -> time:
@@ -92,7 +92,7 @@ def _moment(epoch: datetime, word: int) -> datetime:
     try:
         return epoch + timedelta(microseconds=word)
     except OverflowError:
-        raise InvalidValue(f"the timestamp {word} µs from 1970 is none of Python's") from None
+        raise InvalidValue(f"Python cannot represent the timestamp {word} µs from 1970") from None
 
 
 def _integer(word: int, dictionary: Dictionary) -> int:

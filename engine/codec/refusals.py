@@ -1,4 +1,4 @@
-"""How values that fit no type are refused: by what they are, and the type's name."""
+"""Refusals of values that do not fit a type: the message shows the value and names the type."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from engine.schema import Kind, Type
 
 
 def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
+    """The error that refuses a value for a type, for the reason `why`."""
     name = type.value if isinstance(type, Kind) else str(type)
-    return InvalidValue(f"{shown(value)} is no {name}" + (f": {why}" if why else ""))
+    return InvalidValue(f"{abbreviated(value)} is not a valid {name}" + (f": {why}" if why else ""))
 
 
-def shown(value: object) -> str:
-    """A value as an error message shows it: JSON where it has one, cut to 80 characters."""
+def abbreviated(value: object) -> str:
+    """A value as an error message shows it: as JSON if possible, cut to 80 characters."""
     if isinstance(value, int) and value.bit_length() > 256:
         return "an immense number"
     try:

@@ -1,4 +1,4 @@
-"""What a codec prepares once for a schema, remembered by the schema's identity.
+"""What a codec prepares once for a schema, cached by the schema's identity.
 
 By identity, because hashing a schema costs more than encoding a row of it.
 """
@@ -24,7 +24,7 @@ def per_schema(prepare: Callable[[Schema], T]) -> Callable[[Schema], T]:
         if known is None:
             if len(prepared) >= _KEPT:
                 prepared.clear()
-            # The schema is kept with it, so that no other can take its identity.
+            # The cache holds the schema, so that no other schema can get its identity.
             known = prepared[id(schema)] = (schema, prepare(schema))
         return known[1]
 

@@ -1,7 +1,7 @@
-"""Days and moments: words to ISO 8601 and back, infinities and years beyond 1 to 9999 included.
+"""Days and moments: words to ISO 8601 and back, infinities and years outside 1 to 9999 included.
 
-The `_word` functions take a text or Python's own value, None for NULL, and a dictionary that they do not
-use, as all encoders do; InvalidValue names the value and the type.
+The `_word` functions take a text or Python's own value, None for NULL, and a dictionary that they do not use,
+because all encoders take one; InvalidValue names the value and the type.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ _FINER = re.compile(r"\.[0-9]{6}[0-9]*[1-9]")
 
 
 def date_word(value: object, dictionary: Dictionary) -> int:
+    """The word of a day."""
     if value is None:
         return NULL
     if value.__class__ is date:
@@ -52,6 +53,7 @@ def date_word(value: object, dictionary: Dictionary) -> int:
 
 
 def time_word(value: object, dictionary: Dictionary) -> int:
+    """The word of a time of day, without a time zone."""
     if value is None:
         return NULL
     clock = value
@@ -70,6 +72,7 @@ def time_word(value: object, dictionary: Dictionary) -> int:
 
 
 def timestamp_word(value: object, dictionary: Dictionary) -> int:
+    """The word of a moment without a time zone; it may have the offset UTC."""
     if value is None:
         return NULL
     moment = _moment(value, Kind.TIMESTAMP)
@@ -83,7 +86,7 @@ def timestamp_word(value: object, dictionary: Dictionary) -> int:
 
 
 def timestamptz_word(value: object, dictionary: Dictionary) -> int:
-    """A moment without an offset is UTC."""
+    """The word of a moment; a moment without an offset is in UTC."""
     if value is None:
         return NULL
     moment = _moment(value, Kind.TIMESTAMPTZ)
@@ -108,7 +111,7 @@ def _moment(value: object, kind: Kind) -> datetime | int:
 
 
 def _far_moment(value: str, kind: Kind) -> int:
-    """Infinities and years beyond 1 to 9999."""
+    """The word of an infinity, or of a moment in a year outside 1 to 9999."""
     if value in ("infinity", "-infinity"):
         return INFINITE_INSTANT if value == "infinity" else -INFINITE_INSTANT
     match = _FAR_DATE.fullmatch(value)
@@ -125,6 +128,7 @@ def _far_moment(value: str, kind: Kind) -> int:
 
 
 def date_text(days: int) -> str:
+    """A day in ISO 8601."""
     try:
         return date.fromordinal(days + EPOCH_DAY).isoformat()
     except (ValueError, OverflowError):
@@ -132,10 +136,12 @@ def date_text(days: int) -> str:
 
 
 def time_text(clock: int) -> str:
+    """A time of day in ISO 8601."""
     return (EPOCH + timedelta(microseconds=clock)).time().isoformat()
 
 
 def timestamp_text(instant: int) -> str:
+    """A moment in ISO 8601, without an offset."""
     try:
         return (EPOCH + timedelta(microseconds=instant)).isoformat()
     except OverflowError:
@@ -145,6 +151,7 @@ def timestamp_text(instant: int) -> str:
 
 
 def timestamptz_text(instant: int) -> str:
+    """A moment in ISO 8601, in UTC with `Z`."""
     text = timestamp_text(instant)
     return text if text.endswith("infinity") else text + "Z"
 

@@ -1,9 +1,8 @@
 """One value at a time: JSON or Python values to words, with the strictness of the REST contract.
 
-`encoder` gives a function `(value, dictionary) -> word`. It raises InvalidValue that
-names the value and the type, not the column. Text is no number, true is no number,
-1.0 is no integer; numbers may come as strings for NUMERIC alone. The `_word` functions
-take no None: whether NULL may stand in a column is the caller's business.
+`encoder` returns a function `(value, dictionary) -> word`. It raises InvalidValue, which names the value and
+the type, not the column. Text is not a number, true is not a number, 1.0 is not an integer; only NUMERIC
+takes numbers as strings. The functions return NULL for None; callers check whether a column takes NULL.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def encoder(type: Type) -> Encoder:
 
 
 def text_of(type: Type) -> Text:
-    """The function from a JSON or Python value, not None, to the text of it that orders as it does."""
+    """The function from a JSON or Python value, not None, to its text, which sorts as the value does."""
     if type.element is None:
         return TEXTS.get(type.kind) or _word_text(type)
     element_text = text_of(type.element)
@@ -65,7 +64,7 @@ def text_of(type: Type) -> Text:
 
 
 def _word_text(type: Type) -> Text:
-    """The text of a value that is a word, of its own: no element of an array is a numeral."""
+    """The text of a value that is a word. A number in an array cannot be a numeral."""
 
     encode = encoder(type)
 
@@ -131,7 +130,7 @@ def _numeric(type: Type) -> Encoder:
 
 
 def _decimal(text: str, type: Type) -> int:
-    """A number in decimal digits times 10**scale."""
+    """The number in decimal digits, times 10**scale."""
     match = _NUMBER.fullmatch(text)
     if match is None:
         raise invalid(text, type)
@@ -147,7 +146,7 @@ def _decimal(text: str, type: Type) -> int:
 
 
 def decimal_text(number: int, scale: int) -> str:
-    """A number times 10**scale in digits, with as many decimals as the scale."""
+    """A number times 10**scale, in digits, with as many decimals as the scale."""
     if not scale:
         return str(number)
     digits = str(abs(number)).rjust(scale + 1, "0")
@@ -155,7 +154,7 @@ def decimal_text(number: int, scale: int) -> str:
 
 
 def _exact(value: object, type: Type) -> int:
-    """A Decimal, or a float as it prints, times 10**scale."""
+    """A Decimal, or a float in its printed form, times 10**scale."""
     if value.__class__ is float:
         number = Decimal(repr(value))
     elif value.__class__ is Decimal:
@@ -191,7 +190,7 @@ def _boolean(value: object, dictionary: Dictionary) -> int:
 
 
 def float_word(value: float) -> int:
-    """The word of a float, of the scalar kind of `engine.kernels.floats`."""
+    """The word of a float; the scalar form of `engine.kernels.floats`."""
     if value != value:
         return NAN_WORD
     (bits,) = struct.unpack("<q", struct.pack("<d", value + 0.0))
@@ -199,7 +198,7 @@ def float_word(value: float) -> int:
 
 
 def word_float(word: int) -> float:
-    """The float of a word, of the scalar kind of `engine.kernels.floats`."""
+    """The float of a word; the scalar form of `engine.kernels.floats`."""
     (value,) = struct.unpack("<d", struct.pack("<q", word if word >= 0 else word ^ 0x7FFFFFFFFFFFFFFF))
     return value
 

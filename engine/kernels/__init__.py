@@ -1,6 +1,6 @@
 """The engine's kernels: small compiled functions over words and offsets.
 
-They know no SQL, and nothing of what a time means.
+They do not know SQL, and treat times as plain numbers.
 """
 
 from engine.kernels.processor import choose

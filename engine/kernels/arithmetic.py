@@ -1,10 +1,10 @@
-"""Kernels of arithmetic on columns of words: overflow of integers and decimals is seen, floats are IEEE's.
+"""Kernels of arithmetic on columns of words: integers and decimals detect overflow, floats follow IEEE 754.
 
-Operands are int64[n], or of one element, which then stands for a whole column. NULL in
-either makes NULL. A row that fails gets NULL too; a kernel that can fail returns how
-many rows did, so that they are those with a NULL result of operands that are not NULL.
+Operands are int64[n], or one element that stands for a whole column. NULL in either operand gives NULL. A row
+that fails gets NULL too; a kernel that can fail returns how many rows did. The failed rows are those whose
+result is NULL although their operands are not.
 
-Loops are kept plain, an operator each, so that they become vector code.
+Loops are kept plain, one operator each, so that they become vector code.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ _CHECKED = types.int64(WORDS, WORDS, types.int64, types.int64, types.int64[::1])
 _UNARY = types.int64(WORDS, types.int64, types.int64[::1])
 _FLOATS = types.void(types.int64, WORDS, WORDS, types.int64[::1])
 
-# A product whose rounded magnitude is below the first is below 2**63, and above the second beyond it.
+# A product whose rounded magnitude is below the first is below 2**63; above the second, it is beyond 2**63.
 _SAFE = 9.2e18
 _UNSAFE = 9.3e18
 
 
 @kernel(_CHECKED, error_model="numpy")
 def add(left, right, low, high, out):
-    """`left + right` into `out`; fails beyond `low` to `high`."""
+    """`left + right` into `out`; fails outside `low` to `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     failed = 0
     for i in range(out.size):
@@ -46,7 +46,7 @@ def add(left, right, low, high, out):
 
 @kernel(_CHECKED, error_model="numpy")
 def subtract(left, right, low, high, out):
-    """`left - right` into `out`; fails beyond `low` to `high`."""
+    """`left - right` into `out`; fails outside `low` to `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     failed = 0
     for i in range(out.size):
@@ -72,7 +72,7 @@ def _product_overflows(a, b):
 
 @kernel(_CHECKED, error_model="numpy")
 def multiply(left, right, low, high, out):
-    """`left * right` into `out`; fails beyond `low` to `high`."""
+    """`left * right` into `out`; fails outside `low` to `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     failed = 0
     for i in range(out.size):
@@ -90,14 +90,14 @@ def multiply(left, right, low, high, out):
 
 @njit(inline="always")
 def _quotient(a, b):
-    """Towards zero."""
+    """The quotient, rounded towards zero."""
     size = abs(a) // abs(b)
     return size if (a < 0) == (b < 0) else -size
 
 
 @kernel(_CHECKED, error_model="numpy")
 def quotient(left, right, low, high, out):
-    """`left / right` towards zero into `out`; fails for a divisor of zero and beyond `high`."""
+    """`left / right`, rounded towards zero, into `out`; fails for a divisor of zero and beyond `high`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     failed = 0
     for i in range(out.size):
@@ -114,7 +114,8 @@ def quotient(left, right, low, high, out):
 
 @kernel(_CHECKED, error_model="numpy")
 def remainder(left, right, low, high, out):
-    """The remainder of `quotient`, signed as `left`, into `out`; fails where that fails, as in DuckDB."""
+    """The remainder of `quotient`, with the sign of `left`, into `out`; fails where that fails, as in
+    DuckDB."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     failed = 0
     for i in range(out.size):
@@ -150,7 +151,7 @@ def absolute(values, high, out):
     for i in range(out.size):
         a = values[i * step]
         wrong = a != NULL and abs(a) > high
-        out[i] = NULL if wrong else abs(a)  # that of NULL is NULL
+        out[i] = NULL if wrong else abs(a)  # the magnitude of NULL is NULL
         failed += wrong
     return failed
 
@@ -175,8 +176,8 @@ def float_basic(op, left, right, out):
 
 @kernel(_FLOATS, error_model="numpy")
 def float_other(op, left, right, out):
-    """Remainder (0) of words of floats; of `left`, which is `right` too, the negative (1), the magnitude (2)
-    or the square root (3), NaN below zero."""
+    """The remainder (0) of two words of floats; for the others, `right` is `left` too: the negative (1), the
+    magnitude (2) or the square root (3), which is NaN below zero. Into `out`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     for i in range(out.size):
         a, b = left[i * step_left], right[i * step_right]
@@ -194,7 +195,7 @@ def float_other(op, left, right, out):
 
 @kernel(types.void(types.int64[::1]))
 def round_to_single(words):
-    """Rounds words of floats to float32, in place; what is too large becomes infinite."""
+    """Rounds words of floats to float32, in place; values that are too large become infinite."""
     for i in range(words.size):
         if words[i] != NULL:
             words[i] = to_word(np.float64(np.float32(to_float(words[i]))))

@@ -1,4 +1,4 @@
-"""Differences into batches: sorted by words and epoch, consolidated, zeros gone."""
+"""Differences into batches: sorted by words and epoch, consolidated, without zeros."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from engine.kernels.moments import product_limb
 from engine.kernels.sort import sort_rows
 from engine.kernels.words import NULL
 
-# What a slot adds up, a row: 1, 1 unless the column is NULL, and the high and low halves of
-# the column. Halves keep a sum exact to 95 bits, and need no carry: all of it is linear. Of a number
-# beyond that there is a third part; one that a batch has no line for is 0 in all rows. A slot of two
-# columns passes over rows in which either is NULL.
+# What a row adds to a slot: 1; 1 unless the column is NULL; the high and low halves of the column. Halves
+# keep a sum exact to 95 bits and need no carry, so slots are linear. A number with more bits has a third
+# part, its top; a top at NOWHERE is 0 in all rows. A slot of two columns skips rows in which either is NULL.
 SLOT_ROWS = 0
 SLOT_NOT_NULL = 1
 SLOT_HIGH = 2
@@ -61,14 +60,14 @@ def pack(delta, order, rounds, columns):
 
 @njit
 def consolidate(rows, lead):
-    """Sort by the first `lead` columns, sum the others, leave out rows whose sums are all zero; in place."""
+    """Sort by the first `lead` columns, add up the others, drop rows whose sums are all zero; in place."""
     sort_rows(rows, lead)
     return add_equal(rows, lead)
 
 
 @njit
 def add_equal(rows, lead):
-    """As `consolidate`, of rows that stand together where they are equal in the first `lead` columns."""
+    """As `consolidate`, for rows where equal ones in the first `lead` columns are adjacent already."""
     n, columns = rows.shape
     m = 0
     i = 0
@@ -94,9 +93,8 @@ def add_equal(rows, lead):
 def arrange(delta, order, rounds):
     """A batch [m, P + d + 2] of a delta [W + 2, n].
 
-    `order` (P + 1) names the P words to keep, the key first, and then the epoch's row;
-    `rounds` (d) is the step at which the delta happens. Rows that are equal in words and
-    epoch become one, and rows whose diffs cancel none.
+    `order` (P + 1) names the P words to keep, key first, and then the epoch's row; `rounds` (d) is the step
+    of the delta. Rows with equal words and epoch are added up, and rows whose diffs cancel are dropped.
     """
     lead = order.shape[0] + rounds.shape[0]
     rows = pack(delta, order, rounds, lead + 1)
@@ -110,7 +108,8 @@ def arrange(delta, order, rounds):
 def arrange_sums(delta, order, rounds, slots):
     """A batch [m, P + d + 1 + K]: the delta's rows by key, with what they add to K slots as diffs.
 
-    `slots` (K, 3) holds a line a slot: its kind and the delta's rows of its two arguments, or of one twice.
+    `slots` (K, 3) has a line a slot: its kind, and the delta's rows of its two arguments (one argument comes
+    twice).
     """
     lead = order.shape[0] + rounds.shape[0]
     count = slots.shape[0]

@@ -1,8 +1,8 @@
-"""Running extremes: the least or greatest words that a group has before a place.
+"""Running extremes: the least or greatest words of a group before a place.
 
-Words cannot be taken out of an extreme as they can out of a sum. So each published batch knows, for
-every place, which of the group's rows before it has the best word, if only lines that add copies are
-looked at. The best of all batches is the group's if its row is there; else the rows are read.
+A word cannot be taken out of an extreme as it can out of a sum. So each published batch stores, for every
+place, which of the group's rows before it has the best word, counting only lines that add copies. The best of
+all batches is the group's best if its row still exists; otherwise the rows are read.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WORD, DIRECTION = 0, 1
 
 @njit(inline="always")
 def better(best, word, direction):
-    """The less of two words that are not NULL, or the greater where the direction is -1."""
+    """The lesser of two words that are not NULL; the greater if the direction is -1."""
     if word == NULL:
         return best
     if best == NULL or (word < best if direction > 0 else word > best):
@@ -32,7 +32,8 @@ def better(best, word, direction):
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64[:,::1], int64[:,::1], int64[::1])")
 def best_rows(batch, key, extremes, codes, entry_words):
-    """int64[n + 1, E]: which row of the same `key` words before each place has the best word, or -1."""
+    """int64[n + 1, E]: for each place, the row of the same `key` words before it with the best word, or
+    -1."""
     n = batch.shape[0]
     rows = np.empty((n + 1, extremes.shape[0]), np.int64)
     rows[0] = -1

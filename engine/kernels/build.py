@@ -23,7 +23,7 @@ from engine.kernels.processor import BASELINE
 
 
 def load_modules() -> None:
-    """Import every module of kernels, so that all of them are known."""
+    """Import every module of kernels, so that `KERNELS` is complete."""
     for module in pkgutil.iter_modules(kernels.__path__):
         if module.name != "build":
             importlib.import_module(f"{kernels.__name__}.{module.name}")
@@ -35,27 +35,27 @@ def file_of(kernel: Kernel) -> str:
 
 
 def missing() -> list[int]:
-    """The places in `KERNELS` of those that no file has, what takes longest to compile first."""
+    """The positions in `KERNELS` of those without a file, the slowest to compile first."""
     load_modules()
     places = [place for place, kernel in enumerate(KERNELS) if not kernel.files.is_there(file_of(kernel))]
     return sorted(places, key=lambda place: -KERNELS[place].function.__code__.co_stacksize)
 
 
 def found() -> list[Kernel]:
-    """The kernels that some file has."""
+    """The kernels that have a file."""
     load_modules()
     return [kernel for kernel in KERNELS if kernel.files.is_there(file_of(kernel))]
 
 
 def compile_one(place: int) -> str:
-    """Compiles a kernel in this process, and so puts its code into the cache; what it is called."""
+    """Compile a kernel in this process, which writes its code to the cache; returns its name."""
     load_modules()
     KERNELS[place].ready()
     return KERNELS[place].files.kernel
 
 
 def compile_all(places: Iterable[int], workers: int) -> None:
-    """Compiles the kernels in processes of their own, and says how far it is."""
+    """Compile the kernels in separate processes, and report progress."""
     waiting = list(places)
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
         running = [processes.submit(compile_one, place) for place in waiting]

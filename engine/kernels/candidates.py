@@ -1,8 +1,8 @@
-"""What a trace knows of the words bound so far: how many rows, and which values of one more column.
+"""What a trace knows of the words bound so far: how many rows, and the values of one more column.
 
-Lines are a delta on its way, int64[W + 2, n], in any order. The kernels ask for all rows
-that a trace has ever had and not merged away, whatever their diffs: what they find holds every
-row that is there, and perhaps some that are not, which a join leaves out later.
+Lines are a delta in progress, int64[W + 2, n], in any order. The kernels count all rows in the trace's
+batches, whatever their diffs: the result covers every row that exists, and perhaps some that do not, which a
+join drops later.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from engine.kernels.sort import sort_rows
 
 @njit
 def _sorted_keys(lines, key):
-    """Each line's words `key` and its number, sorted: [n, P + 1]; where runs begin; how many they are."""
+    """Each line's words `key` and its number, sorted: [n, P + 1]; where runs begin; and the number of
+    runs."""
     n = lines.shape[1]
     size = key.shape[0]
     keys = np.empty((n, size + 1), np.int64)
@@ -59,7 +60,8 @@ def count_rows(lines, key, table):
 
 @kernel("void(int64[:,::1], int64[::1], int64[:,::1], int64, int64[::1], int64[::1])")
 def take_fewer(lines, key, table, number, fewest, chosen):
-    """Where `count_rows` is below `fewest`, that becomes it and `chosen` `number`, or -1 where it is zero."""
+    """Where `count_rows` is below `fewest`, update `fewest` to it and `chosen` to `number`, or to -1 if it is
+    zero."""
     counts = _count(lines, key, table)
     for i in range(lines.shape[1]):
         if counts[i] < fewest[i]:
@@ -93,9 +95,9 @@ def _values(table, lows, highs, k, column):
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[:,::1], int64)")
 def propose(lines, key, table, column):
-    """Each line with each distinct word that `column` has in the rows that begin with its words `key`.
+    """Each line with each distinct word of `column` in the rows that begin with its words `key`.
 
-    Returns [W + 3, m]: the words, the new one, epoch and diff as they were.
+    Returns [W + 3, m]: the words, the new word, and the epoch and diff unchanged.
     """
     height, size = lines.shape[0], key.shape[0]
     keys, starts, count = _sorted_keys(lines, key)

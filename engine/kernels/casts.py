@@ -1,7 +1,7 @@
-"""Kernels of casts between kinds of words, as DuckDB rounds and refuses.
+"""Kernels of casts between kinds of words, with DuckDB's rounding and limits.
 
-Operands are int64[n], or of one element, which then stands for a whole column. NULL
-stays NULL. A row that fails gets NULL; the kernel returns how many did.
+Operands are int64[n], or one element that stands for a whole column. NULL stays NULL. A row that fails gets
+NULL; the kernel returns how many did.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ INFINITE_INSTANT = 2**63 - 1  # DuckDB's TIMESTAMP 'infinity'
     error_model="numpy",
 )
 def rescale(values, factor, divisor, low, high, out):
-    """`values * factor / divisor`, rounded half away from zero, into `out`; fails beyond `low` to `high`.
+    """`values * factor / divisor`, rounded half away from zero, into `out`; fails outside `low` to `high`.
 
     One of `factor` and `divisor` is 1. `high` is at most 2**63 - 1, `low` at least its negative.
     """
@@ -54,9 +54,9 @@ def rescale(values, factor, divisor, low, high, out):
     error_model="numpy",
 )
 def to_floats(values, power, float_power, single, out):
-    """Integers over `power` as words of floats into `out`, of float32 with `single`.
+    """Integers over `power` as words of floats into `out`; of float32 with `single`.
 
-    `float_power` is the same power of ten; `power` itself is 2**63 - 1 where it is greater than that.
+    `float_power` is the same power of ten; `power` itself is capped at 2**63 - 1.
     """
     step = int(values.size != 1)
     exact = 2**24 if single else 2**53
@@ -134,7 +134,7 @@ def to_single(values, out):
 
 @kernel(types.int64(WORDS, types.int64[::1]))
 def days_to_instants(values, out):
-    """Dates as timestamps at midnight into `out`; fails beyond their range."""
+    """Dates as timestamps at midnight into `out`; fails outside their range."""
     step = int(values.size != 1)
     most = INFINITE_INSTANT // DAY
     failed = 0

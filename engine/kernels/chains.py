@@ -1,7 +1,7 @@
 """Accumulated reduces, swept along a chain of a group's times: see `engine.operators.interesting_times`.
 
-All rows are counted at every corner that they are below; those that are published also apart, since
-what they alone give is known already.
+All rows are counted at every corner that they lie below. Published rows are counted separately too, because
+the output of those alone was emitted before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.kernels.reduce import clamped, finish_row, grow, parity
 
 @njit
 def _count(slots, i, strict, base):
-    """Add a row to the corners that it is below."""
+    """Add a row to the corners that it lies below."""
     for s in range(base.shape[0]):
         if s & strict == s:
             for k in range(base.shape[1]):
@@ -49,8 +49,8 @@ def _finish_corners(base, finish, position, sign, lines, start, written):
 def sweep_sums(positions, strict, old, slots, start, bits, finish):
     """The changes of a group's aggregates along a chain, as lines [n, 4 + max(A, K)] of `finish_row`.
 
-    `positions` [n] ascend, and are in place of epochs; `slots` [n, K] are the rows' diffs; `finish` as for
-    `reduce_sums`.
+    `positions` [n] ascend, and take the place of epochs; `slots` [n, K] are the rows' diffs; `finish` is as
+    in `reduce_sums`.
     """
     base = np.zeros((1 << bits, slots.shape[1]), np.int64)
     published = np.zeros_like(base)

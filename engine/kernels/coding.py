@@ -1,8 +1,8 @@
 """Codes: words that sort in a wanted order, and texts, whose words do not sort.
 
-A word's code is a sign and a shift: coded = sign * word + shift, in arithmetic that wraps
-around. Words sort ascending with NULL first as they are; the codes turn the order, or move
-NULL to its end, and lose nothing.
+A word's code is a sign and a shift: coded = sign * word + shift, in arithmetic that wraps around. Uncoded
+words sort ascending with NULL first; codes reverse the order, or move NULL to its end, without losing
+anything.
 
 | order | code |
 |---|---|
@@ -11,12 +11,12 @@ NULL to its end, and lose nothing.
 | descending, NULL last | -word - 1 |
 | descending, NULL first | -word |
 
-A text becomes two words: its first eight bytes as a number, coded, which settle most
-comparisons; and the number of its entry in the dictionary, -1 for NULL, by which its bytes are
-found at once where the first eight do not settle it. So a trace of such rows is ordered by
-whole texts, which its merges must keep to (`merge_ordered`).
+A text becomes two words: its first eight bytes as a number, coded, which decide most comparisons; and the
+number of its entry in the dictionary, -1 for NULL, which gives fast access to its bytes if the first eight do
+not decide. So a trace of such rows is sorted by whole texts, and its merges must keep that order
+(`merge_ordered`).
 
-A number that may be too large for a word (`engine.codec.numerals`) becomes two: itself or, if it is too
+A number that may be too large for a word (`engine.codec.numerals`) becomes two words: itself or, if it is too
 large, the least such number with its sign, coded; and the number of its entry, -1 if it is its own word.
 """
 
@@ -26,8 +26,8 @@ from numba import njit
 
 from engine.kernels.texts import order_of
 
-# Columns of a code; a code is of a word as it is, of a text's first bytes, of a number that is cut off, and
-# of the entry of a text or of such a number. Entries are compared by their bytes.
+# Columns of a code. A code is of a word as it is, of a text's first bytes, of a number that is cut off, or of
+# the entry of a text or of such a number. Entries are compared by their bytes.
 SIGN, SHIFT, KIND = 0, 1, 2
 WORD, PREFIX, CUT, ENTRY, NUMERAL = 0, 1, 2, 3, 4
 
@@ -38,8 +38,8 @@ Codes = tuple[tuple[int, int, int], ...]
 
 
 def codes_of(is_text: bool, descending: bool, nulls_first: bool, is_wide: bool = False) -> Codes:
-    """The codes of the words by which a column is ordered so: one, or two of a text or of numbers that may
-    be wide."""
+    """The codes of the words by which a column is ordered: one, or two for texts and numbers that may be
+    wide."""
     sign = -1 if descending else 1
     shift = 0 if nulls_first else -1
     if is_wide:
@@ -49,9 +49,9 @@ def codes_of(is_text: bool, descending: bool, nulls_first: bool, is_wide: bool =
 
 @njit(inline="always")
 def compare_coded(codes, ends, arena, a, i, b, j, width):
-    """-1, 0 or 1: the first `width` columns of row i of `a` against those of row j of `b`, texts by bytes.
+    """-1, 0 or 1: the first `width` words of row i of `a` against those of row j of `b`, texts by bytes.
 
-    `codes` [W, 3] are of the words that lead; `ends` and `arena` are the dictionary's.
+    `codes` [W, 3] belong to the leading words; `ends` and `arena` are the dictionary's.
     """
     for w in range(width):
         x = a[i, w]

@@ -1,4 +1,4 @@
-"""A batch without its rounds: what its rows come to when all has happened."""
+"""A batch without its rounds: the sum of its rows over all rounds."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Kernels: functions of declared types, compiled or loaded when they are first called.
+"""Kernels: functions of declared types, compiled or loaded on their first call.
 
-Machine code is kept in files, under a name made of all that went into it: the sources of the kernel's module
-and of every module that it imports kernels and constants from, the types, the processor, and the versions of
-Python, numba and LLVM. So the code of another source is never run.
+Machine code is kept in files whose names are made of everything that determines it: the sources of the
+kernel's module and of every module that it imports kernels and constants from, the types, the processor, and
+the versions of Python, numba and LLVM. So code of other sources never runs.
 
-Files are looked for beside the sources, where the package brings them for the baseline processor, and then in
-a cache of the user's, where what had to be compiled is put. `NUMBA_CACHE_DIR` names another cache.
+Files are looked up first beside the sources, where the package has them for the baseline processor, and then
+in a cache of the user's, where newly compiled code goes. `NUMBA_CACHE_DIR` names another cache.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from numba.core.serialize import dumps
 
 PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "machine"
-"""Machine code that the package brings."""
+"""The package's own machine code."""
 _VERSIONS = (sys.version_info[:2], numba.__version__, llvmlite.__version__)
 
 KERNELS: list[Kernel] = []
-"""All kernels of the modules that are imported, in the order in which they were declared."""
+"""All kernels of imported modules, in the order in which they were declared."""
 
 
 def kernel(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
-    """Declares a kernel of one signature, as `numba.njit` takes it. It runs without Python's lock."""
+    """Declares a kernel with one signature, in the form of `numba.njit`. It runs without Python's lock."""
 
     def declare(function: Callable[..., Any]) -> Any:
         found = Kernel(function, signature, options)
@@ -50,7 +50,7 @@ def kernel(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any
 
 
 class Kernel:
-    """A kernel: `dispatcher` is what is called, by Python and by other kernels."""
+    """A kernel; Python and other kernels call its `dispatcher`."""
 
     def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> None:
         self.function = function
@@ -58,7 +58,7 @@ class Kernel:
         self.dispatcher = njit(nogil=True, **options)(function)
         self.files = Files(function, options)
         self.dispatcher._cache = self.files
-        # numba asks these of a dispatcher that knows no code for some arguments.
+        # numba calls these on a dispatcher that has no code for some arguments.
         self.dispatcher._compile_for_args = self._called
         self.dispatcher.get_call_template = self._called_by_a_kernel
 
@@ -72,7 +72,7 @@ class Kernel:
             own.pop("get_call_template", None)
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
-        """What numba is to call with the arguments."""
+        """Returns what numba should call with the arguments."""
         self.ready()
         return self.dispatcher
 
@@ -82,7 +82,7 @@ class Kernel:
 
 
 class Files(_Cache):
-    """A kernel's machine code on disk, as numba asks for it."""
+    """A kernel's machine code on disk, in the form that numba asks for."""
 
     def __init__(self, function: Callable[..., Any], options: dict[str, Any]) -> None:
         self._module = function.__module__
@@ -102,11 +102,11 @@ class Files(_Cache):
 
     @staticmethod
     def is_there(name: str) -> bool:
-        """Whether a file of the name is there."""
+        """Whether a file of this name exists."""
         return any((directory / name).exists() for directory in (SHIPPED, cache_directory()))
 
     def save_overload(self, sig: Any, cres: CompileResult) -> None:
-        """Puts the code into the cache; a cache that cannot be written is done without."""
+        """Write the code to the cache; ignore a cache that cannot be written."""
         code = zlib.compress(dumps(cres._reduce()), 9)
         path = cache_directory() / self.name(sig, cres.codegen)
         try:
@@ -118,11 +118,11 @@ class Files(_Cache):
             return
 
     def name(self, sig: Any, codegen: Any) -> str:
-        """The name of the file: it changes with whatever the code is made of."""
+        """The name of the file; it changes with everything that determines the code."""
         return f"{self.stem(sig)}-{_digest((_VERSIONS, codegen.magic_tuple()))}.code"
 
     def stem(self, sig: Any) -> str:
-        """What the name says of the source."""
+        """The part of the name that depends on the source."""
         return f"{self.kernel}-{_digest((_sources(self._module), self._options, str(sig)))}"
 
     @property
@@ -130,17 +130,17 @@ class Files(_Cache):
         return str(cache_directory())
 
     def enable(self) -> None:
-        """There is nothing to be switched on."""
+        """Does nothing: the cache is always on."""
 
     def disable(self) -> None:
-        """There is nothing to be switched off."""
+        """Does nothing: the cache is always on."""
 
     def flush(self) -> None:
-        """There is nothing that waits to be written."""
+        """Does nothing: code is written at once."""
 
 
 def cache_directory() -> Path:
-    """The directory of what was compiled on this machine."""
+    """The directory for code that was compiled on this machine."""
     given = os.environ.get("NUMBA_CACHE_DIR")
     if given:
         return Path(given)
@@ -150,7 +150,7 @@ def cache_directory() -> Path:
 
 @cache
 def _sources(module: str) -> str:
-    """A digest of the module's code, and of that of the modules it imports from; comments do not count."""
+    """A digest of the code of the module and of the modules it imports from; comments do not count."""
     found: dict[str, str] = {}
     waiting = [module]
     while waiting:

@@ -1,7 +1,7 @@
-"""Cursors: reading a group's rows in many batches together, in order.
+"""Cursors: reading a group's rows from many batches at the same time, in order.
 
-A cursor is a line of an int64 matrix: the number of a batch, the row that is next, where the
-group's rows end, and the row's first word after the key, which settles most comparisons.
+A cursor is a line of an int64 matrix: the number of a batch, its next row, the end of the group's rows, and
+the row's first word after the key, which decides most comparisons.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ BATCH, ROW, END, HEAD, CURSOR = 0, 1, 2, 3, 4
 def put_cursors(table, old, m, lows, highs, key, width, cursors):
     """Put a cursor on the group's first row in every batch that has one.
 
-    Returns how many there are, and whether one is in a published batch.
+    Returns how many cursors there are, and whether one is in a published batch.
     """
     count = 0
     published = False
@@ -46,7 +46,7 @@ def move_cursor(cursors, source, target):
 
 @njit
 def _compare_rows(table, cursors, c, b, width, codes, ends, arena):
-    """-1, 0 or 1 as the row under cursor c comes before, with or after the one under cursor b."""
+    """-1, 0 or 1 if the row under cursor c comes before, with or after the one under cursor b."""
     left = layer(table, cursors[c, BATCH])
     right = layer(table, cursors[b, BATCH])
     return compare_coded(codes, ends, arena, left, cursors[c, ROW], right, cursors[b, ROW], width)
@@ -54,7 +54,8 @@ def _compare_rows(table, cursors, c, b, width, codes, ends, arena):
 
 @njit
 def foremost_cursor(table, cursors, count, key, width, codes, ends, arena, order):
-    """The cursor on the first row; order[c] is 0 for those on the same row, else another number."""
+    """The cursor on the first row; order[c] becomes 0 for cursors on the same row, and another number
+    otherwise."""
     best = 0
     order[0] = 0
     for c in range(1, count):

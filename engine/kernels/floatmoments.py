@@ -1,10 +1,10 @@
 """Exact comoments of floats, kept in differences: n * sum(x * y) - sum(x) * sum(y), rounded once.
 
 As in `engine.kernels.floatsums`, a float is an integer multiple of 2**-1074, and its limbs belong to a
-bucket. A product of two is a multiple of 2**-2148 with limbs and a bucket of its own. A trace of a
-group has the words `[key | part]` and the diffs `[pairs, limb, ...]`: a part is which of x, y and
-x * y the limbs are of, and their bucket. Pairs with a NULL, and those with a NaN or an infinity, have
-parts of their own, in which only pairs are counted.
+bucket. A product of two floats is a multiple of 2**-2148 with limbs and a bucket of its own. A trace of a
+group has the words `[key | part]` and the diffs `[pairs, limb, ...]`: a part says which of x, y and x * y the
+limbs belong to, and their bucket. Pairs with a NULL, and pairs with a NaN or an infinity, have parts of their
+own, which only count pairs.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from engine.kernels.words import NULL
 
 X, Y, PRODUCT, NULLS, SPECIALS = range(5)
 _BUCKETS = 256
-"""Buckets of a part, of which a product has less than 132."""
+"""Buckets of a part; a product has fewer than 132."""
 _LIMBS = 144
-"""Limbs of a sum, with room for carries, and for the comoment's."""
+"""Limbs of a sum, with room for carries and for the comoment's limbs."""
 PAIR_DIFFS = 6
 
 
@@ -131,7 +131,7 @@ def _add(pairs, sums, corner, part, rows, i, first):
 
 @njit
 def _value(pairs, sums, is_one):
-    """The word of the comoment; NULL where no pair has both."""
+    """The word of the comoment; NULL if no pair has both values."""
     count = pairs[PRODUCT] + pairs[SPECIALS]
     if count <= 0:
         return NULL
@@ -151,7 +151,7 @@ def _value(pairs, sums, is_one):
 
 @njit
 def _gather(table, old, m, width, depth, rounds, lows, highs, pairs, sums, fresh):
-    """As `reduce.read_group`, with the group's parts apart; a line of `fresh` has its part third."""
+    """As `reduce.read_group`, but the group's parts stay separate; column 2 of `fresh` has the part."""
     pairs[:] = 0
     sums[:] = 0
     n = 0
@@ -181,7 +181,7 @@ def _gather(table, old, m, width, depth, rounds, lows, highs, pairs, sums, fresh
 
 @njit
 def _settle_corners(pairs, sums, is_one, m, epoch, side, lines, start, written):
-    """Settle the group's row at every corner, its sign turned by `side`; returns the new number of lines."""
+    """Settle the group's row at every corner, with its sign times `side`; returns the new number of lines."""
     for s in range(pairs.shape[0]):
         if pairs[s].sum() > 0:
             lines[written, 0] = m
@@ -198,7 +198,7 @@ def _settle_corners(pairs, sums, is_one, m, epoch, side, lines, start, written):
 def reduce_pairs(keys, table, old, depth, rounds, is_one):
     """The changes of each group's comoment, for the groups `keys` [m, P] at one step; `is_one`: y is x.
 
-    Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit later.
+    Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
     """
     size, key = keys.shape
     lows, highs = find_ranges(table, keys)

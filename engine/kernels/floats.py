@@ -1,8 +1,8 @@
 """Floats as words that sort as signed integers, and back.
 
-The word is the IEEE bits, of negative numbers all but the sign inverted; -0 is +0 and
-there is one NaN, the positive quiet one, whose word is greater than every other. No
-float has the word NULL: its bits would be those of a negative NaN.
+The word has the IEEE bits; for negative numbers, all but the sign are inverted. -0 becomes +0, and there is
+one NaN, the positive quiet one, whose word is greater than all others. No float has the word NULL, whose bits
+would be those of a negative NaN.
 """
 
 from __future__ import annotations

@@ -1,13 +1,12 @@
 """Exact sums of floats, kept in differences.
 
-A finite double is an integer multiple of 2**-1074. It is split into three limbs of 32 bits
-that begin at a multiple of 32 bits, its *bucket*; a group holds for each bucket how many
-values fell there and the sums of their limbs. All of it is linear, so that what is taken
-back leaves no trace, and the sum is rounded once, when it is read: it depends on the values
-alone, not on their order or history.
+A finite double is an integer multiple of 2**-1074. It is split into three limbs of 32 bits that begin at a
+multiple of 32 bits, its *bucket*; a group holds, for each bucket, the number of its values and the sums of
+their limbs. All of this is linear, so a retraction leaves no trace, and the sum is rounded once, when it is
+read. It depends only on the values, not on their order or history.
 
-A trace of a group has the words `[key | bucket]` and the diffs `[values, limb, limb, limb]`.
-NULL, NaN and the infinities have buckets of their own, in which only values are counted.
+A trace of a group has the words `[key | bucket]` and the diffs `[values, limb, limb, limb]`. NULL, NaN and
+the infinities have buckets of their own, which only count values.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ from engine.kernels.reduce import (
 from engine.kernels.words import NULL
 
 BUCKETS = 64
-"""Buckets of finite values: (1023 + 1074 - 52) / 32 and one more."""
+"""Buckets of finite values: (1023 + 1074 - 52) / 32, and one more."""
 NULLS, NANS, POSITIVE, NEGATIVE = 64, 65, 66, 67
 KINDS = 68
 DIFFS = 4
@@ -96,7 +95,7 @@ def arrange_floats(delta, order, rounds, argument):
 
 @njit
 def _value(counts, sums, average):
-    """The word of the sum (or the average) of what is counted by kind; NULL for nothing."""
+    """The word of the sum (or the average) of the values counted by kind; NULL if there are none."""
     values = 0
     for kind in range(KINDS):
         if kind != NULLS:
@@ -119,7 +118,7 @@ def _value(counts, sums, average):
 
 @njit
 def _gather(table, old, m, width, depth, rounds, lows, highs, counts, sums, fresh):
-    """As `reduce.read_group`, with the group's buckets apart; a line of `fresh` has its bucket third."""
+    """As `reduce.read_group`, but the group's buckets stay separate; column 2 of `fresh` has the bucket."""
     corners = 1 << depth
     counts[:] = 0
     sums[:] = 0
@@ -158,7 +157,7 @@ def _add(counts, sums, corner, bucket, rows, i, first):
 
 @njit
 def _settle_corners(counts, sums, average, m, epoch, side, lines, start, written):
-    """Settle the group's row at every corner, its sign turned by `side`; returns the new number of lines."""
+    """Settle the group's row at every corner, with its sign times `side`; returns the new number of lines."""
     for s in range(counts.shape[0]):
         if counts[s].sum() > 0:
             lines[written, 0] = m
@@ -175,7 +174,7 @@ def _settle_corners(counts, sums, average, m, epoch, side, lines, start, written
 def reduce_floats(keys, table, old, depth, rounds, average):
     """The changes of each group's sum, or average, for the groups `keys` [m, P] at one step.
 
-    Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit later.
+    Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
     """
     size, key = keys.shape
     lows, highs = find_ranges(table, keys)

@@ -1,14 +1,13 @@
-"""The content hash of texts: 64 bits of a text's UTF-8 bytes and a round.
+"""The content hash of texts: 64 bits from a text's UTF-8 bytes and a round.
 
-The same bytes and round have the same hash in every process and on every platform:
-words are read little-endian whatever the machine. Eight bytes are taken a step, and
-each step is a bijection of the state for given bytes and of the bytes for a given
-state, so that texts of one length up to eight bytes never share a hash. The hash
-resists accidents, not adversaries; the dictionary copes with collisions.
+Equal bytes and rounds have equal hashes in every process and on every platform: words are read little-endian
+on any machine. Each step takes eight bytes, and is a bijection of the state for given bytes, and of the bytes
+for a given state. So texts of the same length, up to eight bytes, never share a hash. The hash resists
+accidents, not adversaries; the dictionary handles collisions.
 
-A text that begins with `NUMERAL` stands for a number that is too large for a word (`engine.codec.numerals`),
-and its second byte says the sign. Its hash has that sign and a magnitude of `FIRST_NUMERAL` or more, where no
-number is that is a word itself.
+A text that begins with `NUMERAL` stands for a number that is too large for a word (`engine.codec.numerals`);
+its second byte is the sign. Its hash has that sign, and a magnitude of at least `FIRST_NUMERAL`, which no
+number that is its own word has.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
 
 @njit(inline="always")
 def _eight(data, at):
-    """The eight bytes from `at`, least first; compiles to one load."""
+    """The eight bytes from `at` on, least significant first; compiles to one load."""
     return (
         np.uint64(data[at])
         | np.uint64(data[at + 1]) << np.uint64(8)
@@ -78,7 +77,7 @@ def _numeral(hash, sign):
 def hash_texts(offsets, data, round):
     """The hashes int64[n] of the texts `data[offsets[i]:offsets[i + 1]]`, in the given round.
 
-    `offsets` is int64[n + 1] as Arrow lays them out, `data` uint8.
+    `offsets` is int64[n + 1] in Arrow's layout, `data` uint8.
     """
     count = offsets.size - 1
     hashes = np.empty(count, np.int64)

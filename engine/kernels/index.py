@@ -1,9 +1,9 @@
-"""The index of a batch: where the rows of each key begin, found by the key's hash.
+"""The index of a batch: finds the first row of a key by the key's hash.
 
-A sorted batch can be searched, but a search in a large one goes from cache miss to cache
-miss. An index is a hash table of uint32 slots, two for each key of the batch, probed
-linearly. A slot is 0 when it is free; else its low `place_bits` hold the key's first row
-plus one, and the bits above them some of the key's hash, so that few rows are compared in vain.
+A sorted batch can be searched, but a search in a large one has a cache miss at every step. An index is a hash
+table of uint32 slots, two for each key of the batch, with linear probing. A free slot is 0; otherwise its low
+`place_bits` hold the number of the key's first row plus one, and the bits above hold a part of the key's
+hash, so that few wrong rows are compared.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer, seek_past, slots_of
 
 FEWEST = 64
-"""Rows from which on an index pays."""
+"""The fewest rows for which an index pays."""
 MOST = 1 << 31
-"""Rows up to which a slot can name each."""
+"""A slot can name rows below this number."""
 SLOTS_A_KEY = 2
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -41,13 +41,13 @@ def _home(key_hash, slots):
 
 @njit(inline="always")
 def _marked(key_hash, place_bits):
-    """The bits of a hash that a slot holds, in their place."""
+    """The bits of a hash that a slot holds, in their position."""
     return (key_hash & np.uint64(0xFFFFFFFF)) >> np.uint64(place_bits) << np.uint64(place_bits)
 
 
 @kernel("int64(int64[:,::1], int64)")
 def count_keys(batch, key):
-    """How many distinct keys of `key` words a sorted batch has."""
+    """The number of distinct keys of `key` words in a sorted batch."""
     count = 0
     for i in range(batch.shape[0]):
         if i == 0 or compare(batch, i, batch, i - 1, key) != 0:
@@ -57,7 +57,7 @@ def count_keys(batch, key):
 
 @kernel("int64(int64[:,::1], int64, int64, uint32[::1], int64, int64)")
 def index_rows(batch, start, stop, slots, place_bits, key):
-    """Enter the keys that begin in the rows from `start` up to `stop`; returns how many there are."""
+    """Enter the keys that begin in the rows from `start` up to `stop`; returns their number."""
     count = 0
     for i in range(start, stop):
         if i > 0 and compare(batch, i, batch, i - 1, key) == 0:
@@ -75,10 +75,10 @@ def index_rows(batch, start, stop, slots, place_bits, key):
 
 @njit
 def look_up(table, index, place_bits, keys, rows, count, key, hashes, lows, highs):
-    """Where the keys in the given `count` rows of `keys` lie in batch `index`: lows[k] to highs[k].
+    """Where the keys in the given `count` rows of `keys` lie in batch `index`: from lows[k] to highs[k].
 
-    `hashes` has the hash of each. First all slots are read, then what they say is followed:
-    the memory accesses of one pass do not wait for each other.
+    `hashes` has the hash of each key. First all slots are read, and then the rows they name: the memory
+    accesses of a pass do not wait for each other.
     """
     batch = layer(table, index)
     slots = slots_of(table, index)

@@ -1,7 +1,7 @@
-"""Ids of rows: hashing them, and telling the rows that nobody collides with from the others.
+"""Ids of rows: hashing rows, and separating rows without collisions from the others.
 
-A row's hash has a round. Its words go into it one after the other, each by a bijection of the
-state, so that rows of one word never collide in 64 bits. NULL is no hash: it becomes its neighbour.
+A row's hash has a round. The row's words go into it one after the other, each by a bijection of the state, so
+that rows of one word never collide in 64 bits. NULL is not a hash; its neighbour takes its place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _FIRST = np.uint64(0xBF58476D1CE4E5B9)
 _SECOND = np.uint64(0x94D049BB133111EB)
 
-# What is known of a line of a batch: it is the only one of its hash, and makes a row or none.
+# Kinds of lines of a batch: its hash is shared; it is alone with its hash and makes a row; or makes none.
 _SHARED, _LONE, _NOTHING = 0, 1, 2
 
 
@@ -41,7 +41,7 @@ def _start(seed, round):
 
 @njit(inline="always")
 def _finish(state, round, bits):
-    """The hash that a state ends as: the lowest `bits[round]` of it, if there are that many rounds."""
+    """The hash from a final state: its lowest `bits[round]` bits, if `bits` has that round."""
     if round < bits.shape[0] and bits[round] < 64:
         return np.int64(state & ((np.uint64(1) << np.uint64(bits[round])) - np.uint64(1)))
     word = np.int64(state)
@@ -50,7 +50,7 @@ def _finish(state, round, bits):
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64, int64[::1])")
 def arrange_hashed(delta, order, rounds, seed, bits):
-    """A batch [m, 1 + P + d + 2] of a delta [W + 2, n]: the hash of round 0, then as `arrange` has it.
+    """A batch [m, 1 + P + d + 2] of a delta [W + 2, n]: the hash of round 0, then the columns of `arrange`.
 
     `order` (P + 1) names the words to keep and then the epoch's row; `bits` is an `IdHash`'s.
     """
@@ -92,7 +92,8 @@ def ask_again(losers, seed, bits):
 
 @njit
 def _groups(batch, start, starts):
-    """Where the groups of equal hashes begin from line `start` on, and the end of the last; how many."""
+    """Where groups of equal hashes begin from line `start` on, and the end of the last; returns their
+    number."""
     n = batch.shape[0]
     count = 0
     i = start
@@ -109,7 +110,7 @@ def _groups(batch, start, starts):
 
 @njit
 def _is_contested(batch, start, end, table, lows, highs, k, width):
-    """Whether a group has several rows: its lines in the batch, and those at k in the table's ranges."""
+    """Whether a group has several rows: in its lines of the batch, or at k in the table's ranges."""
     if compare(batch, start, batch, end - 1, width) != 0:
         return True
     for index in range(table.shape[0]):
@@ -123,7 +124,7 @@ def _is_contested(batch, start, end, table, lows, highs, k, width):
 
 @njit
 def _classify(batch, table, width, kinds):
-    """Fill in what is known of each line of the batch; returns the contested hashes [c, 1]."""
+    """Fill `kinds` with the kind of each line of the batch; returns the contested hashes [c, 1]."""
     n = batch.shape[0]
     layers = table.shape[0]
     starts = np.empty(BLOCK + 1, np.int64)
@@ -162,11 +163,11 @@ def _classify(batch, table, width, kinds):
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64)",
 )
 def sift(batch, table, width, depth):
-    """Tell the rows of a batch that have their hash to themselves, and no past, from the others.
+    """Separate the rows of a batch that are alone with their hash, and have no history, from the others.
 
-    `table` holds the other batches; all have `width` words, a hash first, and `depth` rounds.
-    Returns the delta [width + 2, n] that the former make, each row once; the other rows
-    [m, width]; and the hashes [c, 1] that several rows have, of whatever time.
+    `table` holds the other batches; all have `width` words, a hash first, and `depth` rounds. Returns the
+    delta [width + 2, n] of the lone rows, each once; the other rows [m, width]; and the hashes [c, 1] that
+    several rows have, at any time.
     """
     n = batch.shape[0]
     kinds = np.empty(n, np.uint8)

@@ -12,13 +12,13 @@ from engine.kernels.memory import empty_matrix
 from engine.kernels.times import join_times
 
 MOST_PAIRS = 1 << 25
-"""Pairs that a batch of changes may make with a trace at once, unless they are few for each row."""
+"""Most pairs that a batch of changes may make with a trace at once, unless they are few for each row."""
 MOST_A_ROW = 100
 
 
 @njit(inline="always")
 def _is_later(batch, j, width, depth, rounds):
-    """Whether row j happened in some coordinate after the step `rounds`."""
+    """Whether row j happened after the step `rounds` in some coordinate."""
     for d in range(depth):
         if batch[j, width + d] > rounds[d]:
             return True
@@ -27,7 +27,7 @@ def _is_later(batch, j, width, depth, rounds):
 
 @njit
 def runs(delta, key):
-    """Where each run of equal keys begins in the delta, and the end; and how many runs there are."""
+    """Where each run of equal keys begins in the delta, and the end; and the number of runs."""
     n = delta.shape[0]
     starts = np.empty(n + 1, np.int64)
     count = 0
@@ -41,7 +41,7 @@ def runs(delta, key):
 
 @njit
 def _count_pairs(batch, low, high, width, depth, rounds):
-    """Of the batch's rows low to high, how many are met now."""
+    """How many of the batch's rows from low to high are met in this step."""
     if depth == 0:
         return high - low
     now = 0
@@ -53,9 +53,9 @@ def _count_pairs(batch, low, high, width, depth, rounds):
 
 @njit
 def _matches(delta, table, key, width, depth, rounds):
-    """Runs of delta rows and the batch rows that meet them: int64[n, 5] of batch, run, range.
+    """Runs of delta rows, and the batch rows that meet them: int64[n, 5] of batch, run, range.
 
-    Also how many pairs happen now and how many later.
+    Also returns how many pairs happen in this step, and how many later.
     """
     starts, count = runs(delta, key)
     lows = np.empty(count, np.int64)
@@ -90,7 +90,7 @@ def _matches(delta, table, key, width, depth, rounds):
 
 @njit
 def _is_too_many(pairs, delta, table):
-    """Whether there are more pairs than there is room for, and far more than rows that make them."""
+    """Whether there are more pairs than MOST_PAIRS, and more than MOST_A_ROW for each row."""
     rows = delta.shape[0]
     for index in range(table.shape[0]):
         rows += layer(table, index).shape[0]
@@ -104,12 +104,11 @@ def _is_too_many(pairs, delta, table):
 def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
     """The pairs of a batch of changes, made at the step `rounds`, with the rows of a trace.
 
-    `key` words lead both sides. The delta's column `delta_epoch` is its epoch; the trace has
-    `width` words and `depth` rounds (fewer than the step's where it came from an outer scope).
-    `columns` names the output's words: c is the delta's word c, ~c the trace's.
-    `masks` are the coordinates of times. Returns the delta [W + 2, n] of this step,
-    what falls into later ones: [W + d + 2, m], words, rounds, time, diff; and 0. Where there are too many
-    pairs there are none of either, and the number of pairs.
+    `key` words lead both sides. The delta's column `delta_epoch` is its epoch; the trace has `width` words
+    and `depth` rounds (fewer than the step has if the trace comes from an outer scope). `columns` names the
+    output's words: c is the delta's word c, ~c the trace's. `masks` are the coordinates of times. Returns the
+    delta [W + 2, n] of this step; the pairs of later steps, [W + d + 2, m]: words, rounds, time, diff; and 0.
+    If there are too many pairs, both are empty, and the last result is the number of pairs.
     """
     found, now, later = _matches(delta, table, key, width, depth, rounds)
     excess = 0

@@ -1,13 +1,12 @@
 """How kernels see matrices: comparing rows, and reading many batches in one call.
 
-A delta on its way is columnar, int64[W + 2, n], as expressions want it. A batch at
-rest is row by row, int64[n, W + d + 1 + K]: words, rounds, epoch and diffs of a row lie
-in one cache line where a seek finds them, and a merge that comes out shorter than its
-inputs is a prefix of its buffer.
+A delta in progress is columnar, int64[W + 2, n], as expressions need it. A batch at rest is row by row,
+int64[n, W + d + 1 + K]: words, rounds, epoch and diffs of a row lie in one cache line when a seek finds them,
+and a merge with a result shorter than its inputs returns a prefix of its buffer.
 
-A trace hands its batches to a kernel as a *table*: int64[L, COLUMNS], a line a batch, of
-its address, number of rows and number of columns, and of its index (`engine.kernels.index`)
-if it has one. The caller keeps the arrays alive.
+A trace passes its batches to a kernel as a *table*: int64[L, COLUMNS], a line a batch, with the batch's
+address, number of rows and number of columns, and its index (`engine.kernels.index`), if it has one. The
+caller keeps the arrays alive.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from engine.kernels.compiled import kernel
 ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY = range(7)
 COLUMNS = 7
 SPREAD = -1
-"""Stands for KEY where the first words are spread evenly over a range, as hashes are: it needs no index."""
+"""A KEY for batches whose first words are spread evenly over a range, as hashes are: they need no index."""
 WORD = 8
 """Bytes of a word."""
 
@@ -40,7 +39,7 @@ def _as_pointer(typing_context, address, element):
 
 @njit(inline="always")
 def rows_at(address, rows, columns):
-    """The matrix of words that lies at an address."""
+    """The matrix of words at an address."""
     pointer = _as_pointer(address, np.int64)  # type: ignore[call-arg, var-annotated, arg-type]
     return carray(pointer, (rows, columns))
 
@@ -53,7 +52,7 @@ def layer(table, index):
 
 @njit(inline="always")
 def uncounted(array):
-    """An int64 array that does not count its references, which each call that it is handed to does else.
+    """A view of an int64 array without a reference count, which every call it is passed to would update.
 
     The caller keeps the array alive.
     """
@@ -63,7 +62,7 @@ def uncounted(array):
 
 @njit(inline="always")
 def slots_of(table, index):
-    """The slots of the index of batch `index`, which has one."""
+    """The slots of the index of batch `index`, which must have one."""
     pointer = _as_pointer(table[index, INDEX], np.uint32)  # type: ignore[call-arg, var-annotated, arg-type]
     return carray(pointer, (table[index, SLOTS],))
 
@@ -80,7 +79,7 @@ def register(table, index, batch):
 
 @kernel("void(int64[:,::1], int64, uint32[::1], int64, int64)")
 def register_index(table, index, slots, place_bits, key):
-    """Note the index of the batch in line `index` of a table."""
+    """Write the index of the batch into line `index` of a table."""
     table[index, INDEX] = slots.ctypes.data
     table[index, SLOTS] = slots.shape[0]
     table[index, PLACE_BITS] = place_bits
@@ -102,7 +101,7 @@ def compare(a, i, b, j, width):
 def seek(a, start, b, j, width):
     """The first row of sorted `a` from `start` on that is not below row j of `b` in its first `width` words.
 
-    Gallops: its cost is the logarithm of the distance travelled.
+    It gallops: its cost is the logarithm of the distance.
     """
     n = a.shape[0]
     if start >= n or compare(a, start, b, j, width) >= 0:
@@ -125,7 +124,7 @@ def seek(a, start, b, j, width):
 
 @njit
 def seek_past(a, start, b, j, width):
-    """The first row of sorted `a`, from `start` on, that is above row j of `b`; gallops too."""
+    """The first row of sorted `a` from `start` on that is above row j of `b`; it gallops too."""
     n = a.shape[0]
     if start >= n or compare(a, start, b, j, width) > 0:
         return start

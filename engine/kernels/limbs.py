@@ -1,7 +1,7 @@
 """Whole numbers of any size, in limbs of 32 bits: int64[n], the lowest first.
 
-What adds up limbs lets them grow beyond 32 bits, with signs of their own: all of it is linear. They
-are carried when the number is wanted.
+While numbers are added up, limbs may exceed 32 bits and have signs of their own, so that adding is linear.
+Limbs are carried when the number is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MASK = 0xFFFFFFFF
 
 @njit
 def carry(limbs):
-    """Bring the limbs into [0, 2**32), but the last, which keeps the sign."""
+    """Bring all limbs but the last into [0, 2**32); the last one keeps the sign."""
     for k in range(limbs.shape[0] - 1):
         limbs[k + 1] += limbs[k] >> LIMB
         limbs[k] &= MASK
@@ -37,7 +37,7 @@ def magnitude(limbs):
 
 @njit
 def add_product(left, right, sign, out):
-    """Add to `out` the product of two positive, carried numbers, with a sign."""
+    """Add the product of two positive, carried numbers, with a sign, to `out`."""
     for i in range(left.shape[0]):
         for j in range(right.shape[0]):
             if left[i] != 0 and right[j] != 0:

@@ -1,8 +1,7 @@
 """Kernels of comparison, three-valued logic and choice on columns of words.
 
-Operands are int64[n], or of one element, which then stands for a whole column. Truth
-values are the words 1, 0 and NULL. Order is that of words, which is that of values for
-every kind but TEXT.
+Operands are int64[n], or one element that stands for a whole column. Truth values are the words 1, 0 and
+NULL. Words are compared as integers, which is the order of values for every kind but interned ones.
 """
 
 from __future__ import annotations
@@ -87,7 +86,7 @@ def negate(values, out):
 
 @kernel(_BINARY)
 def pick(op, left, right, out):
-    """The first that is not NULL (COALESCE), or the GREATEST or LEAST, which skip NULLs, into `out`."""
+    """The first value that is not NULL (COALESCE), or the GREATEST or LEAST, which skip NULLs, into `out`."""
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     for i in range(out.size):
         a, b = left[i * step_left], right[i * step_right]

@@ -1,9 +1,8 @@
 """Finding the rows of many keys in the batches of a table.
 
-A stretch of a batch that is short against the number of keys sought in it is walked through.
-Otherwise an index (`engine.kernels.index`) is asked, where there is one for keys of that width,
-or the stretch is searched: by halving, or, if the first words are spread evenly, from about where
-a key's own says that it lies.
+If a stretch of a batch is short for the number of keys sought in it, a walk visits all of it. Otherwise an
+index (`engine.kernels.index`) of that key width is used, if there is one, or the stretch is searched: by
+halving or, if the first words are spread evenly, by interpolation.
 """
 
 from __future__ import annotations
@@ -16,19 +15,19 @@ from engine.kernels.index import hash_key, look_up
 from engine.kernels.layers import INDEX, KEY, PLACE_BITS, ROWS, SPREAD, compare, layer, seek, seek_past
 
 BLOCK = 1024
-"""Keys that a kernel looks up at a time, so that what it finds is still in the cache when it is used."""
+"""Keys that a kernel looks up together, so that what it finds is still in the cache when it is used."""
 WALK = 4
-"""Rows a key up to which a stretch of a batch is walked through."""
+"""A stretch of a batch with up to this many rows a key is walked through."""
 GUESSES = 3
-"""How often it is guessed where a word lies among words that are spread evenly."""
+"""How often the position of a word is interpolated among words that are spread evenly."""
 
 
 @njit
 def _halve_by_one(batch, low, high, first_words, bounds):
     """bounds[k]: the first row in [low, high) whose first word is not below first_words[k].
 
-    All searches halve their ranges together: no branch to mispredict, and their memory
-    accesses do not wait for each other.
+    All searches halve their ranges together: no branch can be mispredicted, and their memory accesses do not
+    wait for each other.
     """
     bounds[:] = low
     length = high - low
@@ -89,7 +88,7 @@ def _lower_bounds(batch, low, high, keys, rows, first, last, width, bounds):
 
 @njit
 def _walk(batch, keys, rows, first, last, width, position, lows, highs):
-    """Fill lows[k] and highs[k] for first ≤ k < last by one walk from row `position`."""
+    """Fill lows[k] and highs[k] for first ≤ k < last, in one walk from row `position`."""
     for k in range(first, last):
         position = seek(batch, position, keys, rows[k], width)
         lows[k] = position
@@ -99,9 +98,10 @@ def _walk(batch, keys, rows, first, last, width, position, lows, highs):
 
 @njit
 def _search(batch, keys, rows, count, width, start, lows, highs):
-    """Where the keys lie in a batch without an index; no key lies before row `start`. Returns the last's end.
+    """Where the keys lie in a batch without an index, from row `start` on; returns the end of the last key's
+    rows.
 
-    A block of keys is sought in the stretch of the batch between its first and its last.
+    A block of keys is sought in the stretch of the batch between its first and its last key.
     """
     position = start
     for first in range(0, count, BLOCK):
@@ -119,7 +119,7 @@ def _search(batch, keys, rows, count, width, start, lows, highs):
 
 @njit
 def _seek_near(batch, near, keys, row, width):
-    """The first row of the batch that is not below a key, sought by galloping from row `near`."""
+    """The first row of the batch that is not below a key, found by galloping from row `near`."""
     if compare(batch, near, keys, row, width) < 0:
         return seek(batch, near, keys, row, width)
     high = near
@@ -141,8 +141,8 @@ def _seek_near(batch, near, keys, row, width):
 def _interpolate(batch, keys, rows, count, width, lows, highs):
     """As `_search`, in a batch whose first words are spread evenly.
 
-    A word lies at its proportion of the range to within the root of the number of rows; the next
-    guess starts from the word that is there. Guesses of one pass do not wait for each other.
+    A word lies at its proportion of the range, up to the root of the number of rows; the next guess starts
+    from the word found there. Guesses of one pass do not wait for each other.
     """
     last = batch.shape[0] - 1
     span = np.float64(batch[last, 0]) - np.float64(batch[0, 0])
@@ -160,7 +160,8 @@ def _interpolate(batch, keys, rows, count, width, lows, highs):
 
 @njit
 def hash_keys(table, keys, rows, count, width):
-    """The hashes of the keys in the given rows, if an index of the table is to be asked; else none."""
+    """The hashes of the keys in the given rows, if the table has an index for them; otherwise an empty
+    array."""
     asked = False
     for index in range(table.shape[0]):
         asked = asked or (table[index, INDEX] != 0 and table[index, KEY] == width)
@@ -174,8 +175,8 @@ def hash_keys(table, keys, rows, count, width):
 def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
     """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in a batch.
 
-    Fills lows[k] and highs[k]. `hashes` are `hash_keys`; no key lies before row `start` of
-    the batch. Returns a `start` for the keys that follow.
+    Fills lows[k] and highs[k]. `hashes` come from `hash_keys`; no key lies before row `start` of the batch.
+    Returns a `start` for the keys that follow.
     """
     few = keys.shape[0] * WALK < table[index, ROWS]
     if few and table[index, INDEX] != 0 and table[index, KEY] == width:
@@ -191,8 +192,8 @@ def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
 def find_block(table, keys, first, last, positions, lows, highs):
     """For every batch l and key first ≤ m < last of sorted, distinct `keys`, where the rows of that key lie.
 
-    Fills lows[l, m - first] and highs[l, m - first]. Blocks are asked for in order;
-    `positions` (a number a batch, zero at first) carries the sweep from one to the next.
+    Fills lows[l, m - first] and highs[l, m - first]. Call it for blocks in order; `positions` (one number a
+    batch, zero at first) carries the sweep from one block to the next.
     """
     width = keys.shape[1]
     rows = np.arange(first, last)

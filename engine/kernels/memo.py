@@ -1,8 +1,8 @@
-"""The kernel of a memo: numbers for distinct rows of words, in the order they come.
+"""The kernel of a memo: numbers for distinct rows of words, in order of arrival.
 
-`keys` is int64[K, capacity] with the rows known so far as columns. `table` has a power
-of two of slots, at most half of them taken; a slot holds a row's number plus one, or 0
-when it is free. Rows are found from their hash on, by linear probing.
+`keys` is int64[K, capacity], with the known rows as columns. `table` has a power of two of slots, at most
+half of them taken; a slot holds a row's number plus one, or 0 if it is free. Rows are found from their hash
+on, by linear probing.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def _same(rows, i, keys, j):
     types.int64(_ROWS, types.int64, types.int64, types.int64[:, ::1], types.uint32[::1], types.int64[::1]),
 )
 def number(rows, start, count, keys, table, numbers):
-    """Writes the numbers of rows int64[K, n] from `start` on; the next row to do, and in `numbers[n]` the
+    """Write the numbers of rows int64[K, n] from `start` on; returns the next row, and in `numbers[n]` the
     new `count` of known rows.
 
-    It stops early where the arrays are full.
+    It stops early if the arrays are full.
     """
     mask = table.size - 1
     n = rows.shape[1]

@@ -1,7 +1,7 @@
-"""Room for large matrices, on large pages where the system has them.
+"""Memory for large matrices, on large pages if the system has them.
 
-A page fault for every 4 KiB costs a large matrix more time than filling it, and random writes miss
-the translation of addresses. numpy asks for large pages itself; compiled code has to.
+With pages of 4 KiB, the page faults of a large matrix cost more time than filling it, and random writes miss
+the address translation cache. numpy asks for large pages itself; compiled code has to ask explicitly.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit, types
 
 LARGE = 1 << 22
-"""Bytes from which a matrix is worth asking for."""
+"""The fewest bytes of a matrix for which large pages are worth asking for."""
 PAGE = 4096
 MADV_HUGEPAGE = 14
 
@@ -22,7 +22,7 @@ _HAS_LARGE_PAGES = sys.platform == "linux"
 
 @njit
 def empty_matrix(rows, columns):
-    """An int64[rows, columns] with nothing in it yet."""
+    """An uninitialized int64[rows, columns]."""
     out = np.empty((rows, columns), np.int64)
     size = rows * columns * 8
     if _HAS_LARGE_PAGES and size >= LARGE:

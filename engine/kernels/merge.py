@@ -16,10 +16,10 @@ LEFT, RIGHT, WRITTEN, FIELDS = 0, 1, 2, 3
 
 @njit(inline="always")
 def _append(out, k, row, width, since):
-    """Add a row to the k rows of `out`; its epoch counts as `since` at least. Returns the new k.
+    """Add a row to the k rows of `out`, with its epoch advanced to `since`. Returns the new k.
 
-    `width` counts words and rounds. The row joins the last one where they are equal, and
-    a last row that has come to nothing is overwritten.
+    `width` counts words and rounds. The row is added to the last one if they are equal; a last row that has
+    become zero is overwritten.
     """
     columns = out.shape[1]
     epoch = max(row[0, width], since)
@@ -47,7 +47,8 @@ def _is_zero(out, k, first):
 
 @njit(inline="always")
 def _is_left(a, i, b, j, width):
-    """Whether row i of `a` comes before row j of `b`, or is equal: without a branch to mispredict."""
+    """Whether row i of `a` comes before row j of `b`, or is equal: without a branch that can be
+    mispredicted."""
     left = a[i, width] <= b[j, width]
     for w in range(width - 1, -1, -1):
         x = a[i, w]
@@ -58,7 +59,7 @@ def _is_left(a, i, b, j, width):
 
 @njit
 def advance(a, b, out, state, width, since, fuel, coding):
-    """As `merge_step`, of rows that are coded so (see `coding`), or not where it is None."""
+    """As `merge_step`, for rows coded by `coding` (see the module `coding`), or uncoded if it is None."""
     i = state[LEFT]
     j = state[RIGHT]
     k = state[WRITTEN]
@@ -100,17 +101,17 @@ def advance(a, b, out, state, width, since, fuel, coding):
     "boolean(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64)",
 )
 def merge_step(a, b, out, state, width, since, fuel):
-    """Go on with a merge of `a` and `b` into `out` for `fuel` rows; true when it is done.
+    """Continue a merge of `a` and `b` into `out` for `fuel` rows; true when it is done.
 
-    `width` counts words and rounds: the columns before the epoch. `state` (FIELDS) starts
-    as zeros; `out` has room for all rows of both.
+    `width` counts words and rounds: the columns before the epoch. `state` (FIELDS) starts as zeros; `out` has
+    room for all rows of both.
     """
     return advance(a, b, out, state, width, since, fuel, None)
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)")
 def merge(a, b, width, since):
-    """The batch of all rows of `a` and `b`, their epochs advanced to `since`."""
+    """The batch of all rows of `a` and `b`, with epochs advanced to `since`."""
     n = a.shape[0] + b.shape[0]
     out = empty_matrix(n, a.shape[1])
     state = np.zeros(FIELDS, np.int64)
@@ -120,7 +121,7 @@ def merge(a, b, width, since):
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64)")
 def compact(a, width, since):
-    """The batch `a` with its epochs advanced to `since`."""
+    """The batch `a` with epochs advanced to `since`."""
     n = a.shape[0]
     out = np.empty_like(a)
     k = 0

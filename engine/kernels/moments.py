@@ -1,8 +1,8 @@
 """Exact comoments: n * sum(x * y) - sum(x) * sum(y), from sums that are kept in differences.
 
 A product of two words is kept as four limbs of 32 bits with its sign, a sum of words as its high and low
-halves. What they come to has some 220 bits, and is rounded once: nothing is lost where the values are
-large and lie close together, and what is taken back leaves no trace.
+halves. The result has some 220 bits, and is rounded once: nothing is lost if the values are large and close
+together, and a retraction leaves no trace.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from engine.kernels.limbs import LIMB, MASK, add_product, magnitude, rounded
 
 PRODUCT_LIMBS = 4
 _LIMBS = 10
-"""Those of a comoment, with room for carries: six of the sum of products and two of the count, or four
-each of two sums."""
+"""Limbs of a comoment, with room for carries: six of the sum of products and two of the count, or four each
+of two sums."""
 
 
 @njit

@@ -17,13 +17,15 @@ from engine.kernels.words import NULL
 
 @njit
 def _prefix(ends, arena, entry):
-    """A number by which texts sort as by their first eight bytes, above NULL."""
+    """A number that sorts texts by their first eight bytes, above NULL."""
     number = np.uint64(0)
     size = ends[entry + 1] - ends[entry]
     for k in range(8):
         byte = arena[ends[entry] + k] if k < size else 0
         number = (number << np.uint64(8)) | np.uint64(byte)
-    return np.int64(number + np.uint64(1)) ^ NULL  # no text begins with a byte above 0xF4: nothing is lost
+    return (
+        np.int64(number + np.uint64(1)) ^ NULL
+    )  # no text begins with a byte above 0xF4, so nothing overflows
 
 
 @njit
@@ -53,7 +55,7 @@ def _is_sorted(rows, low, high, lead, codes, ends, arena):
 
 @njit
 def _sort_run(rows, low, high, lead, codes, ends, arena):
-    """Sort a run of rows by `compare_coded`, by merging ever longer pieces of an index."""
+    """Sort a run of rows by `compare_coded`: a merge sort of an index."""
     n = high - low
     index = np.arange(low, high)
     other = np.empty_like(index)
@@ -104,7 +106,7 @@ def _sort_texts(rows, lead, codes, ends, arena):
     "uint32[::1], int64[::1], int64[::1], uint8[::1])",
 )
 def arrange_ordered(delta, order, rounds, codes, table, entry_words, ends, arena):
-    """As `arrange`, with the words coded by `codes` [P, 3] and rows in the order of `compare_coded`.
+    """As `arrange`, with words coded by `codes` [P, 3] and rows in the order of `compare_coded`.
 
     The other arrays are the dictionary's (see `texts`).
     """

@@ -1,15 +1,14 @@
-"""Places: how many rows a group's answer still takes, at each of its versions.
+"""Places: how many more rows a group's answer takes, at each of its versions.
 
-A version is the group between two of its changes. Rows are offered in the wanted order,
-each for the versions at which it is there; it takes a place a copy while there are free
-ones. The last `limit` places count, those before them are passed over. What a row gains
-differs between neighbouring versions only where places have come to an end, and a tree over
-the versions finds just these.
+A version is the state of a group between two of its changes. Rows are offered in the wanted order, each for
+the versions in which it exists; each copy takes a place as long as places are free. The last `limit` places
+count; those before them are the offset. What a row gains differs between neighbouring versions only if places
+ran out in one, and a tree over the versions finds just these.
 
-There is a tree for every corner s of a time, in int64[corners, 2 * leaves, FIELDS]. It is a
-heap: node 1 is the root, nodes 2n and 2n + 1 lie below n, and leaf v is node leaves + v. LEAST
-and MOST are the free places of the versions below a node, TAKEN what was taken from each of
-them and the nodes below do not know yet.
+There is a tree for every corner s of a time, in int64[corners, 2 * leaves, FIELDS]. It is a heap: node 1 is
+the root, nodes 2n and 2n + 1 lie below n, and leaf v is node leaves + v. LEAST and MOST are the fewest and
+the most free places of the versions below a node; TAKEN is what each of them took that the nodes below do not
+know of yet.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ from numba import njit
 
 LEAST, MOST, TAKEN, FIELDS = 0, 1, 2, 3
 
-# Gains, a line a version: by how much it gains more than the version before, and the next
-# version of the list of those noted, which begins at line 0 and ends with LAST.
+# Gains, a line a version: how much more it gains than the version before, and the next version in the list of
+# noted versions, which begins at line 0 and ends with LAST.
 MORE, NEXT = 0, 1
 LAST = -1
 
@@ -29,7 +28,7 @@ STACK = 256
 
 @njit
 def leaves_for(versions):
-    """The number of leaves of a tree over so many versions: a power of two."""
+    """The number of leaves of a tree over `versions` versions: a power of two."""
     leaves = 1
     while leaves < versions:
         leaves *= 2
@@ -38,7 +37,7 @@ def leaves_for(versions):
 
 @njit
 def fill(trees, s, leaves, first, last, places):
-    """Let the versions first ≤ v < last have `places` free ones, and all others none."""
+    """Give `places` free places to the versions first ≤ v < last, and none to the others."""
     for v in range(leaves):
         free = places if first <= v < last else 0
         trees[s, leaves + v, LEAST] = free
@@ -57,7 +56,7 @@ def _look_below(trees, s, node):
 
 @njit(inline="always")
 def _take(trees, s, node, copies):
-    """Take so many places of every version below `node`."""
+    """Take `copies` places from every version below `node`."""
     trees[s, node, LEAST] -= copies
     trees[s, node, MOST] -= copies
     trees[s, node, TAKEN] += copies
@@ -65,7 +64,7 @@ def _take(trees, s, node, copies):
 
 @njit(inline="always")
 def _tell_below(trees, s, node):
-    """Let the nodes below know what was taken."""
+    """Pass TAKEN on to the nodes below."""
     taken = trees[s, node, TAKEN]
     if taken > 0:
         _take(trees, s, 2 * node, taken)
@@ -83,14 +82,14 @@ def _push(stack, height, node, low, high):
 
 @njit(inline="always")
 def _counted(copies, free, limit):
-    """How many of a row's copies get a place that counts, where so many places are free."""
+    """How many of a row's copies get a place that counts, if `free` places are free."""
     taken = min(copies, free)
     return taken - max(min(free - limit, taken), 0)
 
 
 @njit(inline="always")
 def _note(gains, version, more):
-    """Let the versions from `version` on gain so much more; they are all measured against version 0."""
+    """Note that the versions from `version` on gain `more`, measured against version 0."""
     if version > 0 and more != 0:
         if gains[version, NEXT] == 0:
             gains[version, NEXT] = gains[0, NEXT]

@@ -1,6 +1,6 @@
-"""Prefix sums of a batch: what its rows before any place come to, in copies and in the words of columns.
+"""Prefix sums of a batch: sums over its rows before any place, of copies and of the words of columns.
 
-Slot 0 counts copies. Each column that is summed has three more: how many of its words are not NULL, and
+Slot 0 counts copies. Each summed column has three more slots: the number of its words that are not NULL, and
 the sums of their high and low halves, which no number of rows overflows.
 """
 
@@ -19,13 +19,13 @@ PARTS = 3
 
 @njit(inline="always")
 def is_high(slot):
-    """Whether a slot has the high halves of a column's words; the next one has the low ones."""
+    """Whether a slot has the high halves of a column's words; the next slot has the low ones."""
     return slot % PARTS == 2
 
 
 @njit(inline="always")
 def add_parts(batch, row, summed, codes, entry_words, count, sums):
-    """Add so many copies of a row to `sums`, a line of slots."""
+    """Add `count` copies of a row to `sums`, a line of slots."""
     sums[0] += count
     for k in range(summed.shape[0]):
         word = decoded(batch, row, codes, summed[k], entry_words)
@@ -39,7 +39,7 @@ def add_parts(batch, row, summed, codes, entry_words, count, sums):
     "int64[:,::1](int64[:,::1], int64[::1], int64[:,::1], int64[::1])",
 )
 def prefix_sums(batch, summed, codes, entry_words):
-    """int64[n + 1, S]: what the rows before each place come to; `summed` are the words of summed columns."""
+    """int64[n + 1, S]: the sums of the rows before each place; `summed` are the words of summed columns."""
     n = batch.shape[0]
     sums = np.empty((n + 1, 1 + PARTS * summed.shape[0]), np.int64)
     sums[0] = 0

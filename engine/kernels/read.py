@@ -1,4 +1,4 @@
-"""Reading histories: the rows of a batch up to an epoch, or of some epochs alone."""
+"""Reading histories: the rows of a batch up to an epoch, or at some epochs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.kernels.layers import compare
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64)")
 def rows_until(batch, width, epoch):
-    """A batch of `width` words, its rows up to `epoch` as if of epoch 0; consolidated."""
+    """The rows of a batch of `width` words up to `epoch`, all at epoch 0; consolidated."""
     n, columns = batch.shape
     out = np.empty((n, columns), np.int64)
     k = 0

@@ -1,17 +1,16 @@
 """Reducing groups at their interesting times.
 
-The output of a group at a time is a function F of the group's accumulated input. Its
-difference at (rounds R, epoch e) is a Möbius sum of F over the corners of the box below
-that time: for every subset S of the rounds' coordinates, the rows at rounds ≤ R and
-strictly below R in the coordinates of S, up to e and before e, with alternating sign. So
-no output is kept: the trace of the input is enough.
+The output of a group at a time is a function F of the group's accumulated input. Its difference at (rounds R,
+epoch e) is a Möbius sum of F over the corners of the box below that time: for every subset S of the rounds'
+coordinates, the rows at rounds ≤ R and strictly below R in the coordinates of S, up to e and before e, with
+alternating sign. So no output is stored: the trace of the input is enough.
 
-A corner is the bitmask S. A row at rounds Q ≤ R counts for S when Q is strictly below R
-in all of S. The epochs that matter are those of the group's new rows at rounds ≤ R; all
-published rows lie before them. They form a chain, which is swept forward once.
+A corner is the bitmask S. A row at rounds Q ≤ R counts for S if Q is strictly below R in all of S. The epochs
+that matter are those of the group's new rows at rounds ≤ R; all published rows come before them. They form a
+chain, which is swept forward once.
 
-Rows at rounds not ≤ R make the group interesting again at the join of both: those are
-handed back, to be visited when their round comes.
+Rows at rounds not ≤ R make the group interesting again at the join of both: those joins are returned, to be
+visited when their round comes.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ SUM = 1
 AVG = 2
 COMOMENT = 3
 
-# Columns of the line that tells how: slots, and powers of ten that the arguments' words are scaled by.
+# Columns of the line that says how: slots, and powers of ten by which the arguments' words are scaled.
 KIND, COUNTED, HIGH, LOW, SCALE, TOP, OTHER_HIGH, OTHER_LOW, OTHER_SCALE, PRODUCT, FINISH = range(11)
 
 CLAMP_DISTINCT = 0
@@ -42,19 +41,19 @@ CLAMP_POSITIVE = 1
 
 INT64_HIGH = 2**31
 
-# Where an aggregate finds the third part of its sum: in no slot, since it is one of integers, or of
-# numbers that fit in two.
+# Values of TOP for an aggregate without a third part of its sum: one of integers, or of numbers that fit into
+# two parts.
 INTEGERS = -1
 NUMBERS = -2
 
-# What stands in place of the aggregate that overflows: none does, or a number is wide.
+# Values in place of the aggregate that overflows: none does, or a number is wide.
 FINE = -1
 WIDE = -2
 
 
 @njit(inline="always")
 def strictness(batch, j, width, depth, rounds):
-    """Of a row at rounds ≤ `rounds`: the bitmask of the coordinates strictly below; else -1."""
+    """For a row at rounds ≤ `rounds`, the bitmask of the coordinates strictly below; else -1."""
     mask = 0
     for d in range(depth):
         q = batch[j, width + d]
@@ -84,11 +83,11 @@ def grow(matrix):
 
 @njit
 def later_visits(later, count, table, keys, first, last, lows, highs, width, depth, rounds):
-    """Append lines (rounds, key) at which groups are interesting again to the `count` of `later`.
+    """Append lines (rounds, key) at which groups are interesting again to the first `count` lines of `later`.
 
-    These are the joins of `rounds` with those of the groups' rows that are not at or below
-    them, for the groups first ≤ m < last of `keys`, whose rows the block's lows and highs
-    tell; `width` is the number of words in a row. Returns the list and its length.
+    These are the joins of `rounds` with those rounds of the groups' rows that are not at or below them, for
+    the groups first ≤ m < last of `keys`; the block's lows and highs give their rows, and `width` is the
+    number of words in a row. Returns the list and its length.
     """
     key = keys.shape[1]
     for m in range(first, last):
@@ -114,7 +113,7 @@ def later_visits(later, count, table, keys, first, last, lows, highs, width, dep
 
 @njit
 def most_new_rows(lows, highs, old, count):
-    """The largest number of new rows that one of the block's `count` groups has."""
+    """The largest number of new rows in one of the block's `count` groups."""
     most = 0
     for m in range(count):
         n = 0
@@ -126,7 +125,7 @@ def most_new_rows(lows, highs, old, count):
 
 @njit(inline="always")
 def order_by_epoch(fresh, n):
-    """Sort the first n lines of `fresh` by their first column, mostly few or in order already."""
+    """Sort the first n lines of `fresh`, usually few or sorted already, by their first column."""
     for i in range(1, n):
         if fresh[i, 0] < fresh[i - 1, 0]:
             sort_rows(fresh[:n], 1)
@@ -135,7 +134,7 @@ def order_by_epoch(fresh, n):
 
 @njit
 def room_for_block(lows, highs, old, groups, later, count, fresh):
-    """`later` and `fresh`, larger where the rows of a block's `groups` may need it."""
+    """`later` and `fresh`, enlarged if the rows of a block's `groups` may need it."""
     rows = 0
     for index in range(lows.shape[0]):
         for m in range(groups):
@@ -150,12 +149,11 @@ def room_for_block(lows, highs, old, groups, later, count, fresh):
 
 @njit
 def read_group(table, old, keys, m, place, lows, highs, width, slots, rounds, base, fresh, later, count):
-    """Accumulate a group's published rows by corner into `base`; collect its new ones in `fresh`.
+    """Accumulate a group's published rows by corner in `base`; collect its new ones in `fresh`.
 
-    The group is keys[m], its rows are those of the block's `place`. A line of `fresh` is
-    epoch, strictness and the slots; they are ordered by epoch. Rows not at or below `rounds`
-    append lines (rounds, key) to the `count` of `later`, as `later_visits`. Returns the
-    number of lines of both.
+    The group is keys[m], and its rows are those of the block's `place`. A line of `fresh` has epoch,
+    strictness and the slots; lines are sorted by epoch. Rows not at or below `rounds` append lines (rounds,
+    key) to the first `count` lines of `later`, as in `later_visits`. Returns the number of lines of both.
     """
     depth = rounds.shape[0]
     key = keys.shape[1]
@@ -196,7 +194,7 @@ def read_group(table, old, keys, m, place, lows, highs, width, slots, rounds, ba
 
 @njit(inline="always")
 def absorb(fresh, i, n, slots, base):
-    """Add the lines of `fresh` from i on that have one epoch to `base`; returns the next line."""
+    """Add the lines of `fresh` from i on with the same epoch to `base`; returns the next line."""
     epoch = fresh[i, 0]
     while i < n and fresh[i, 0] == epoch:
         for s in range(base.shape[0]):
@@ -211,7 +209,7 @@ def absorb(fresh, i, n, slots, base):
 def settle(lines, start, written):
     """Add line `written` to an equal one from `start` on, or keep it; returns the new number of lines.
 
-    A line is group, epoch, diff and what makes it equal to others of its group and epoch.
+    A line has group, epoch, diff, and the values by which lines of one group and epoch are equal.
     """
     for k in range(start, written):
         if equal_from(lines, 3, k, written):
@@ -260,8 +258,8 @@ def clamped(multiplicity, clamp):
 def threshold(keys, table, old, depth, rounds, clamp):
     """The changes of a bag's clamped multiplicities, for the rows `keys` [m, W] at one step.
 
-    `table` holds the published batches (the first `old`), then the new ones. Returns a
-    delta [W + 2, n], and lines (rounds, row) to visit later.
+    `table` holds the published batches (the first `old`), then the new ones. Returns a delta [W + 2, n], and
+    lines (rounds, row) to visit in later rounds.
     """
     size, key = keys.shape
     layers = table.shape[0]
@@ -310,7 +308,7 @@ def threshold(keys, table, old, depth, rounds, clamp):
 
 @njit
 def _comoment(slots, finish, counted):
-    """The word of an exact comoment, rounded once before the scales are taken out of it."""
+    """The word of an exact comoment; it is rounded once, then divided by the scales."""
     products = slots[finish[PRODUCT] : finish[PRODUCT] + PRODUCT_LIMBS]
     value = comoment(
         counted,
@@ -327,8 +325,9 @@ def _comoment(slots, finish, counted):
 def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
     """Settle the row of group m at corner s into `lines`; returns the new number of lines.
 
-    A line is group, epoch, diff, the aggregate that overflows, FINE or WIDE, and the aggregates. Of a WIDE
-    line some are not their own words (`engine.codec.numerals`): it has the group's slots in their place.
+    A line has group, epoch, diff, the aggregate that overflows or FINE or WIDE, and the aggregates. In a WIDE
+    line some are not their own words (`engine.codec.numerals`): it has the group's slots in place of the
+    aggregates.
     """
     aggregates = finish.shape[0]
     lines[written, 0] = m
@@ -373,7 +372,7 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
 
 @njit
 def _split_failures(keys, lines, written, aggregates, failed):
-    """The lines as a delta [P + A + 2, n], and those that are not FINE as they are, [f, L]."""
+    """The FINE lines as a delta [P + A + 2, n], and the others unchanged, [f, L]."""
     key = keys.shape[1]
     out = np.empty((key + aggregates + 2, written - failed), np.int64)
     failures = np.empty((failed, lines.shape[1]), np.int64)
@@ -401,10 +400,10 @@ def _split_failures(keys, lines, written, aggregates, failed):
 def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
 
-    Slot 0 counts rows: a group is there while it is positive. `finish` (A, FINISH) holds a line an
-    aggregate, of which TOP may be INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines of
-    `finish_row` that are not FINE, [f, 4 + max(A, K)], groups by their places in `keys`; and lines
-    (rounds, key) to visit later.
+    Slot 0 counts rows: a group exists while it is positive. `finish` (A, FINISH) has a line an aggregate,
+    whose TOP may be INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines of `finish_row` that are
+    not FINE, [f, 4 + max(A, K)], with groups as positions in `keys`; and lines (rounds, key) to visit in
+    later rounds.
     """
     size, key = keys.shape
     layers = table.shape[0]

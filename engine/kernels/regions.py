@@ -1,9 +1,9 @@
 """Regions: the stretches of a group in which a window function's answer can change at an epoch.
 
-A region begins so far before a change that all rows that see it are there, with what they see
-besides; it ends where as many rows have passed since the last change, and all that is counted from
-the group's beginning is again what it was. Of what lies before it only the sums are needed, and
-they follow from the prefix sums of the batches.
+A region begins far enough before a change to include all rows whose frames contain it, and the rows in their
+frames; it ends once as many rows have passed since the last change, and all sums from the group's beginning
+are the same before and after the epoch. Of the rows before a region only the sums are needed, which follow
+from the batches' prefix sums.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from engine.kernels.runs import (
 )
 from engine.kernels.top import decoded
 
-# What a region needs, in `shape`: how many rows before and behind a change, and the words in which peers
-# agree, or -1. One that begins with peers of rows before a change could meet the last one: then there is one
-# for all changes.
+# What a region needs, in `shape`: how many rows before and behind a change, and the number of words in
+# which peers agree, or -1. A region that begins with peers of rows before a change could overlap the
+# previous one; then there is one region for all changes.
 REACH, PEERS, SHAPE = 0, 1, 2
 
 
@@ -81,9 +81,9 @@ def changes_at(table, old, m, lows, highs, width, epoch, codes, ends, arena):
 
 @njit
 def earlier_sums(table, old, m, lows, highs, epoch, summed, codes, entry_words, offsets, sums):
-    """Fill `sums` with prefix sums of the group's new rows of epochs before one, a batch after the other.
+    """Fill `sums` with prefix sums of the group's new rows of epochs before one, batch after batch.
 
-    A batch's begin at its line of `offsets`.
+    The sums of a batch begin at its line in `offsets`.
     """
     width = codes.shape[0]
     line = 0
@@ -101,7 +101,7 @@ def earlier_sums(table, old, m, lows, highs, epoch, summed, codes, entry_words, 
 
 @njit
 def sums_before(prefixes, old, m, lows, places, offsets, earlier, sums):
-    """Fill `sums` with what the group's rows before `places` come to, before an epoch."""
+    """Fill `sums` with the sums of the group's rows before `places`, before an epoch."""
     sums[:] = 0
     for index in range(places.shape[0]):
         low, place = lows[index, m], places[index]
@@ -119,9 +119,9 @@ def sums_before(prefixes, old, m, lows, places, offsets, earlier, sums):
 def find_start(
     table, old, m, lows, highs, first, row, key, shape, epoch, codes, ends, arena, cursors, run, places
 ):
-    """Fill `places` with where the region around a change, row `row` of batch `first`, begins.
+    """Fill `places` with the beginning of the region around a change, row `row` of batch `first`.
 
-    Returns how many rows were read for it.
+    Returns how many rows were read.
     """
     width = codes.shape[0]
     rows = 0
@@ -146,7 +146,7 @@ def find_start(
 
 @njit
 def are_peers(table, first, row, second, other, shape):
-    """Whether two rows of a group agree in the words of peers."""
+    """Whether two rows of a group are peers."""
     left, right = layer(table, first), layer(table, second)
     for w in range(shape[PEERS]):
         if left[row, w] != right[other, w]:
@@ -179,10 +179,10 @@ def read_region(
 ):
     """Read the region that begins at `places` into `runs`.
 
-    It ends behind one of the `remaining` changes where the sums of the slots `counted`, and the `extremes`,
-    are the same before and after the epoch; `bests` are the extremes of all that comes before. Returns the
+    It ends behind one of the `remaining` changes, once the sums of the slots `counted` and the `extremes` are
+    the same before and after the epoch; `bests` are the extremes of everything before the region. Returns the
     runs, their number, how many lines of changes were read, how many rows, and how many published lines of
-    rows that are not there.
+    rows that do not exist.
     """
     width = codes.shape[0]
     count = put_forward(table, m, highs, places, cursors)

@@ -1,4 +1,4 @@
-"""Work for later rounds: what operators hand back, grouped by the rounds it belongs to."""
+"""Work for later rounds: lines that operators return, grouped by their rounds."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _starts(rows, depth):
 
 @kernel("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64, int64)")
 def group_deltas(later, words, depth):
-    """Sort the columns of `later` [W + d + 2, n] by their rounds; and where each run begins."""
+    """The columns of `later` [W + d + 2, n], sorted by their rounds; and where each run begins."""
     n = later.shape[1]
     lines = np.empty((n, depth + 1), np.int64)
     for i in range(n):

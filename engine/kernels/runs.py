@@ -1,8 +1,8 @@
 """Runs: the rows of a group in order, each with its copies before and after an epoch.
 
-A run is all that a table says of one row: its lines in every batch. Published ones count before and
-after; of the others those of earlier epochs count for both, those of the epoch for what is after it.
-Runs are read from any place of the group, forward or backward.
+A run is all that a table says of one row: its lines in every batch. Published lines count before and after;
+of the others, those of earlier epochs count for both, and those of the epoch only for after. Runs are read
+from any place of the group, forward or backward.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ from engine.kernels.layers import layer
 # A run: where one of its lines is, its copies before and after, and how many lines the epoch has of it.
 BATCH, ROW, BEFORE, AFTER, CHANGES, RUN = 0, 1, 2, 3, 4, 5
 
-# A cursor: a batch, its next row, and the row at which the group has ended in this direction.
+# A cursor: a batch, its next row, and the row at which the group ends in this direction.
 NEXT, _END, CURSOR = 1, 2, 3
 
 
 @njit
 def lower_bound(batch, low, high, other, row, width, codes, ends, arena):
-    """The first row from `low` up to `high` that is not below row `row` of `other` in its first words."""
+    """The first row from `low` up to `high` that is not below row `row` of `other` in its first `width`
+    words."""
     while low < high:
         middle = (low + high) >> 1
         if compare_coded(codes, ends, arena, batch, middle, other, row, width) < 0:
@@ -43,7 +44,7 @@ def find_places(table, m, lows, highs, other, row, width, codes, ends, arena, pl
 
 @njit
 def put_forward(table, m, highs, places, cursors):
-    """Cursors on what comes from `places` on; returns how many there are."""
+    """Put cursors on the rows from `places` on; returns their number."""
     count = 0
     for index in range(table.shape[0]):
         if places[index] < highs[index, m]:
@@ -56,7 +57,7 @@ def put_forward(table, m, highs, places, cursors):
 
 @njit
 def put_stretch(table, m, lows, places, cursors):
-    """Cursors on what comes before `places`, to be read forward; returns how many there are."""
+    """Put cursors on the rows before `places`, to be read forward; returns their number."""
     count = 0
     for index in range(table.shape[0]):
         if lows[index, m] < places[index]:
@@ -69,7 +70,7 @@ def put_stretch(table, m, lows, places, cursors):
 
 @njit
 def put_backward(table, m, lows, places, cursors):
-    """Cursors on what comes before `places`; returns how many there are."""
+    """Put cursors on the rows before `places`, to be read backward; returns their number."""
     count = 0
     for index in range(table.shape[0]):
         if places[index] > lows[index, m]:
@@ -82,7 +83,7 @@ def put_backward(table, m, lows, places, cursors):
 
 @njit
 def next_cursor(table, cursors, count, direction, key, width, codes, ends, arena):
-    """The cursor on the row that comes next in the direction, 1 or -1; -1 if there is none."""
+    """The cursor on the next row in the direction, 1 or -1; -1 if there is none."""
     best = -1
     for c in range(count):
         if cursors[c, NEXT] == cursors[c, _END]:

@@ -1,4 +1,4 @@
-"""Shards: the rows of a batch divided by a hash of their key, in the order in which they stand."""
+"""Shards: the rows of a batch divided by a hash of their key, in their order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ _MIX_2 = np.uint64(0xC4CEB9FE1A85EC53)
 def shard_of(rows, i, words, shards):
     """The shard, of `shards`, of the first `words` words of row i.
 
-    The hash is not an index's: all keys of one shard would find their slots in one part of it.
+    The hash differs from an index's hash, by which all keys of one shard would fall into the same part of the
+    index.
     """
     state = hash_key(rows, i, words)
     state ^= state >> np.uint64(33)
@@ -30,7 +31,8 @@ def shard_of(rows, i, words, shards):
 
 @kernel("Tuple((int64[:,::1], int64[::1]))(int64[:,::1], int64, int64)")
 def split(rows, words, shards):
-    """All `rows`, those of shard 0 first, and where each shard ends: int64[shards]. Each keeps its order."""
+    """All `rows`, those of shard 0 first, and the end of each shard: int64[shards]. Rows of a shard keep
+    their order."""
     n, columns = rows.shape
     of_row = np.empty(n, np.int32)
     ends = np.zeros(shards, np.int64)

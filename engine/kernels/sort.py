@@ -1,10 +1,10 @@
 """Sorting row-major rows by their leading columns.
 
-Rows are sorted by one column after the other: by the bits in which a range of them varies in it,
-and each run of equal values by the next. A range that is larger than the cache is first scattered
-into parts by its leading bits; a range inside the cache is sorted by a radix sort of just enough
-of the leading bits to leave few equal. Short runs fall to an insertion sort. Rows move, rather than
-an index of them, since they are then read in order ever after.
+Rows are sorted by one column after the other: by those bits in which the values of a range differ; each run
+of equal values is then sorted by the next column. A range that is larger than the cache is first scattered
+into parts by its leading bits. A range inside the cache is sorted by a radix sort of just enough leading bits
+to leave few values equal. Short runs are finished by an insertion sort. Rows are moved, instead of an index
+of them, because later they are read in order.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from numba import njit
 from engine.kernels.memory import empty_matrix
 
 SMALL = 24
-"""Rows up to which an insertion sort is best."""
+"""The most rows for which an insertion sort is best."""
 DIGIT = 11
 CACHED = 1 << 18
-"""Bytes up to which rows are sorted inside the cache."""
+"""The most bytes of rows that are sorted inside the cache."""
 NEAR = 1 << 23
-"""Bytes up to which two passes over all rows are better than parting them first."""
+"""The most bytes for which two passes over all rows are better than scattering them into parts first."""
 SPARE_BITS = 8
-"""Bits that are sorted by beyond those that number the rows: one row in so many powers of 2 is left equal."""
+"""Bits to sort by beyond those that number the rows: one row in 2**SPARE_BITS is left equal to another."""
 
 
 @njit(inline="always")
 def _move(target, p, source, k):
-    """Copy a row. Four columns, a batch's usual number at least, need no loop."""
+    """Copy a row. Four columns, usually the fewest of a batch, need no loop."""
     columns = source.shape[1]
     if columns == 4:
         target[p, 0] = source[k, 0]
@@ -64,7 +64,8 @@ def _insertion(rows, first, lead, low, high, item):
 
 @njit
 def _varying_bits(rows, column, low, high):
-    """The least value of the column in the range, and how many bits the others differ from it in."""
+    """The least value of the column in the range, and the number of low bits in which others differ from
+    it."""
     least = rows[low, column]
     most = least
     for k in range(low, high):
@@ -80,7 +81,7 @@ def _varying_bits(rows, column, low, high):
 
 @njit(inline="always")
 def _above(rows, k, column, least, shift):
-    """The bits of a value, counted from the least one, that lie above `shift`."""
+    """The bits of a value above `shift`, after the least value is subtracted."""
     return (np.uint64(rows[k, column]) - np.uint64(least)) >> np.uint64(shift)
 
 
@@ -88,7 +89,7 @@ def _above(rows, k, column, least, shift):
 def _scatter(source, target, column, least, shift, digit, low, high, places):
     """One stable pass: rows move to their place by the `digit` bits above `shift`.
 
-    Leaves in `places` where each part ends.
+    Leaves the end of each part in `places`.
     """
     parts = 1 << digit
     mask = np.uint64(parts - 1)
@@ -108,9 +109,9 @@ def _scatter(source, target, column, least, shift, digit, low, high, places):
 
 @njit
 def _radix(source, other, column, least, bits, low, high, places):
-    """Sort a range by the leading ones of the lowest `bits` bits, as many as its size calls for.
+    """Sort a range by leading bits among the lowest `bits` bits, as many as its size requires.
 
-    Returns how many bits were left out, and whether the range is in `source`, not in `other`.
+    Returns how many bits were left out, and whether the range is in `source` rather than in `other`.
     """
     wanted = SPARE_BITS
     while wanted < bits and (high - low) >> (wanted - SPARE_BITS) > 0:
@@ -130,7 +131,7 @@ def _radix(source, other, column, least, bits, low, high, places):
 
 @njit
 def _runs(rows, column, lead, least, left_out, low, high, item, stack):
-    """Sort on where rows are equal in the column but for its `left_out` lowest bits."""
+    """Sort runs of rows further that are equal in the column except for its `left_out` lowest bits."""
     first = column if left_out > 0 else column + 1
     if first == lead:
         return
@@ -149,7 +150,7 @@ def _runs(rows, column, lead, least, left_out, low, high, item, stack):
 
 @njit
 def _split(rows, scratch, column, lead, least, bits, low, high, places, item, stack):
-    """Sort a range larger than the cache: part by part, or later where a part is too large as well."""
+    """Sort a range larger than the cache part by part; a part that is still too large is sorted later."""
     digit = 1
     while digit < min(bits, DIGIT) and (high - low) * rows.shape[1] * 16 >> digit > CACHED:
         digit += 1

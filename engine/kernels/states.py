@@ -1,9 +1,9 @@
-"""The states of groups: what a group's rows are before a step, and after each of its new epochs.
+"""The states of groups: a group's rows before a step, and after each of its new epochs.
 
-As in `engine.kernels.reduce`, the difference of any function of a group is a Möbius sum over the
-corners of a box of rounds. A corner's states follow each other along the new epochs; the function
-is wanted of each, and counts with the corner's sign from the epoch at which the state begins to
-that at which the next one does. A corner in which nothing changes has no states.
+As in `engine.kernels.reduce`, the difference of any function of a group is a Möbius sum over the corners of a
+box of rounds. A corner's states follow each other along the new epochs; the function is evaluated for each,
+and counts with the corner's sign from the epoch at which the state begins to the epoch at which the next one
+does. A corner without changes has no states.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.kernels.reduce import grow, later_visits, parity, strictness
 from engine.kernels.sort import sort_rows
 
 NONE = -1
-"""The epoch at which nothing begins or ends: the state was there before, or stays."""
+"""The epoch of a missing beginning or end: the state existed before, or stays."""
 
 # Columns of a state.
 GROUP, SIGN, FROM, UNTIL, STATE = 0, 1, 2, 3, 4
@@ -26,9 +26,9 @@ GROUP, SIGN, FROM, UNTIL, STATE = 0, 1, 2, 3, 4
 
 @njit
 def _read_group(table, old, place, lows, highs, key, width, depth, rounds, lines):
-    """A group's rows at or below `rounds` as lines of the words behind the key, epoch, strictness and diff.
+    """A group's rows at or below `rounds`, as lines of the words after the key, epoch, strictness and diff.
 
-    Published rows have the epoch NONE. Returns the lines and how many they are.
+    Published rows have the epoch NONE. Returns the lines and their number.
     """
     values = width - key
     total = 0
@@ -79,7 +79,7 @@ def _touched(lines, n, values, epochs, corners):
 
 @njit
 def _write_states(m, epochs, touched, states, count, first):
-    """Append the states of group m; first[s] is the number of corner s's first, or NONE."""
+    """Append the states of group m; first[s] becomes the number of corner s's first state, or NONE."""
     corners = touched.shape[0]
     while count + corners * (epochs.shape[0] + 1) > states.shape[0]:
         states = grow(states)
@@ -104,7 +104,8 @@ def _write_states(m, epochs, touched, states, count, first):
 
 @njit
 def _write_row(lines, i, values, state, times, rows, count):
-    """Append the row of line i as one that a state has so many times, if any; returns the new length."""
+    """Append the row of line i with multiplicity `times` in a state, if that is positive; returns the new
+    length."""
     if times <= 0:
         return count
     rows[count, 0] = state
@@ -116,7 +117,7 @@ def _write_row(lines, i, values, state, times, rows, count):
 
 @njit
 def _write_rows(lines, n, values, epochs, touched, first, rows, count):
-    """Append what each state has of the group's rows: lines of state, multiplicity and words."""
+    """Append the rows of each state of the group: lines of state, multiplicity and words."""
     corners, size = touched.shape
     changes = np.empty((corners, size + 1), np.int64)
     i = 0
@@ -160,10 +161,10 @@ def _is_same(lines, i, j, values):
 def group_states(keys, table, old, width, depth, rounds):
     """The states of the groups `keys` [m, P] at one step, and their rows.
 
-    `table` holds batches of `width` words, the published ones (the first `old`), then the new. Returns
-    states [n, 4] of group, sign, and the epochs from which and until which they count; rows
-    [r, 2 + W - P] of state, multiplicity above zero and the words behind the key, those of one
-    state in the order of the words; and lines (rounds, key) to visit later.
+    `table` holds batches of `width` words: the published ones (the first `old`), then the new ones. Returns
+    states [n, 4] of group, sign, and the epochs from which and until which they count; rows [r, 2 + W - P] of
+    state, positive multiplicity and the words after the key, sorted by words within a state; and lines
+    (rounds, key) to visit in later rounds.
     """
     size, key = keys.shape
     values = width - key

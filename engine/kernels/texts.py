@@ -1,12 +1,11 @@
 """Kernels of the dictionary: an append-only arena of bytes and a hash table over it.
 
-Entry `e` holds the word `words[e]` and the bytes `arena[ends[e]:ends[e + 1]]`, so that
-`ends` is one longer than the entries and begins with 0. `table` has a power of two of
-slots; a slot holds an entry plus one, or 0 when it is free, and a word is found from
-slot `word & mask` on, by linear probing.
+Entry `e` has the word `words[e]` and the bytes `arena[ends[e]:ends[e + 1]]`, so `ends` is one longer than the
+entries and begins with 0. `table` has a power of two of slots; a slot holds an entry plus one, or 0 if it is
+free, and a word is found from slot `word & mask` on, by linear probing.
 
-Nothing ever moves within these arrays: a reader may run beside the one writer, as long
-as it asks for words that were there when it began. What the bytes mean is not known here.
+Nothing ever moves within these arrays: a reader may run beside the one writer, as long as it asks for words
+that existed when it began. The kernels do not interpret the bytes.
 """
 
 from __future__ import annotations
@@ -41,11 +40,11 @@ def slot_of(word, table, entry_words):
     ),
 )
 def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
-    """Gives rows from `start` on their words, appending the texts that are new; the next row to do, and in
-    `out[n]` the new number of entries.
+    """Give the rows from `start` on their words, and append new texts; returns the next row, and in `out[n]`
+    the new number of entries.
 
-    It stops early where an array is full. A row whose hash is NULL or belongs to other bytes gets the
-    word NULL: the caller finds it another.
+    It stops early if an array is full. A row whose hash is NULL, or is the word of other bytes, gets the word
+    NULL; the caller finds another one for it.
     """
     n = hashes.size
     row = start
@@ -85,14 +84,15 @@ def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
 
 @kernel(types.void(WORDS, types.int64, types.uint32[::1]))
 def rebuild(words, count, table):
-    """Fills the empty `table` with the first `count` entries."""
+    """Fill the empty `table` with the first `count` entries."""
     for entry in range(count):
         table[slot_of(words[entry], table, words)] = entry + 1
 
 
 @kernel(types.int64(WORDS, TABLE, WORDS, types.int64[::1]))
 def find(words, table, entry_words, entries):
-    """The entry of each word into `entries`, -1 for NULL; the position of the first unknown word, or -1."""
+    """The entry of each word into `entries`, -1 for NULL; returns the position of the first unknown word, or
+    -1."""
     for i in range(words.size):
         if words[i] == NULL:
             entries[i] = -1
@@ -106,7 +106,7 @@ def find(words, table, entry_words, entries):
 
 @kernel(types.void(WORDS, ENDS, types.int64[::1]))
 def measure(entries, ends, offsets):
-    """Arrow's offsets int64[n + 1] of the texts of `entries`; -1 is empty."""
+    """Arrow's offsets int64[n + 1] of the texts of `entries`; -1 has an empty text."""
     total = 0
     offsets[0] = 0
     for i in range(entries.size):
@@ -117,7 +117,7 @@ def measure(entries, ends, offsets):
 
 @kernel(types.void(WORDS, ENDS, ARENA, types.int64[::1], types.uint8[::1]))
 def gather(entries, ends, arena, offsets, data):
-    """Copies the texts of `entries` to `data` at their `offsets`."""
+    """Copy the texts of `entries` to `data` at their `offsets`."""
     for i in range(entries.size):
         if entries[i] >= 0:
             source = ends[entries[i]]
@@ -144,10 +144,10 @@ def order_of(ends, arena, a, b):
     types.int64(WORDS, WORDS, TABLE, WORDS, ENDS, ARENA, types.int64[::1]),
 )
 def compare(left, right, table, entry_words, ends, arena, out):
-    """How the texts of two words a row stand by bytes, which is by code point: -1, 0 or 1 into `out`.
+    """Compare the texts of two words a row by bytes, which is by code points: -1, 0 or 1 into `out`.
 
-    NULL where either is. An operand of one element stands for a whole column. The position of the
-    first row with an unknown word, or -1.
+    NULL if either word is NULL. An operand of one element stands for a whole column. Returns the position of
+    the first row with an unknown word, or -1.
     """
     step_left, step_right = int(left.size != 1), int(right.size != 1)
     for i in range(out.size):

@@ -1,7 +1,6 @@
 """Times of several coordinates, packed into one word: joins, comparison, and advancing to a frontier.
 
-`masks` [k] are the coordinates' bits (see `engine.state.packed_times`), and empty where times
-are totally ordered.
+`masks` [k] are the coordinates' bits (see `engine.state.packed_times`), empty if times are totally ordered.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def _advanced(time, frontier, masks):
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64[::1], int64[::1])")
 def advance_batch(batch, width, frontier, masks):
-    """The batch [n, C] with each time, in column `width`, as the frontier still tells it; consolidated."""
+    """The batch [n, C] with each time, in column `width`, advanced to the frontier; consolidated."""
     rows = batch.copy()
     for i in range(rows.shape[0]):
         rows[i, width] = _advanced(rows[i, width], frontier, masks)
@@ -51,7 +50,7 @@ def advance_batch(batch, width, frontier, masks):
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64, int64[::1])")
 def rows_before(batch, width, time, masks):
-    """A batch of `width` words, its rows at or before a time as if of time 0; consolidated."""
+    """The rows of a batch of `width` words at or before a time, all at time 0; consolidated."""
     kept = np.empty(batch.shape, np.int64)
     n = 0
     for i in range(batch.shape[0]):
@@ -64,7 +63,7 @@ def rows_before(batch, width, time, masks):
 
 @njit(inline="always")
 def _is_complete(time, frontier, masks):
-    """Whether none of the frontier's elements is at or before the time."""
+    """Whether no element of the frontier is at or before the time."""
     complete = True
     for f in range(frontier.shape[0]):
         complete &= join_times(time, frontier[f], masks) != time
@@ -73,7 +72,7 @@ def _is_complete(time, frontier, masks):
 
 @kernel("boolean[::1](int64[::1], int64[::1], int64[::1])")
 def are_complete(times, frontier, masks):
-    """For each time [n] whether none of the frontier's elements is at or before it."""
+    """For each time [n], whether no element of the frontier is at or before it."""
     complete = np.empty(times.shape[0], np.bool_)
     for i in range(times.shape[0]):
         complete[i] = _is_complete(times[i], frontier, masks)
@@ -82,7 +81,7 @@ def are_complete(times, frontier, masks):
 
 @kernel("boolean(int64[:,::1], int64[::1], int64[::1], int64[::1])")
 def are_within(delta, lower, upper, masks):
-    """Whether every time of a delta is at or after an element of `lower`, and of `upper` at or after none."""
+    """Whether every time of a delta is at or after an element of `lower`, and at or after none of `upper`."""
     times = delta[delta.shape[0] - 2]
     for i in range(times.shape[0]):
         if _is_complete(times[i], lower, masks) or not _is_complete(times[i], upper, masks):

@@ -1,16 +1,14 @@
 """The first rows of each group, from a trace that has each group's rows in the wanted order.
 
-As in `reduce`, a group's output changes by the Möbius sum over corners; here a corner's
-value is the rows that have the places offset < p ≤ offset + limit, where every copy of a
-row takes one. Batches are read together in order, a row with all its changes at a time, and
-reading ends as soon as every corner has given out its places at every epoch: what lies
-behind is not touched, and a long history of a group costs about what its changes cost.
+As in `reduce`, a group's output changes by the Möbius sum over corners. Here a corner's value are the rows at
+positions offset < p ≤ offset + limit, where every copy of a row takes one. Batches are read together in
+order, a row with all its changes at a time, and reading ends once every corner has given out its places at
+every epoch. Rows behind are not touched, so a long history of a group costs about as much as its changes.
 
-What was not read cannot matter in a later round either, as long as nothing changes in what
-was: all versions of the group have their first rows there. So a loop looks for rounds to
-visit among the rows that were read. Not so a loop inside a loop, where two incomparable
-rounds may each be settled without the other's rows, but not their join: there all rows of
-the group are looked at.
+Rows that were not read cannot matter in a later round either, unless something changes among those that were:
+all versions of the group have their first rows there. So a loop looks for rounds to visit only among the rows
+that were read. A loop inside a loop is different: two incomparable rounds may each be complete without the
+other's rows, but their join may not. There all rows of the group are considered.
 """
 
 from __future__ import annotations
@@ -71,7 +69,8 @@ def _note_epochs(table, old, m, width, depth, rounds, lows, highs, epochs):
 
 @njit
 def _version(epochs, n, epoch):
-    """The version that begins with `epoch`, one of the first n of ascending `epochs`; the first is 1."""
+    """The version that begins with `epoch`, one of the first n of ascending `epochs`; the first version
+    is 1."""
     low, high = 0, n
     while low < high:
         middle = (low + high) >> 1
@@ -86,9 +85,8 @@ def _version(epochs, n, epoch):
 def _read_row(table, old, cursors, count, order, key, depth, rounds, epochs, n, base, changes):
     """Move the cursors of a row past it; its published copies by corner go to `base`, its changes into lines.
 
-    These are version, strictness and diff, ascending by version. Returns how many, how many
-    cursors are left, and how many rows were read for nothing: the published ones of a row that
-    is not there.
+    Lines have version, strictness and diff, ascending by version. Returns their number, how many cursors are
+    left, and how many rows were skipped: the published ones of a row that no longer exists.
     """
     for s in range(base.shape[0]):
         base[s] = 0
@@ -145,10 +143,9 @@ def _offer_row(trees, leaves, versions, base, changes, found, limit, gains, stac
 
 @njit
 def _begin_places(trees, leaves, published, versions, rounds, places):
-    """Free so many places in every corner and version that may have rows.
+    """Free `places` places in every corner and version that may have rows.
 
-    Nothing is before the first version of a group without published rows, nor strictly below
-    a round 0.
+    Nothing exists in the first version of a group without published rows, nor strictly below a round 0.
     """
     for s in range(trees.shape[0]):
         free = places
@@ -169,9 +166,9 @@ def _any_left(trees):
 
 @njit
 def _write_gains(gains, epochs, n, first, row, lines, written):
-    """Make lines of what the versions gained by a row, and forget it; returns the number of lines.
+    """Write lines for what the versions gained by a row, and reset the gains; returns the number of lines.
 
-    A line is batch, row, epoch and diff.
+    A line has batch, row, epoch and diff.
     """
     version = gains[0, NEXT]
     gains[0, NEXT] = LAST
@@ -191,7 +188,7 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
 
 @njit(inline="always")
 def decoded(batch, row, codes, w, entry_words):
-    """The word that was coded so as word w, and before it if it needs two."""
+    """The word that was coded as word w, and as the word before it if its code has two."""
     coded = batch[row, w]
     kind = codes[w, KIND]
     if kind >= ENTRY and coded >= 0:
@@ -205,7 +202,7 @@ def decoded(batch, row, codes, w, entry_words):
 
 @njit
 def _delta(table, lines, written, codes, entry_words):
-    """Lines of batch, row, epoch and diff as a delta of words as they were before coding."""
+    """Lines of batch, row, epoch and diff as a delta of uncoded words."""
     out = np.empty((codes.shape[0] + 2, written), np.int64)
     width = 0
     for w in range(codes.shape[0]):
@@ -242,10 +239,10 @@ def _sweep(
     changes,
     _owned,
 ):
-    """What `reduce_top` does for each of its groups, in arrays that are not counted.
+    """The work of `reduce_top` for each of its groups, in arrays without reference counts.
 
-    Returns lines of batch, row, epoch and diff, their number, and how many rows were read for nothing.
-    Lowers `highs` to the rows that were read, where only these matter to later rounds.
+    Returns lines of batch, row, epoch and diff, their number, and how many rows were skipped. Lowers `highs`
+    to the rows that were read, if only these matter to later rounds.
     """
     depth = rounds.shape[0]
     width = codes.shape[0]
@@ -282,13 +279,12 @@ def _sweep(
     "int64[:,::1], int64[::1], int64[::1], uint8[::1])",
 )
 def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_words, ends, arena):
-    """The changes of each group's rows of the places offset < p ≤ offset + limit, for the groups `keys`
-    [m, P] at one step.
+    """The changes of each group's rows at positions offset < p ≤ offset + limit, for the groups `keys` [m, P]
+    at one step.
 
-    The trace's rows are coded by `codes` (see `coding`); the last three are the dictionary's (see
-    `texts`). Returns a delta [W + 2, n] of words as they were before coding, one a text; lines
-    (rounds, key) to visit later; and how many rows were read for nothing, since a merge of the trace
-    would cancel them.
+    The trace's rows are coded by `codes` (see `coding`); the last three arguments are the dictionary's (see
+    `texts`). Returns a delta [W + 2, n] of uncoded words, one a text; lines (rounds, key) to visit in later
+    rounds; and how many rows were skipped, which a merge of the trace would cancel.
     """
     size, key = keys.shape
     width = codes.shape[0]
@@ -304,7 +300,16 @@ def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_word
     stack = np.empty((STACK, 3), np.int64)
     base = np.empty(corners, np.int64)
     changes = np.empty((most, 3), np.int64)
-    owned = (epochs, trees, gains, cursors, order, stack, base, changes)  # alive while the sweep goes on
+    owned = (
+        epochs,
+        trees,
+        gains,
+        cursors,
+        order,
+        stack,
+        base,
+        changes,
+    )  # keeps the arrays alive during the sweep
     lines, written, passed = _sweep(
         uncounted(table),
         old,

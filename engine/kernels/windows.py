@@ -1,8 +1,8 @@
-"""Window functions over traces that have each group's rows in order: see `regions` for what is read.
+"""Window functions over traces that have each group's rows in order; `regions` decides what is read.
 
-A group's output at an epoch changes by the difference of what the functions give before and after
-it. In a region both are known: the copies of its rows in order, and sums of all that comes before
-each of them. Where a copy has the values that it had before, nothing is written.
+A group's output at an epoch changes by the difference between the functions' values before and after it. In a
+region both are known: the copies of its rows in order, and the sums over everything before each of them. A
+copy whose values stay the same is not written.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from engine.kernels.runs import AFTER, BATCH, BEFORE, CURSOR, ROW, RUN
 from engine.kernels.top import decoded
 from engine.kernels.words import NULL
 
-# A function, a line each: what it is, its argument's word and slot, its frame, and what else it needs. HIGH
-# is where the high half goes of a sum that may be wider than a word, or -1.
+# A function, a line each: what it is, its argument's word and slot, its frame, and what else it needs.
+# HIGH is the position of the high half of a sum that may be wider than a word, or -1.
 FUNCTION, WORD, SLOT, START, END, IS_BOUNDED, IS_PEERS, DEFAULT, DIVISOR, HIGH, FIELDS = range(11)
 ROW_NUMBER, RANK, VALUE, FIRST, LAST, COUNT, SUM, AVG, MIN, MAX = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
@@ -45,8 +45,8 @@ _EPOCH, _DIFF, _FAILED, _VALUES = 2, 3, 4, 5
 def _lay_out(table, runs, n, shape, copies, first, last):
     """Number the copies of a region's runs before ([0]) and after ([1]), and find each run's peers.
 
-    `copies` [2, n + 1] gets each run's first copy, `first` and `last` the first run of its peers and the one
-    behind them. Returns the run of each copy.
+    `copies` [2, n + 1] gets each run's first copy; `first` and `last` get the first run of its peers and the
+    one behind them. Returns the run of each copy.
     """
     for side in range(2):
         copies[side, 0] = 0
@@ -71,7 +71,8 @@ def _lay_out(table, runs, n, shape, copies, first, last):
 
 @njit
 def _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums):
-    """What one copy of each run adds to the slots, and what all copies before each run come to."""
+    """Fill `parts` with what one copy of each run adds to the slots, and `sums` with the sums before each
+    run."""
     slots = base.shape[0]
     for side in range(2):
         sums[side, 0] = base
@@ -91,8 +92,8 @@ def _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums):
 
 @njit
 def _run_extremes(table, runs, n, functions, codes, entry_words, bests, extremes):
-    """The least or greatest word up to each run, for every function that begins with the group; `bests` have
-    those of all that comes before."""
+    """The least or greatest word up to each run, for every function whose frame begins with the group;
+    `bests` has the extremes of everything before the region."""
     e = 0
     for f in range(functions.shape[0]):
         if functions[f, FUNCTION] < MIN or functions[f, IS_BOUNDED]:
@@ -111,7 +112,7 @@ def _run_extremes(table, runs, n, functions, codes, entry_words, bests, extremes
 
 @njit(inline="always")
 def _sum_before(side, copy, slot, n, copies, owners, parts, sums):
-    """What all copies before one come to in a slot."""
+    """The sum over all copies before one in a slot."""
     if copy <= 0:
         return sums[side, 0, slot]
     if copy >= copies[side, n]:
@@ -122,8 +123,8 @@ def _sum_before(side, copy, slot, n, copies, owners, parts, sums):
 
 @njit
 def _finished(kind, counted, high, low, divisor, wide):
-    """The word of a COUNT, SUM or AVG from its sums, the high half of a `wide` one, whose word is the low
-    one, and whether it is too large."""
+    """The word of a COUNT, SUM or AVG from its sums; for a `wide` sum, whose word is the low half, also the
+    high half; and whether the sum is too large."""
     if kind == COUNT:
         return counted, 0, False
     if counted <= 0:
@@ -226,7 +227,7 @@ def _evaluate(
 
 @njit
 def _write(lines, written, runs, r, epoch, diff, values):
-    """Add a line, which the caller has room for."""
+    """Add a line; the caller has made room."""
     lines[written, 0] = runs[r, BATCH]
     lines[written, 1] = runs[r, ROW]
     lines[written, _EPOCH] = epoch
@@ -238,7 +239,8 @@ def _write(lines, written, runs, r, epoch, diff, values):
 def _compare_sides(
     table, runs, n, epoch, shape, functions, summed, codes, entry_words, base, bests, lines, written
 ):
-    """Add the lines by which a region's rows change at an epoch; `base` and `bests` are of all before it."""
+    """Add the lines by which a region's rows change at an epoch; `base` and `bests` cover everything before
+    it."""
     copies = np.empty((2, n + 1), np.int64)
     first = np.zeros(n, np.int64)
     last = np.zeros(n, np.int64)
@@ -297,7 +299,7 @@ def _are_equal(values):
 
 @njit
 def _deltas(table, lines, written, codes, entry_words):
-    """Lines as a delta of words as they were before coding, and those that overflow as [3, f]."""
+    """The lines as a delta of uncoded words, and those that overflow as [3, f]."""
     failed = 0
     for k in range(written):
         failed += lines[k, _FAILED] >= 0
@@ -353,11 +355,11 @@ def reduce_windows(
 ):
     """The changes of each group's rows with their functions' values, for the groups `keys` [m, P]; no rounds.
 
-    The trace's rows are coded by `codes` (see `coding`). `prefixes` and `best_rows` are tables of what the
-    `old` published batches know of their places, over the words `summed` and the `extremes`; `shape` and
-    `counted` are for `regions`; the last three are the dictionary's. Returns a delta [W + F + H + 2, n], with
-    high halves behind all functions; failures [3, f] of function, epoch and diff (a sum that leaves int64);
-    how many rows were read; and how many published lines for nothing.
+    The trace's rows are coded by `codes` (see `coding`). `prefixes` and `best_rows` are tables of per-place
+    figures of the `old` published batches, over the words `summed` and the `extremes`; `shape` and `counted`
+    are for `regions`; the last three arguments are the dictionary's. Returns a delta [W + F + H + 2, n], with
+    high halves behind all functions; failures [3, f] of function, epoch and diff (a sum that overflows
+    int64); how many rows were read; and how many published lines were skipped.
     """
     size, key = keys.shape
     width = codes.shape[0]

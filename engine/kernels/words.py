@@ -1,4 +1,4 @@
-"""What kernels and all others have to know of words."""
+"""The word of NULL, which all modules share."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Running operators: the state that keeps a plan's collections up to date."""
+"""Running operators, whose state keeps a plan's collections up to date."""

@@ -1,9 +1,8 @@
-"""Arrangements: a collection sorted by a key, kept as a trace, and shared by all who read it.
+"""Arrangements: a collection sorted by a key, kept as a trace, and shared by all its readers.
 
-During an advance an arrangement is its published batches, then the new ones of earlier
-steps, then the current step's. Readers see this as a table (`engine.kernels.layers`):
-`before()` leaves the current step's batch out, `after()` has it, so that two sides of a
-join do not count the meeting of two changes twice.
+During an advance an arrangement consists of its published batches, then the new batches of earlier steps,
+then the current step's batch. Readers see this as a table (`engine.kernels.layers`): `before()` excludes the
+current step's batch and `after()` includes it, so that a join counts the meeting of two changes only once.
 """
 
 from __future__ import annotations
@@ -29,60 +28,70 @@ from engine.state.trace import Trace
 
 
 class ArrangementReader(Protocol):
-    """What a reader of an arrangement uses, whichever scope the arrangement is of."""
+    """The part of an arrangement that readers use, in any scope."""
 
     width: int
     depth: int
 
     @property
     def batch(self) -> np.ndarray | None:
-        """What the current step has brought."""
+        """The rows that the current step adds."""
 
     @property
     def published(self) -> int:
-        """How many lines of a table are published batches."""
+        """How many lines of the table are published batches."""
 
     @property
     def changed(self) -> int:
         """How many rows the current step changes."""
 
-    def look_up_by(self, key: int) -> None: ...
+    def look_up_by(self, key: int) -> None:
+        """Announce that the reader looks up the first `key` words."""
 
-    def before(self) -> np.ndarray: ...
+    def before(self) -> np.ndarray:
+        """The table without the current step's batch."""
 
-    def after(self) -> np.ndarray: ...
+    def after(self) -> np.ndarray:
+        """The table with the current step's batch."""
 
 
 class Arrangement(Operator):
-    """The input's columns in the order `columns`, the key first, as `[words | rounds | epoch | diff]`."""
+    """The input's columns in the order `columns`, key first, as rows `[words | rounds | epoch | diff]`."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], width: int, depth: int, diffs: int = 1
     ) -> None:
-        """`width` is the number of words of the input, which says where its epochs are."""
+        """`width` is the number of words of the input; the input's epochs follow them."""
         super().__init__([source])
         self.order = np.array([*columns, width], np.int64)
+        """int64[P + 1]: the positions, in a delta, of the words to keep and of the epoch."""
         self.width = len(columns)
+        """Words of a row, without rounds."""
         self.depth = depth
+        """Rounds of a row: the number of loops around the operator."""
         self.trace = Trace(self.width + depth, diffs)
+        """The published batches."""
         self.fingerprint = ""
+        """See `engine.runtime.kept`; empty until somebody asks."""
         self.touched = False
+        """Whether the advance has changes to publish or abort."""
         self.staged = 0
-        """Rows of differences that the advance has brought so far."""
+        """Rows of differences that the advance has added so far."""
         self.batch: np.ndarray | None = None
+        """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
-        self._settled = 0
+        self._before = 0
         self._replaced: Trace | None = None
         self._received: tuple[Layer, ...] = ()
 
     def look_up_by(self, key: int) -> None:
-        """Say that a reader looks for the first `key` words; the first who says so gets an index."""
+        """Announce a reader that looks up the first `key` words; the first reader to do so gets an index."""
         if self.trace.key == 0:
             self.trace.key = key
 
     @property
     def published(self) -> int:
-        """How many lines of a table are published batches."""
+        """How many lines of the table are published batches."""
         return self.trace.count
 
     @property
@@ -91,13 +100,13 @@ class Arrangement(Operator):
 
     def step(self, step: Step) -> None:
         if self.batch is not None:
-            self.settle()
+            self.end_step()
         delta = self.inputs[0].delta()
         if delta is not None:
             self.take(self.arrange(delta, step), step)
 
     def take(self, batch: np.ndarray, step: Step) -> None:
-        """Let `batch` be the current step's."""
+        """Make `batch` the current step's batch."""
         if batch.shape[0]:
             self.show(batch)
             self.staged += batch.shape[0]
@@ -105,25 +114,26 @@ class Arrangement(Operator):
             step.touch(self)
 
     def show(self, batch: np.ndarray | None) -> None:
-        """Let readers see `batch` as the current step's."""
+        """Let readers see `batch` as the current step's, without counting it."""
         self.batch = batch
         if batch is not None:
-            self._register(self._settled, Layer(batch))
+            self._register(self._before, Layer(batch))
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
         return arrange(delta, self.order, step.array)
 
     def before(self) -> np.ndarray:
         """The table without the current step's batch."""
-        return self.trace.table[: self._settled]
+        return self.trace.table[: self._before]
 
     def after(self) -> np.ndarray:
         """The table with the current step's batch."""
-        return self.trace.table[: self._settled + (self.batch is not None)]
+        return self.trace.table[: self._before + (self.batch is not None)]
 
     @property
     def staged_batches(self) -> list[np.ndarray]:
-        """What the advance has brought in earlier steps."""
+        """The batches that the advance added in earlier steps."""
         return [layer.rows for layer in self._fresh]
 
     def batches(self) -> list[np.ndarray]:
@@ -132,22 +142,22 @@ class Arrangement(Operator):
         return [*self.trace.batches(), *(layer.rows for layer in self._fresh), *current]
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
-        """A batch as it is written to files: the same in every process."""
+        """A batch in the form of files, the same in every process."""
         return self.trace.export_rows(rows)
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
-        """A batch of a file as it is in memory."""
+        """A file's batch in the form that it has in memory."""
         return self.trace.import_rows(rows)
 
     def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
-        """Let the layers, computed elsewhere and mapped, be what the advance has brought."""
+        """Stage mapped layers, which an executor computed, as what the advance adds."""
         self._received = layers
         self.received += sum(map(len, layers))
         step.touch(self)
 
     def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
-            self.settle()
+            self.end_step()
         self.trace.since = since = frontier.since
         fresh = self._fresh
         while len(fresh) > 1:
@@ -168,29 +178,29 @@ class Arrangement(Operator):
         self.reset()
 
     def reset(self) -> None:
-        """Take the trace as it is, with nothing of an advance beside it."""
+        """Read the trace anew; forget what an advance left beside it."""
         self._replaced = None
         self._received = ()
         self.batch = None
-        self._settled = self.trace.count
+        self._before = self.trace.count
         self.staged = 0
         self.touched = False
 
     def start_over(self, step: Step) -> None:
-        """Let everything be as if nothing had ever come, until this is published or aborted."""
+        """Behave as if no row had ever come, until the advance is published or aborted."""
         step.touch(self)
         self._replaced = self.trace
         self.trace = self.trace.emptied()
-        self._settled = 0
+        self._before = 0
 
     def before_starting_over(self, epoch: int) -> Arrangement:
         """What was published before `start_over`; see `_collapsed`."""
         return self._collapsed(self._replaced.batches() if self._replaced is not None else (), epoch)
 
     def after_starting_over(self, epoch: int) -> Arrangement:
-        """What has come since `start_over`; see `_collapsed`."""
+        """What came since `start_over`; see `_collapsed`."""
         if self.batch is not None:
-            self.settle()
+            self.end_step()
         merged = self.trace.merge_all([layer.rows for layer in self._fresh], 0)
         self._fresh[:] = [Layer(merged)]
         return self._collapsed([merged], epoch)
@@ -201,14 +211,14 @@ class Arrangement(Operator):
         collapsed.depth = 0
         collapsed.trace = self.trace.emptied()
         collapsed._fresh = []
-        collapsed._settled = 0
+        collapsed._before = 0
         merged = self.trace.merge_all(batches, 0)
         collapsed.batch = collapse(merged, self.width, self.depth, epoch)
         collapsed._register(0, Layer(collapsed.batch))
         return collapsed
 
-    def settle(self, *, indexed: bool = True) -> None:
-        """The current step is over: its batch joins those of earlier steps."""
+    def end_step(self, *, indexed: bool = True) -> None:
+        """End the current step: its batch joins those of earlier steps."""
         batch = self.batch
         self.batch = None
         if batch is None:
@@ -219,22 +229,22 @@ class Arrangement(Operator):
             batch = self.trace.merge(fresh.pop().rows, batch, 0)
         fresh.append(Layer(batch))
         first = self.trace.count
-        self._settled = first + len(fresh)
-        self._register(self._settled - 1, fresh[-1])
+        self._before = first + len(fresh)
+        self._register(self._before - 1, fresh[-1])
         if not indexed:
             return
-        # The next step probably looks for about as many keys as this one changed.
+        # The next step probably looks up about as many keys as this one changed.
         for place, layer in enumerate(fresh):
             if layer.index is None and len(layer) > WALK * size:
                 fresh[place] = layer.indexed(self.trace.key)
                 self._register(first + place, fresh[place])
 
-    def resume(self, batches: Sequence[np.ndarray], step: Step) -> None:
-        """Go on with an advance that has brought `batches` in earlier steps, the largest first."""
+    def restore_staged(self, batches: Sequence[np.ndarray], step: Step) -> None:
+        """Restore an advance that added `batches` in earlier steps, the largest first."""
         for batch in batches:
             self._fresh.append(Layer(batch))
-            self._settled += 1
-            self._register(self._settled - 1, self._fresh[-1])
+            self._before += 1
+            self._register(self._before - 1, self._fresh[-1])
             self.staged += len(batch)
         if batches:
             step.touch(self)
@@ -248,7 +258,7 @@ class Arrangement(Operator):
 
 
 class SumsArrangement(Arrangement):
-    """The input's rows by key, with what each adds to the slots of a reduce as diffs."""
+    """The input's rows by key; the diffs are what each row adds to the slots of a reduce."""
 
     def __init__(
         self,
@@ -272,7 +282,7 @@ class SumsArrangement(Arrangement):
 
 
 class FloatsArrangement(Arrangement):
-    """The input's rows by key and by the bucket of a float, with its exact parts as diffs."""
+    """The input's rows by key and by the bucket of a float; the diffs are the float's exact parts."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], argument: int, width: int, depth: int
@@ -287,7 +297,8 @@ class FloatsArrangement(Arrangement):
 
 
 class FloatPairsArrangement(Arrangement):
-    """The input's rows by key and by the parts of two floats and their product, exact, as diffs."""
+    """The input's rows by key and by the parts of two floats; the diffs are their exact parts and
+    products."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], pair: tuple[int, int], width: int, depth: int

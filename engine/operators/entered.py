@@ -1,4 +1,4 @@
-"""Arrangements of the scope outside, inside a loop."""
+"""Arrangements of the scope outside, read inside a loop."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from engine.state.layer import Layer
 class EnteredArrangement(Operator):
     """An arrangement of the scope outside, read inside a loop without a copy.
 
-    Its changes happen at round 0; at every later round they are simply there. Where the loop is
-    rebuilt, all that is there happens at round 0, at the epoch of the change.
+    Its changes happen at round 0; later rounds see them as part of the table. When the loop is rebuilt, all
+    its rows are new at round 0, at the epoch of the change.
     """
 
     def __init__(self, source: Arrangement | EnteredArrangement) -> None:
@@ -74,6 +74,7 @@ class EnteredArrangement(Operator):
         return self._table[: len(self._whole) > 0]
 
     def batches(self) -> list[np.ndarray]:
+        """The batches of `after()`, in the table's order."""
         if self._whole is None:
             return self._source.batches()
         return [self._whole.rows] if len(self._whole) else []
@@ -85,34 +86,34 @@ class EnteredArrangement(Operator):
 
     @property
     def rows(self) -> int:
-        """How many rows of differences are there outside, without the current step's."""
+        """How many differences exist outside, without the current step's."""
         return sum(map(len, self._source.batches())) - (0 if self.change is None else len(self.change))
 
     @property
     def arrangement(self) -> Arrangement:
-        """The arrangement itself, of whichever scope it is."""
+        """The arrangement itself, whatever scope it belongs to."""
         source = self._source
         while isinstance(source, EnteredArrangement):
             source = source._source
         return source
 
-    def start_over(self, epoch: int) -> None:
-        """Let all that is there outside happen at `epoch`, until `resume`."""
+    def begin_rebuild(self, epoch: int) -> None:
+        """Treat all rows outside as new at `epoch`, until `end_rebuild`."""
         source = self.arrangement
         whole = source.trace.merge_all(source.batches(), epoch)
         self._whole = Layer(whole).indexed(source.trace.key)
         self._whole.register(self._table, 0, source.trace.key)
 
-    def resume(self) -> None:
-        """Let the changes outside be all that happens."""
+    def end_rebuild(self) -> None:
+        """Treat only the changes outside as new again."""
         self._whole = None
 
     def abandon(self) -> None:
-        self.resume()
+        self.end_rebuild()
 
 
 class ArrangementChanges(Operator):
-    """An arrangement's changes as deltas, for those who do not look anything up in it."""
+    """An arrangement's changes as deltas, for readers that look nothing up."""
 
     def __init__(self, source: Operator) -> None:
         super().__init__([source])

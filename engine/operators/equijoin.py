@@ -1,6 +1,6 @@
 """Join: two arrangements meet by key.
 
-`Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB`, with B' after the step and A before it.
+`Δ(A ⋈ B) = ΔA ⋈ B' + A ⋈ ΔB`, where B' is B after the step, and A is as before it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,13 @@ from engine.operators.operator import Deferred, Operator, Step
 
 
 class JoinOperator(Operator):
-    """The pairs of rows with equal keys; each result's words are chosen from both sides."""
+    """The pairs of rows with equal keys; a result's words are chosen from both sides."""
 
     def __init__(
         self, left: Operator, right: Operator, key: int, columns: tuple[tuple[int, int], ...]
     ) -> None:
-        """`key` words lead both arrangements; `columns` names each result's side (0, 1) and word there."""
+        """`key` words lead both arrangements; `columns` has, for each result word, its side (0, 1) and word
+        there."""
         super().__init__([left, right])
         for side in (left, right):
             side.look_up_by(key)  # type: ignore[attr-defined]

@@ -1,6 +1,6 @@
-"""Errors as data: the rows that could not be computed, as a collection of messages.
+"""Errors as data: a collection of the messages of rows that could not be computed.
 
-A message appears with the row that causes it and is gone when the row goes.
+A message appears with the row that causes it, and disappears with that row.
 """
 
 from __future__ import annotations
@@ -28,36 +28,39 @@ class FailureLog:
 
     def __init__(self, dictionary: Dictionary) -> None:
         self.trace = Trace(1)
+        """The published messages."""
         self.touched = False
+        """Whether the advance has changes to publish or abort."""
         self.fingerprint = ""
+        """See `engine.runtime.kept`; empty until somebody asks."""
         self.readers: set[str] = set()
         self.dictionary = dictionary
         self._fresh: list[np.ndarray] = []
         self._received: tuple[Layer, ...] = ()
 
     def add(self, messages: Sequence[str], times: np.ndarray, step: Step) -> None:
-        """`times` is int64[2, k], the epoch and the diff of each message's row."""
+        """Add messages; `times` int64[2, k] has the epoch and the diff of each message's row."""
         words = np.array([self.dictionary.word(message) for message in messages], np.int64)
         self._fresh.append(np.vstack((words, times)))
         step.touch(self)
 
     def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
-        """Let the layers, computed elsewhere and mapped, be what the advance has noted."""
+        """Stage mapped layers, which an executor computed, as what the advance adds."""
         self._received = layers
         step.touch(self)
 
-    def resume(self, delta: np.ndarray, step: Step) -> None:
-        """Take what an advance has noted elsewhere, as `staged` has it."""
+    def restore_staged(self, delta: np.ndarray, step: Step) -> None:
+        """Restore a delta of an advance, as `staged` returned it."""
         self._fresh.append(delta)
         step.touch(self)
 
     @property
     def staged(self) -> tuple[np.ndarray, ...]:
-        """What the advance has noted so far: deltas int64[3, k] of message words, epochs and diffs."""
+        """What the advance has added so far: deltas int64[3, k] of message words, epochs and diffs."""
         return tuple(self._fresh)
 
     def batch(self) -> np.ndarray:
-        """All that the advance has noted, as a batch."""
+        """All that the advance has added, as one batch."""
         return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)
 
     def publish(self, frontier: Frontier) -> None:
@@ -70,7 +73,7 @@ class FailureLog:
         self.reset()
 
     def reset(self) -> None:
-        """Take the trace as it is, with nothing of an advance beside it."""
+        """Read the trace anew; forget what an advance left beside it."""
         self._fresh.clear()
         self._received = ()
         self.touched = False

@@ -1,4 +1,4 @@
-"""Finishing: aggregates of groups that the kernels leave, because a number is wide or a sum overflows."""
+"""Finishing aggregates that the kernels do not: those of wide numbers, and sums that overflow."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from engine.operators.slots import Finish, finished
 
 
 class Finished(NamedTuple):
-    """The aggregates of lines with times and diffs, [A + 2, n], and which lines they are of, int64[n]."""
+    """Aggregates with times and diffs, [A + 2, n], and the positions of their input lines, int64[n]."""
 
     delta: np.ndarray
     places: np.ndarray
 
 
 class Finishing:
-    """How a reduce's aggregates follow from its slots; `labels` name them in messages."""
+    """How a reduce's aggregates follow from its slots; `labels` name the aggregates in messages."""
 
     def __init__(self, finish: tuple[Finish, ...], labels: tuple[str, ...], failures: FailureLog) -> None:
         self.lines = np.array(finish, np.int64).reshape(-1, FINISH)
@@ -28,9 +28,9 @@ class Finishing:
         self._failures = failures
 
     def finished(self, lines: np.ndarray, times: np.ndarray, step: Step) -> Finished:
-        """What follows from the lines [n, L] of `finish_row` that are not FINE, at `times` int64[n].
+        """The results of those lines [n, L] of `finish_row` that are not FINE, at `times` int64[n].
 
-        A sum that overflows is an error instead.
+        A sum that overflows becomes an error of the failure log instead.
         """
         messages: list[str] = []
         failed: list[int] = []

@@ -1,8 +1,7 @@
 """Reduces: a function of each group, re-evaluated for touched groups at interesting times.
 
-A group is touched at a step by its changes there, and again at every later round at
-which it has older differences: the kernels hand those (rounds, key) back, and they wait
-here for their round.
+Changes touch a group at their step, and again at every later round at which the group has older differences:
+the kernels return those (rounds, key) pairs, and they wait here for their round.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class GroupOperator(Operator):
-    """What all reduces share: which groups to look at in a step. `key` words lead the arrangement."""
+    """What all reduces share: finding the groups to look at in a step. `key` words lead the arrangement."""
 
     def __init__(self, source: Arrangement, key: int) -> None:
         super().__init__([source])
@@ -38,6 +37,7 @@ class GroupOperator(Operator):
 
     @property
     def source(self) -> Arrangement:
+        """The arrangement of the groups' rows."""
         return self.inputs[0]  # type: ignore[return-value]
 
     def step(self, step: Step) -> None:
@@ -52,11 +52,12 @@ class GroupOperator(Operator):
             self._defer(later, step)
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit later."""
-        raise TypeError(f"{type(self).__name__} does not say how it reduces")
+        """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds."""
+        raise TypeError(f"{type(self).__name__} does not define _reduce")
 
     def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
-        """The delta of all groups of `source`, which has one new batch, and no rounds as `scope` has none."""
+        """The delta of all groups of `source`, which has one new batch; neither it nor the step has
+        rounds."""
         reduce = copy(self)
         reduce.inputs = [source]
         delta, _ = reduce._reduce(
@@ -97,7 +98,7 @@ class ThresholdOperator(GroupOperator):
 
 
 class Sums(GroupOperator):
-    """COUNT, SUM and AVG from slots that are accumulated in the diffs."""
+    """COUNT, SUM and AVG from slots, which are accumulated in the diffs."""
 
     def __init__(
         self,
@@ -129,7 +130,7 @@ class Sums(GroupOperator):
 
 
 class FloatSum(GroupOperator):
-    """SUM or AVG of floats, exact until it is rounded once."""
+    """SUM or AVG of floats: exact, then rounded once."""
 
     def __init__(self, source: Arrangement, average: bool) -> None:
         super().__init__(source, source.width - 1)
@@ -141,7 +142,7 @@ class FloatSum(GroupOperator):
 
 
 class FloatComoment(GroupOperator):
-    """COMOMENT of floats, exact until it is rounded once; `is_one`: of a column with itself."""
+    """COMOMENT of floats: exact, then rounded once. `is_one`: both columns are the same."""
 
     def __init__(self, source: Arrangement, is_one: bool) -> None:
         super().__init__(source, source.width - 1)

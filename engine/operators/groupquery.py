@@ -1,4 +1,4 @@
-"""Groups answered by a query: the states of those that are touched are asked about, all at once."""
+"""Groups whose result is a query's answer: one question covers the states of all touched groups."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from engine.scalar.questions import Question
 
 
 class GroupQueryOperator(GroupOperator):
-    """The answers to a question, whose differences are those between a group's states."""
+    """The answers to a question; the differences are those between the answers for a group's states."""
 
     def __init__(
         self, source: Arrangement, key: int, words: int, question: Question, failures: FailureLog
     ) -> None:
-        """`words` is the number of words in an answer beside the key."""
+        """`words` is the number of words in an answer, without the key."""
         super().__init__(source, key)
         self._words = words
         self._question = question
@@ -48,7 +48,7 @@ class GroupQueryOperator(GroupOperator):
     def _answered(
         self, keys: np.ndarray, states: np.ndarray, rows: np.ndarray, step: Step
     ) -> Iterator[np.ndarray]:
-        """The answers for the states as they come, and as they go."""
+        """The answers that appear with the states, and those that disappear with them."""
         answers = self._question.ask(rows[:, 0], rows[:, 1], rows[:, 2:].T)
         failed = np.array(sorted(answers.reasons), np.int64)
         for edge, sign in ((FROM, 1), (UNTIL, -1)):
@@ -62,14 +62,14 @@ class GroupQueryOperator(GroupOperator):
 
 
 def _edges(states: np.ndarray, edge: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which of the states begin or end, and those epochs with the diffs, [2, n]."""
+    """Which states have this edge, and their epochs there with the diffs, [2, n]."""
     happens = states[:, edge] != NONE
     of = states[happens]
     return happens, np.stack((of[:, edge], sign * of[:, SIGN]))
 
 
 def asking(question: Question) -> Reducer:
-    """The reducer that asks about one group; InvalidValue where there is no answer."""
+    """A reducer that asks about one group. It raises InvalidValue if the query fails."""
 
     def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
         alive = sorted((row, count) for row, count in rows.items() if count > 0)

@@ -1,8 +1,8 @@
 """Any function of a group's rows, re-evaluated at the group's interesting times.
 
-As in `engine.kernels.reduce`, a group's output changes by the Möbius sum of the function
-over the corners of the box below a time. Rows are swept once along their times, every
-corner keeping what it has accumulated; the function is asked only where that has changed.
+As in `engine.kernels.reduce`, a group's output changes by the Möbius sum of the function over the corners of
+the box below a time. Rows are swept once along their times, while every corner accumulates the rows below it;
+the function is called again only for corners that changed.
 """
 
 from __future__ import annotations
@@ -22,25 +22,26 @@ from engine.operators.operator import Step
 
 Words = tuple[int, ...]
 Answer = dict[Words, int]
-"""Rows of words with their counts, none of them zero."""
+"""Rows of words with their counts, none of which is zero."""
 Reducer = Callable[[Words, Answer], Iterable[tuple[Words, int]]]
-"""A group's key and rows, at least one, become rows with counts."""
+"""Maps a group's key and its rows, at least one, to result rows with counts."""
 
 
 class Corner:
-    """What has been accumulated at one corner, and the function's answer for it."""
+    """The rows accumulated at one corner, and the function's answer for them."""
 
     def __init__(self) -> None:
         self.rows: Answer = {}
         self.answer: Answer = {}
 
     def add(self, row: Words, diff: int) -> None:
+        """Add a row's diff."""
         count = self.rows.pop(row, 0) + diff
         if count:
             self.rows[row] = count
 
     def refresh(self, key: Words, reducer: Reducer) -> Answer:
-        """Ask the function again; how its answer has changed."""
+        """Call the function again; returns the change of its answer."""
         before = self.answer
         answer: Answer = {}
         for row, count in reducer(key, self.rows) if self.rows else ():
@@ -53,10 +54,10 @@ class Corner:
 
 
 class GroupwiseOperator(GroupOperator):
-    """A reduce that sweeps one group after another, along the chains of its interesting times."""
+    """A reduce in Python: it sweeps each group along the chains of its interesting times."""
 
     def __init__(self, source: Arrangement, key: int, words: int) -> None:
-        """`words` is the number of words in a result beside the key."""
+        """`words` is the number of words in a result, without the key."""
         super().__init__(source, key)
         self._words = words
 
@@ -71,17 +72,18 @@ class GroupwiseOperator(GroupOperator):
         return np.ascontiguousarray(np.concatenate(results, axis=1)), np.ascontiguousarray(lines)
 
     def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
-        """The changes of a group, a delta, whose rows up to the step's rounds are given."""
-        raise TypeError(f"{type(self).__name__} does not say how it sweeps")
+        """The changes of a group, as a delta; `rows` are its rows up to the step's rounds."""
+        raise TypeError(f"{type(self).__name__} does not define _sweep")
 
     def _groups(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Of each group its rows, and which of them are new."""
+        """For each group its rows, and which of them are new."""
         return rows_by_key(self.source, keys)
 
     def _now(
         self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step, later: list[np.ndarray]
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The rows at or below the step's rounds; the group's visits for the others go to `later`."""
+        """The rows at or below the step's rounds; visits of later rounds, for the other rows, go to
+        `later`."""
         words = self.source.width
         rounds = rows[:, words : words + len(step.rounds)]
         above = (rounds > step.array).any(axis=1)
@@ -93,7 +95,8 @@ class GroupwiseOperator(GroupOperator):
 
 
 class GeneralOperator(GroupwiseOperator):
-    """Any function of a group's rows. Reads the whole group; asks again at each of its interesting times."""
+    """Any function of a group's rows. Reads the whole group, and calls the function at each interesting
+    time."""
 
     def __init__(self, source: Arrangement, key: int, reducer: Reducer, words: int) -> None:
         super().__init__(source, key, words)
@@ -125,7 +128,7 @@ class GeneralOperator(GroupwiseOperator):
 
 
 def _change(every: Sweep, published: Sweep) -> Answer:
-    """How the answer for all rows has changed, less how that for the published ones has."""
+    """The change of the answer for all rows, minus the change of the answer for published rows."""
     change = every.refresh()
     for row, count in published.refresh().items():
         change[row] = change.get(row, 0) - count
@@ -133,7 +136,7 @@ def _change(every: Sweep, published: Sweep) -> Answer:
 
 
 class Sweep:
-    """The corners of a chain, as its rows are added one by one."""
+    """The corners of a chain, while its rows are added one by one."""
 
     def __init__(self, bits: int, key: Words, reducer: Reducer) -> None:
         self._corners = [Corner() for _ in range(1 << bits)]
@@ -142,14 +145,14 @@ class Sweep:
         self._reducer = reducer
 
     def add(self, row: Words, diff: int, strict: int) -> None:
-        """Count a row at all corners that it is below."""
+        """Count a row at all corners that it lies below."""
         for corner, accumulated in enumerate(self._corners):
             if corner & strict == corner:
                 accumulated.add(row, diff)
                 self._touched.add(corner)
 
     def refresh(self) -> Answer:
-        """Ask again for the corners that were touched; the signed sum of what has changed."""
+        """Update the corners that were touched; returns the signed sum of their changes."""
         total: Answer = {}
         for corner in self._touched:
             sign = -1 if corner.bit_count() & 1 else 1
@@ -162,7 +165,7 @@ class Sweep:
 def rows_by_key(
     source: Arrangement | EnteredArrangement, keys: np.ndarray
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Of each of the `keys` [m, P] the arrangement's rows, and which of them are not published yet."""
+    """For each of the `keys` [m, P], the arrangement's rows, and which of them are not published yet."""
     lows, highs = find_ranges(source.after(), keys)
     batches = source.batches()
     for m in range(len(keys)):

@@ -1,4 +1,4 @@
-"""The output of a view, or the rows of a source, with every epoch that may still be read."""
+"""Histories: the output of a view, or the rows of a source, at every epoch that can still be read."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ class History(Arrangement):
     """An arrangement that keeps epochs apart from `trace.since` on."""
 
     def __init__(self, name: str, source: Operator, columns: tuple[int, ...], width: int) -> None:
-        """`name` is the relation's."""
+        """`name` is the relation's name."""
         super().__init__(source, columns, width, 0)
         self.name = name
 
     def begin_with(self, delta: np.ndarray, since: int) -> None:
-        """Let the differences of a delta, of complete epochs, be the history from `since` on."""
+        """Start with the differences of a delta at complete epochs, readable from `since` on."""
         self.trace.since = since
         batch = arrange(delta, self.order, _NO_ROUNDS)
         if len(batch):

@@ -1,12 +1,12 @@
 """The interesting times of a group, as chains that are swept one after another.
 
-A group's output can change only at joins of its rows' times, at least one of them new. The
-coordinate with the most values is swept, and a chain is what is left of a time without it: the
-joins of what the rows have there. Each chain reads the rows at or below it once, in order of the
-swept coordinate, so that the work is that of the rows times the chains.
+A group's output can change only at joins of its rows' times, at least one of them new. The coordinate with
+the most values is swept; a chain fixes the other coordinates, at a join of the rows' values there. Each chain
+reads the rows at or below it once, in order of the swept coordinate, so the work is the number of rows times
+the number of chains.
 
-At times before `start` all rows lie strictly below the chain in some coordinate, or none is
-new: there the difference is nothing.
+At times before `start`, all rows lie strictly below the chain in some coordinate, or none is new: the
+difference there is zero.
 """
 
 from __future__ import annotations
@@ -21,8 +21,11 @@ from engine.operators.operator import Step
 
 @dataclass(frozen=True)
 class Chain:
-    """`rows` [n] are those at or below the chain, by `positions` [n]; `strict` [n] has a bit for each
-    coordinate but the swept one in which a row lies strictly below."""
+    """The rows at or below a chain.
+
+    `rows` [n] are sorted by `positions` [n] in the swept coordinate; `strict` [n] has a bit for each other
+    coordinate in which a row lies strictly below the chain.
+    """
 
     rows: np.ndarray
     positions: np.ndarray
@@ -33,15 +36,15 @@ class Chain:
     shift: int = 0
 
     def time(self, position: int) -> int:
-        """The word of the time at a position."""
+        """The time at a position, as a word."""
         return self.base | position << self.shift
 
     def times(self, positions: np.ndarray) -> np.ndarray:
-        """The words of the times at positions [n]."""
+        """The times at positions [n], as words."""
         return self.base | positions << self.shift
 
     def old(self, is_new: np.ndarray) -> np.ndarray:
-        """Which of the chain's rows to count as published: none, where those all come before the start."""
+        """Which of the chain's rows count as published; none if all published rows come before the start."""
         old = ~is_new[self.rows]
         return old & old[self.positions >= self.start].any()
 
@@ -51,7 +54,7 @@ def chains(times: np.ndarray, is_new: np.ndarray, rounds: np.ndarray, step: Step
     depth = len(step.rounds)
     strict = ((rounds < step.array) << np.arange(depth)).sum(axis=1)
     if not len(step.masks):
-        # All that is published is before all that is new.
+        # All published rows come before all new ones.
         positions = np.where(is_new, times, -1)
         order = np.argsort(positions, kind="stable")
         chain = _chain(positions[order], is_new[order], strict[order], depth, order)
@@ -77,7 +80,7 @@ def chains(times: np.ndarray, is_new: np.ndarray, rounds: np.ndarray, step: Step
 def _chain(
     positions: np.ndarray, is_new: np.ndarray, strict: np.ndarray, bits: int, rows: np.ndarray
 ) -> Chain | None:
-    """A chain of rows in order, or None if nothing on it is interesting."""
+    """A chain of sorted rows, or None if no time on it is interesting."""
     if not is_new.any():
         return None
     start = int(positions[is_new].min())
@@ -90,7 +93,7 @@ def _chain(
 
 
 def _closed(others: np.ndarray) -> np.ndarray:
-    """The joins of the rows of `others` [n, c], in an order that extends theirs."""
+    """The joins of the rows of `others` [n, c], in an order that extends the product order."""
     known = np.unique(others, axis=0)
     if others.shape[1] < 2:
         return known

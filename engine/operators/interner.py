@@ -1,4 +1,4 @@
-"""Interning: every distinct row gets an id, by hashes in rounds until none collide.
+"""Interning: every distinct row gets an id, a hash; rows that collide hash again in further rounds.
 
     rows by hash ──> initial ids ───────────────────────────┐
          │                │ contested hashes                ├──> ids
@@ -6,11 +6,11 @@
          └──────> [ contest <── proposals <──┐ ] ──moves────┘
                   [    └─────────────────────┘ ]
 
-A row proposes to have its hash of round 0, and where it loses, that of the next round. The least
-(round, row) of a hash's proposals wins. Proposals of later rounds are the fixed point of a loop;
-their losers are determined by proposals of earlier rounds and lesser rows alone, so there is just
-one. Each of them moves its row from the hash that it lost to the hash that it asks for next: an
-id is the initial one and the sum of its row's moves. Without collisions the loop never runs.
+A row proposes its hash of round 0 as its id and, if it loses, its hash of the next round. Of the proposals
+for a hash, the least (round, row) wins. Proposals of later rounds are the fixed point of a loop; it is
+unique, because losers depend only on proposals of earlier rounds and of lesser rows. Each such proposal
+moves its row from the hash that it lost to the hash that it proposes next: an id is the initial one plus
+the sum of its row's moves. Without collisions the loop never runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NO_HASHES = np.empty((0, 1), np.int64)
 
 
 class HashedArrangement(Arrangement):
-    """The input's rows as `[hash | words | rounds | epoch | diff]`, the hash that of round 0."""
+    """The input's rows as `[hash | words | rounds | epoch | diff]`, with their hash of round 0."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], width: int, depth: int, hash: IdHash
@@ -57,9 +57,9 @@ class HashedArrangement(Arrangement):
 
 
 class Initial(GroupOperator):
-    """The distinct rows, their hashes of round 0 first; `contested`: the touched hashes that several have.
+    """The distinct rows, led by their hashes of round 0. `contested` has the touched hashes of several rows.
 
-    A row that has its hash to itself and no past is told at once, whatever the order of times.
+    A row without history that has its hash to itself is emitted at once, whatever the order of times.
     """
 
     contested = _NO_HASHES
@@ -86,19 +86,21 @@ class Initial(GroupOperator):
 
 
 class InitialAtEpochs(Initial, ThresholdOperator):
+    """Initial ids if times are epochs."""
+
     def __init__(self, source: HashedArrangement) -> None:
         super().__init__(source, Clamp.DISTINCT)
 
 
 class InitialAtTimes(Initial, SweptThreshold):
-    """At times of several coordinates."""
+    """Initial ids if times have several coordinates."""
 
     def __init__(self, source: HashedArrangement) -> None:
         super().__init__(source, Clamp.DISTINCT)
 
 
 class Contested(Operator):
-    """The touched hashes [m, 1] whose rows may lose: several rows have them, or proposals of later rounds."""
+    """The touched hashes [m, 1] whose rows may lose: several rows have them, or later rounds propose them."""
 
     def __init__(self, initial: Initial, proposals: Arrangement) -> None:
         """`proposals` belong to the loop that reads this operator."""
@@ -111,7 +113,7 @@ class Contested(Operator):
         self.out = [some for some in hashes if len(some)]
 
     def _asked_for(self, batch: np.ndarray | None) -> np.ndarray:
-        """The hashes of the batch that later rounds ask for."""
+        """The hashes of the batch that later rounds propose."""
         table = self.proposals.after()
         if batch is None or not len(table):
             return _NO_HASHES
@@ -121,10 +123,10 @@ class Contested(Operator):
 
 
 class Contest(GeneralOperator):
-    """For each hash, what its losers ask for next, as (hash, next hash, next round, row)."""
+    """For each hash, what its losers propose next, as (hash, next hash, next round, row)."""
 
     def __init__(self, entered: EnteredArrangement, contested: Contested, hash: IdHash) -> None:
-        """`entered` are the rows by hash, which propose in round 0."""
+        """`entered` has the rows by hash, which are the proposals of round 0."""
         bits = np.array(hash.bits, np.int64)
 
         def ask_next(key: Words, proposals: Answer) -> Iterator[tuple[Words, int]]:
@@ -155,7 +157,7 @@ class Contest(GeneralOperator):
 
 
 class Ids(Operator):
-    """The distinct rows with their ids first: the initial ones, moved by the loop's proposals."""
+    """The distinct rows led by their ids: the initial ids, moved by the loop's proposals."""
 
     def __init__(self, initial: Initial, loop: Loop) -> None:
         super().__init__([initial, loop])
@@ -173,12 +175,12 @@ class Ids(Operator):
 
 
 class Put(Protocol):
-    """How a scope takes an operator that it may have already."""
+    """A scope's `put`: returns the operator with a key, made if it does not exist."""
 
     def __call__(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator: ...
 
 
-def intern(
+def put_interning(
     put: Put,
     node: Intern,
     source: Operator,
@@ -188,10 +190,10 @@ def intern(
     limit: int,
     is_total: bool,
 ) -> Operator:
-    """The operators of `node`, put into a scope of `depth`; the last has an id and then the row as its words.
+    """The operators of `node`, put into a scope of `depth`; the last one's words are an id and then the row.
 
-    `columns` are the row's among the `width` words of `source`; `limit` is the most rounds to run;
-    `is_total` says whether the times are epochs alone.
+    `columns` are the row's positions among the `width` words of `source`; `limit` is the most rounds that the
+    loop runs; `is_total` says whether times are epochs.
     """
     hash = node.hash
     rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
@@ -205,7 +207,7 @@ def intern(
 
 
 def _loop(rows: HashedArrangement, contested: Contested, hash: IdHash, limit: int) -> Loop:
-    """The proposals of later rounds, and the moves that they are."""
+    """The loop that computes the proposals of later rounds, each of which is a move."""
     loop = Loop("of ids", limit, OnLimit.ERROR)
     entered = EnteredArrangement(rows)
     contest = Contest(entered, contested, hash)

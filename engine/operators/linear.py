@@ -13,11 +13,12 @@ _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class InputOperator(Operator):
-    """Where the rows of a source, or of a constant, come in; `pending` is taken at the next step."""
+    """The input for rows of a source or of a constant; the next step emits `pending`."""
 
     def __init__(self) -> None:
         super().__init__([])
         self.pending: np.ndarray | None = None
+        """The delta that the next step emits."""
 
     def step(self, step: Step) -> None:
         self.out = [] if self.pending is None or not self.pending.shape[1] else [self.pending]
@@ -25,7 +26,7 @@ class InputOperator(Operator):
 
 
 class Enter(Operator):
-    """A collection of the scope outside, at round 0 of a loop."""
+    """A collection of the scope outside, entering a loop at round 0."""
 
     def step(self, step: Step) -> None:
         self.out = self.inputs[0].out if step.entering else []
@@ -39,21 +40,21 @@ class ConcatOperator(Operator):
 
 
 class NegateOperator(Operator):
-    """The collection with every diff's sign turned."""
+    """The collection with the sign of every diff inverted."""
 
     def step(self, step: Step) -> None:
         self.out = [negated(delta) for delta in self.inputs[0].out]
 
 
 def negated(delta: np.ndarray) -> np.ndarray:
-    """The delta with every diff's sign turned."""
+    """The delta with the sign of every diff inverted."""
     result = delta.copy()
     np.negative(result[-1], out=result[-1])
     return result
 
 
 class ConsolidateOperator(Operator):
-    """The collection with the changes of equal rows and times in a step made one."""
+    """The collection with equal rows and times of a step added up."""
 
     def step(self, step: Step) -> None:
         delta = self.inputs[0].delta()
@@ -61,13 +62,13 @@ class ConsolidateOperator(Operator):
 
 
 def consolidated(delta: np.ndarray) -> np.ndarray:
-    """The delta sorted, with the changes of equal rows and times made one."""
+    """The delta, sorted, with equal rows and times added up."""
     order = np.arange(len(delta) - 1)
     return np.ascontiguousarray(arrange(delta, order, _NO_ROUNDS).T)
 
 
 class SelectOperator(Operator):
-    """Some columns of the input, in an order."""
+    """Some columns of the input, in a given order."""
 
     def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
         super().__init__([source])
@@ -82,7 +83,7 @@ class SelectOperator(Operator):
 
 
 class MapOperator(Operator):
-    """Each row becomes the row of a program's results; a row that fails is an error instead."""
+    """Each row becomes the row of a program's results; a row that fails becomes an error."""
 
     def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog) -> None:
         super().__init__([source])
@@ -101,7 +102,7 @@ class MapOperator(Operator):
 
 
 class FilterOperator(Operator):
-    """The rows for which a program's one result is true; a row that fails is an error instead."""
+    """The rows for which a program's one result is true; a row that fails becomes an error."""
 
     def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog) -> None:
         super().__init__([source])

@@ -1,8 +1,8 @@
-"""The steps of a multijoin's path as kernels take them, linked from first to last.
+"""The steps of a multijoin's path, as kernels take them, linked from first to last.
 
-Lines are a delta, int64[W + 2, n]; their *layout* says which attribute each word is. A step takes
-lines of one layout to lines of another, and `then` is the step after it. `tables` has the
-tables that a path reads, and a step knows which of them is its own.
+Lines are a delta, int64[W + 2, n]; their *layout* says which attribute each word is. A step takes lines of
+one layout to lines of another, and `then` is the next step. A path reads the tables in `tables`; a step has
+the number of the table it reads.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _MANY = np.iinfo(np.int64).max
 
 @dataclass(frozen=True)
 class Lookup:
-    """Where lines of `layout` are looked up: `table` of a path's tables, by its first `key` words.
+    """Where lines of `layout` are looked up: in the table numbered `table`, by its first `key` words.
 
     `words` are the attributes of an arrangement's words, whose rows have `depth` rounds.
     """
@@ -38,12 +38,12 @@ class Lookup:
 
     @property
     def rows(self) -> list[int]:
-        """The line's words that are looked up."""
+        """The words of the line that are looked up."""
         return [self.layout.index(attribute) for attribute in self.words[: self.key]]
 
 
 class Meeting:
-    """Lines meet the rows with their key; the result's words are those of `layout`."""
+    """Joins lines with the rows that have their key; the result's words are those of `layout`."""
 
     def __init__(self, lookup: Lookup, layout: Layout, then: Step | None) -> None:
         self.then = then
@@ -61,7 +61,7 @@ class Meeting:
     def __call__(
         self, lines: np.ndarray, tables: list[np.ndarray], rounds: np.ndarray, masks: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray | None]:
-        """The lines at the step `rounds`, and those that fall into later rounds: [W + d + 2, n]."""
+        """The lines at the step's `rounds`, and those that belong to later rounds: [W + d + 2, n]."""
         lookup = self._lookup
         batch = arrange(lines, self._order, _NO_ROUNDS)
         table = tables[lookup.table]
@@ -74,7 +74,7 @@ class Meeting:
 
 
 class Checking:
-    """The lines whose key is there."""
+    """Keeps the lines whose key exists."""
 
     def __init__(self, lookup: Lookup, then: Step | None) -> None:
         self.then = then
@@ -88,7 +88,7 @@ class Checking:
 
 
 class Proposing:
-    """Lines get the distinct values that the word after the key has: a word more at the end of the layout."""
+    """Joins lines with the distinct values of the word after the key; appends that word to the layout."""
 
     def __init__(self, lookup: Lookup, attribute: int, then: Step | None) -> None:
         self.then = then
@@ -103,7 +103,7 @@ class Proposing:
 
 
 class Selecting:
-    """Lines in another layout."""
+    """Rearranges lines into another layout."""
 
     def __init__(self, before: Layout, after: Layout, then: Step | None) -> None:
         self.then = then
@@ -117,13 +117,14 @@ class Selecting:
 
 
 class Choosing:
-    """Each line goes on by the branch whose lookup finds the fewest rows, and nowhere if one finds none."""
+    """Sends each line to the branch whose lookup finds the fewest rows; drops it if one finds none."""
 
     def __init__(self, lookups: list[Lookup], branches: list[Step]) -> None:
         self._branches = branches
         self._lookups = [(lookup.table, np.array(lookup.rows, np.int64)) for lookup in lookups]
 
     def divide(self, lines: np.ndarray, tables: list[np.ndarray]) -> Iterator[tuple[Step, np.ndarray]]:
+        """The branches with the lines that they get."""
         fewest = np.full(lines.shape[1], _MANY)
         chosen = np.empty_like(fewest)
         for number, (table, rows) in enumerate(self._lookups):

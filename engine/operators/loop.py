@@ -1,12 +1,12 @@
 """Loops: a scope run round by round until nothing is left to do.
 
-Everything inside a loop has one more coordinate of time, the round. A variable's value
-at round r + 1 is its binding's at round r; at round 0 it is what it starts from, or empty.
-Differences at a round hold for all later ones, so a round in which nothing changes costs
-nothing, and what leaves the loop is the sum over all rounds.
+Everything inside a loop has one more coordinate of time, the round. A variable's value at round r + 1 is its
+binding's value at round r; at round 0 it is its initial value, or empty. Differences at a round hold for all
+later rounds, so a round in which nothing changes costs nothing, and what leaves the loop is the sum over all
+rounds.
 
-Rounds are run in order, those only in which something happens: changes that enter, are
-fed back, or were handed back by an operator for a later round.
+Rounds run in order, and only those with work: changes that enter, are fed back, or were deferred by an
+operator for a later round.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class VariableOperator(Operator):
-    """A binding's value in the round before; in the first, `initial`, an operator that has entered."""
+    """A binding's value in the round before; in the first round `initial`, an operator that has entered."""
 
     def __init__(self, initial: Operator | None, limit: int) -> None:
         """`limit` is the number of rounds that the loop may run."""
@@ -50,7 +50,7 @@ class VariableOperator(Operator):
 
 
 class EnterAt(Operator):
-    """A collection of the scope outside, each row from the round on that a program gives for it."""
+    """A collection of the scope outside; each row enters at the round that a program computes for it."""
 
     def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog, loop: Loop) -> None:
         super().__init__([source])
@@ -95,31 +95,37 @@ class Leave(Operator):
 
 
 class Loop(Operator):
-    """The running scope. Its inputs are the operators outside that its body reads."""
+    """The running scope of a recursion. Its inputs are the outside operators that its body reads."""
 
     def __init__(self, name: str, limit: int, on_limit: OnLimit) -> None:
         """`variables` has None for a binding that is not fed back.
 
-        `most` is how many rounds an advance may run, whichever they are: for loops into which rows
-        enter late, where the number of a round says nothing.
+        `most` limits the rounds that one advance runs, whatever their numbers: for loops that rows enter
+        late, whose round numbers say nothing about work.
         """
         super().__init__([])
         self.name = name
         self.body: list[Operator] = []
+        """The operators inside, in an order in which they run."""
         self.keys: list[Hashable] = []
-        """What each operator of the body stands for."""
+        """The key of each operator of the body."""
         self.entries: list[Operator] = []
+        """The operators of the body that bring outside collections in."""
         self.variables: list[VariableOperator | None] = []
+        """For each binding, the operator that reads it; None if it is not fed back."""
         self.values: list[Operator] = []
+        """The operators of the body with the bindings' values."""
         self.left: list[list[np.ndarray]] = []
+        """For each binding, the deltas that have left the loop in the current step."""
         self.most: int | None = None
+        """The most rounds of one advance, None without such a limit."""
         self._limit = limit
         self._on_limit = on_limit
         self._agenda: dict[tuple[int, ...], set[int]] = {}
         self._outer: StepScope | None = None
 
     def schedule(self, rounds: tuple[int, ...]) -> None:
-        """There is work at `rounds`, which may lie in a later round of the scope outside too."""
+        """Note that there is work at `rounds`, perhaps in a later round of the scope outside."""
         agenda = self._agenda.get(rounds[:-1])
         if agenda is None:
             self._agenda[rounds[:-1]] = {rounds[-1]}
@@ -156,18 +162,19 @@ class Loop(Operator):
         self.feed_back(step)
 
     def begin(self) -> None:
-        """Nothing has left yet in the scope's current step."""
+        """Start a step of the scope outside: nothing has left the loop yet."""
         self.left = [[] for _ in self.values]
 
     def round(self, current: int, outer: Step) -> Step:
-        """The step of round `current` in a step of the scope outside."""
+        """The step of round `current` within a step of the scope outside."""
         rounds = (*outer.rounds, current)
         return Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks, outer.clock)
 
     def feed_back(self, step: Step) -> None:
-        """A round is over: what its bindings have become leaves, and is what they were in the next one.
+        """End a round: the changes of bindings leave the loop, and become those of variables in the next
+        round.
 
-        A limit that is an error counts the changes of all bindings, also of those that are not fed back.
+        If the limit is an error, the changes of all bindings count, also of those that are not fed back.
         """
         following = (*step.rounds[:-1], step.rounds[-1] + 1)
         for variable, value, left in zip(self.variables, self.values, self.left, strict=True):
@@ -179,7 +186,7 @@ class Loop(Operator):
                 variable.deferred.put(following, delta, self)
 
     def allows(self, current: int, delta: np.ndarray) -> bool:
-        """Whether a change may happen at round `current`; LimitExceeded where the limit is an error."""
+        """Whether a change may happen at round `current`; raises LimitExceeded if the limit is an error."""
         if current < self._limit:
             return True
         if self._on_limit is OnLimit.ERROR and _is_change(delta):
@@ -187,9 +194,10 @@ class Loop(Operator):
         return False
 
     def still_changes(self, rounds: int) -> LimitExceeded:
+        """The error of a loop that has run `rounds` rounds without reaching a fixed point."""
         return LimitExceeded(
             f"the recursion {self.name} still changes after {rounds} rounds",
-            "it may have no fixed point; UNION instead of UNION ALL, a condition, or a limit ends it",
+            "it may have no fixed point: use UNION instead of UNION ALL, or add a condition or a limit",
         )
 
     def parts(self) -> Iterator[Operator]:
@@ -213,10 +221,10 @@ class Loop(Operator):
 
 
 def _is_change(delta: np.ndarray) -> bool:
-    """Whether the delta's rows do not cancel."""
+    """Whether some rows of the delta do not cancel."""
     return len(arrange(delta, np.arange(len(delta) - 1), _NO_ROUNDS)) > 0
 
 
 def _enters(operator: Operator) -> bool:
-    """Whether an operator outside has changes in its current step."""
+    """Whether an outside operator has changes in its current step."""
     return bool(operator.out) or getattr(operator, "batch", None) is not None

@@ -1,13 +1,12 @@
-"""Multijoin: the changes of each input meet the others' arrangements, and nothing between is stored.
+"""Multijoin: the changes of each input meet the other inputs' arrangements; no intermediate result is stored.
 
-In a step, the inputs that changed have their turn one after the other. A change meets those
-before it as they are after the step, and the others as they are before it, so that each
-meeting of several changes is counted once. The largest change comes first: at a load, when
-all else is empty, it meets nothing, and all the work begins with the smallest. Where a change is
-divided among shards, all of them take the inputs in the same order, that of the whole changes.
+In a step, the inputs that changed take turns. A change meets the inputs before it as they are after the step,
+and the others as they are before it, so that each meeting of several changes is counted once. The largest
+change goes first: at a load, when everything else is empty, it meets nothing, and the work starts from the
+smallest. If changes are divided among shards, all shards take the inputs in the order of the whole changes.
 
-Inside a loop a line may fall into a later round on its way. It goes on from there as it would
-have now, and is handed out when its round has come.
+Inside a loop, a line may move to a later round on its path. It continues the path at once, and is emitted
+when its round comes.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from engine.operators.routes import Arrangements, routes
 from engine.plan.multijoins import MultiJoin as MultiJoinNode
 
 CHUNK = 1 << 16
-"""Lines that go on together: more are divided, so that what is between two steps stays small."""
+"""Lines that are processed together; more are divided, so that intermediate results stay small."""
 
 
 class MultiJoinOperator(Operator):
@@ -33,7 +32,7 @@ class MultiJoinOperator(Operator):
         """`arrangements` has each input in every order of `engine.plan.join_paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]
         self.wide: list[ArrangementReader] | None = None
-        """In place of the inputs, where other shards have parts of their changes."""
+        """Takes the place of the inputs if other shards have parts of their changes."""
         self._routes = routes(node, wanted, arrangements)
         self.deferred: Deferred = Deferred()
 
@@ -62,7 +61,7 @@ class MultiJoinOperator(Operator):
         rounds: np.ndarray,
         step: Step,
     ) -> None:
-        """Take lines that happen at `rounds` through all steps from `then` on."""
+        """Take lines at `rounds` through all steps from `then` on."""
         while then is not None and lines.shape[1]:
             if lines.shape[1] > CHUNK:
                 for start in range(0, lines.shape[1], CHUNK):

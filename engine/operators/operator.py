@@ -1,9 +1,8 @@
-"""What operators share: a step of the computation, and the changes made in it.
+"""What operators share: steps, and the deltas made in them.
 
-A dataflow is run a step at a time, each operator once a step, inputs first. At the
-outermost scope an advance is one step; inside a loop a step is one round. All changes in
-a step have the step's rounds, and differ in their epochs: they travel as deltas
-int64[W + 2, n] of words, epoch and diff.
+A dataflow runs step by step; in each step every operator runs once, inputs first. In the outermost scope an
+advance is one step; inside a loop a round is one step. All changes in a step have the step's rounds, and
+differ in their epochs: they travel as deltas int64[W + 2, n] of words, epoch and diff.
 """
 
 from __future__ import annotations
@@ -18,34 +17,38 @@ from engine.state.packed_times import Frontier
 
 
 class Stateful(Protocol):
-    """What keeps differences between advances, and changes them all or not at all."""
+    """State that outlives an advance, and takes its changes as a whole or not at all."""
 
     touched: bool
 
     def publish(self, frontier: Frontier) -> None:
-        """Make the advance's changes part of the state; nothing will come before `frontier`."""
+        """Make the advance's changes part of the state; no change will come before `frontier`."""
 
     def abort(self) -> None:
-        """Forget the advance's changes."""
+        """Drop the advance's changes."""
 
 
 class Timer(Protocol):
-    """What takes the time of steps."""
+    """Measures the time of steps."""
 
     def note(self, operator: Operator) -> None:
-        """The operator's step is over."""
+        """Note that the operator's step has ended."""
 
 
 class StepScope(Protocol):
-    """Where a step belongs: it is told of work for rounds to come."""
+    """The scope of a step, which is told of work in later rounds."""
 
-    def schedule(self, rounds: tuple[int, ...]) -> None: ...
+    def schedule(self, rounds: tuple[int, ...]) -> None:
+        """Note that there is work at `rounds`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: its rounds, outermost first, as a tuple and as a kernel takes them; `masks` are the
-    coordinates of times as words, none where they are totally ordered. With a `clock` it is timed."""
+    """One step: its rounds, outermost first, as a tuple and as an array for kernels.
+
+    `masks` are the coordinates of times as bits of words, empty if times are totally ordered. A `clock` times
+    the step.
+    """
 
     rounds: tuple[int, ...]
     array: np.ndarray
@@ -67,31 +70,33 @@ class Step:
 
 
 class Operator:
-    """A node of the running dataflow; `out` holds the deltas it made in the current step.
+    """A node of the running dataflow; `out` holds its deltas of the current step.
 
-    `deferred` is what waits for later rounds, of operators that have such a thing.
+    `deferred` holds work for later rounds, in operators that have such work.
     """
 
     deferred: Deferred | None = None
     made = 0
-    """Differences that it has passed to its readers since it was made."""
+    """Differences passed to readers since the operator was made."""
     received = 0
-    """Differences that an executor has computed for it."""
+    """Differences that an executor computed for the operator."""
     nanoseconds = 0
-    """The time of its steps, without that of operators inside it (`engine.operators.stopwatch`)."""
+    """Time spent in its steps, without those of operators inside it (`engine.operators.stopwatch`)."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
+        """The operators that it reads."""
         self.out: list[np.ndarray] = []
+        """The deltas of the current step."""
 
     @property
     def kind(self) -> str:
-        """What EXPLAIN and messages call it: `Join`, `Arrangement`, `Loop` and so on."""
+        """Its name in EXPLAIN and messages: `Join`, `Arrangement`, `Loop` and so on."""
         return type(self).__name__.removesuffix("Operator")
 
     def step(self, step: Step) -> None:
         """Read the inputs' deltas of this step and set `out`."""
-        raise TypeError(f"{type(self).__name__} does not say how it steps")
+        raise TypeError(f"{type(self).__name__} does not define step")
 
     def delta(self) -> np.ndarray | None:
         """All of `out` as one delta, or None."""
@@ -103,18 +108,18 @@ class Operator:
         return out[0]
 
     def parts(self) -> Iterator[Operator]:
-        """The operator itself and those inside of it."""
+        """The operator itself and those inside it."""
         yield self
 
     def clear(self) -> None:
-        """Let go of the step's deltas."""
+        """Release the step's deltas."""
         self.out = []
 
     def abandon(self) -> None:
-        """Forget work that waits for later rounds, after an advance that was aborted."""
+        """Drop work for later rounds, after an advance was aborted."""
 
     def rewire(self, mapping: dict[Operator, Operator]) -> None:
-        """Read from other operators that stand for the same collections."""
+        """Replace inputs by other operators for the same collections."""
         self.inputs = [mapping.get(operator, operator) for operator in self.inputs]
 
 
@@ -125,6 +130,7 @@ class Deferred:
         self._waiting: dict[tuple[int, ...], list[np.ndarray]] = {}
 
     def put(self, rounds: tuple[int, ...], item: np.ndarray, scope: StepScope) -> None:
+        """Keep `item` for its rounds, and tell `scope` of the work."""
         waiting = self._waiting.get(rounds)
         if waiting is None:
             self._waiting[rounds] = [item]
@@ -133,6 +139,7 @@ class Deferred:
             waiting.append(item)
 
     def take(self, rounds: tuple[int, ...]) -> list[np.ndarray]:
+        """Remove and return all that waits for these rounds."""
         return self._waiting.pop(rounds, [])
 
     def items(self) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
@@ -143,8 +150,9 @@ class Deferred:
 
     @property
     def rounds(self) -> Iterable[tuple[int, ...]]:
-        """The rounds that something waits for."""
+        """The rounds for which something waits."""
         return self._waiting.keys()
 
     def clear(self) -> None:
+        """Drop all that waits."""
         self._waiting.clear()

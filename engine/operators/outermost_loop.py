@@ -1,9 +1,9 @@
-"""A loop of the outermost scope: brought up to date by the changes alone, or rebuilt where that costs less.
+"""A loop of the outermost scope: updated by changes alone, or rebuilt if that costs less.
 
-To rebuild it, everything inside, loops of inner scopes too, is taken for empty, and the body is
-run over all that enters, as if it came at the epoch of the change. What leaves is the new result
-without the old one. Where a value is a reduce, neither is kept: what the reduce reads tells them.
-The old state is there until the advance is published, and comes back if it is aborted.
+To rebuild it, everything inside, inner loops too, is taken as empty, and the body runs over all that enters,
+as if it came at the epoch of the change. What leaves is the new result minus the old one. If a value is a
+reduce, neither result is stored, because both follow from what the reduce reads. The old state exists until
+the advance is published, and comes back if it is aborted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class OutermostLoop(Loop):
-    """`statistics` tell how it was brought up to date."""
+    """A loop that can be rebuilt; `statistics` counts its updates and rebuilds."""
 
     def __init__(self, name: str, limit: int, on_limit: OnLimit, policy: Rebuild) -> None:
         super().__init__(name, limit, on_limit)
@@ -44,7 +44,8 @@ class OutermostLoop(Loop):
         self._results: list[_Result] = []
 
     def complete(self, widths: list[int]) -> None:
-        """The body and the values are there; `widths` counts the values' words."""
+        """Finish construction once the body and the values exist; `widths` has the values' numbers of
+        words."""
         inside = [part for operator in self.body for part in operator.parts()]
         self._entered = [entry for entry in self.entries if isinstance(entry, EnteredArrangement)]
         self._arrangements = [part for part in inside if isinstance(part, Arrangement)]
@@ -53,7 +54,7 @@ class OutermostLoop(Loop):
             self._results = [_result(self, binding, width) for binding, width in enumerate(widths)]
 
     def kept(self) -> Iterator[Operator]:
-        """What keeps results, beside the operators that the loop has like any other."""
+        """The operators that store results, which are not part of the loop's body."""
         for result in self._results:
             yield from result.operators()
 
@@ -79,17 +80,17 @@ class OutermostLoop(Loop):
         elif self._try_change(sizes, step):
             self.statistics.reason = "a small change"
         else:
-            self.statistics.reason = "a change that brought about too much"
+            self.statistics.reason = "a change with too many consequences"
             self._rebuild(int(first), sizes, step)
         for result in self._results:
             result.step(step)
 
     def _obstacle(self, sizes: Sizes, at_once: bool) -> str | None:
-        """Why the loop cannot be rebuilt, if so; `at_once`: the changes have one epoch."""
+        """Why the loop cannot be rebuilt, or None; `at_once`: the changes have one epoch."""
         if self._policy is Rebuild.NEVER:
             return "never rebuilt"
         if sizes.rebuild == 0:
-            return "nothing was there"
+            return "the loop was empty"
         if not at_once:
             return "changes at several epochs"
         if any(log.trace.rows for log in self._failures):
@@ -103,7 +104,7 @@ class OutermostLoop(Loop):
         self.statistics.incremental += 1
 
     def _try_change(self, sizes: Sizes, step: Step) -> bool:
-        """Run the change, unless it brings about too much: then leave all as it was."""
+        """Run the change; if it brings about too much, undo it and return false."""
         self._sizes = sizes
         try:
             self._change(sizes, step)
@@ -132,11 +133,11 @@ class OutermostLoop(Loop):
         for part in self._arrangements:
             part.start_over(step)
         for entry in self._entered:
-            entry.start_over(epoch)
+            entry.begin_rebuild(epoch)
         self.schedule((0,))
         super().step(step)
         for entry in self._entered:
-            entry.resume()
+            entry.end_rebuild()
         for left, result in zip(self.left, self._results, strict=True):
             new = result.new(left, epoch)
             old = result.old(epoch)
@@ -153,7 +154,7 @@ class OutermostLoop(Loop):
 
 
 class _TooMuch(Exception):
-    """A change has brought about as much as a rebuild costs."""
+    """A change brought about as many rows as a rebuild costs."""
 
 
 class _Result(Protocol):
@@ -162,23 +163,24 @@ class _Result(Protocol):
     width: int
 
     def new(self, left: list[np.ndarray], epoch: int) -> np.ndarray:
-        """After the rebuild, in which `left` has left the loop."""
+        """The result after the rebuild, in which the deltas `left` have left the loop."""
 
     def old(self, epoch: int) -> np.ndarray:
-        """Before it; the array is the caller's."""
+        """The result before the rebuild; the caller may change the array."""
 
     def step(self, step: Step) -> None:
-        """The loop has had its step."""
+        """The loop has run its step."""
 
     def clear(self) -> None:
-        """Let go of the step's deltas."""
+        """Release the step's deltas."""
 
     def operators(self) -> tuple[Operator, ...]:
-        """What keeps the result, in an order in which it can run."""
+        """The operators that store the result, in an order in which they run."""
 
 
 class _Reduced:
-    """The result is a reduce, or some columns of one: what the reduce reads, over all rounds, tells it."""
+    """A result that is a reduce, or some columns of one: it follows from the reduce's input over all
+    rounds."""
 
     def __init__(self, loop: Loop, reduce: GroupOperator, select: SelectOperator | None, width: int) -> None:
         self.width = width
@@ -205,7 +207,7 @@ class _Reduced:
 
 
 class _Kept:
-    """The result is a collection that nothing in the loop tells: it is kept."""
+    """A result that does not follow from any state of the loop, so it is stored."""
 
     def __init__(self, loop: Loop, binding: int, width: int) -> None:
         self.width = width
@@ -235,7 +237,7 @@ def _result(loop: Loop, binding: int, width: int) -> _Result:
     value = loop.values[binding]
     select = value if isinstance(value, SelectOperator) else None
     reduce = value if select is None else select.inputs[0]
-    # A reduce that notes failures would note them again.
+    # A reduce with a failure log would log its failures twice.
     if isinstance(reduce, GroupOperator) and not hasattr(reduce, "failures"):
         return _Reduced(loop, reduce, select, width)
     return _Kept(loop, binding, width)

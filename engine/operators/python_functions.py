@@ -20,12 +20,13 @@ from engine.state.packed_times import Order
 
 
 class FlatMapOperator(Operator):
-    """Each row becomes the rows that a function gives; a row for which it raises is an error instead."""
+    """Each row becomes the rows that a function returns; a row for which it raises becomes an error."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], node: FlatMapNode, dictionary: Dictionary
     ) -> None:
-        """`columns` are the input's words that are the columns of the node's input, in order."""
+        """`columns` are the positions, among the input's words, of the columns of the node's input, in
+        order."""
         super().__init__([source])
         self._columns = list(columns)
         self._node = node
@@ -64,10 +65,10 @@ class FlatMapOperator(Operator):
 
 
 class InspectOperator(Operator):
-    """The input, whose changes are shown to a function."""
+    """The input unchanged; a function is called with its changes."""
 
     def __init__(self, source: Operator, node: InspectNode, times: Order, dictionary: Dictionary) -> None:
-        """The input's words are the columns of the node in order."""
+        """The input's words are the node's columns in order."""
         super().__init__([source])
         self._node = node
         self._times = times
@@ -84,7 +85,7 @@ class InspectOperator(Operator):
 
 
 def reducer(node: GroupBy, dictionary: Dictionary) -> Reducer:
-    """The reducer over words that asks the node's function over values."""
+    """A reducer over words that calls the node's function over values."""
     columns = node.input.schema.columns
     keys = Schema(tuple(columns[k] for k in node.keys))
     others = Schema(tuple(column for c, column in enumerate(columns) if c not in node.keys))
@@ -99,7 +100,7 @@ def reducer(node: GroupBy, dictionary: Dictionary) -> Reducer:
 
 
 def _sort_key(line: tuple[tuple[object, ...], int]) -> tuple[tuple[bool, object], ...]:
-    """Rows by their values, None last."""
+    """Orders rows by their values, None last."""
     return tuple((value is None, 0 if value is None else value) for value in line[0])
 
 

@@ -1,14 +1,13 @@
-"""When a loop is rebuilt: its body run from nothing over all that enters, in place of the changes alone.
+"""When to rebuild a loop: run its body from nothing over all that enters, in place of the changes alone.
 
-Both ways give the same differences. What they cost is counted in rows: a rebuild those that the
-loop holds and those that have entered it; a change, for each of its rows, the rows of new
-differences that the rows of changes have brought about lately, each of which costs some more,
-since it is looked up here and there. Before anything was seen, a change of a 64th of what has
-entered is taken to cost as much as a rebuild.
+Both ways give the same differences. Costs are counted in rows. A rebuild costs the rows that the loop holds
+plus those that have entered it. A change costs, for each of its rows, the number of new differences that a
+changed row has brought about lately, times `PRICE`, since those are looked up one by one. Before anything was
+observed, a change of 1/64 of what has entered is taken to cost as much as a rebuild.
 
-An estimate from a few rows can be far off, so that it also is a limit: where a change brings
-about as much as a rebuild would cost, it is given up for a rebuild. A rebuild teaches nothing
-about changes: what was seen fades, so that they are tried again.
+An estimate from a few rows can be far off, so it is a limit too: a change that brings about as much as a
+rebuild would cost is given up, and the loop is rebuilt. A rebuild teaches nothing about changes, so
+observations fade with each rebuild, and changes are tried again.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from dataclasses import dataclass
 
 
 class Rebuild(enum.Enum):
-    """AUTO: where it is expected to cost less. ALWAYS: wherever it is possible."""
+    """AUTO: rebuild if that is expected to cost less. ALWAYS: rebuild whenever possible."""
 
     AUTO = "auto"
     ALWAYS = "always"
@@ -26,20 +25,20 @@ class Rebuild(enum.Enum):
 
 
 PRICE = 1.5
-"""What a row of new differences costs, against a row of a rebuild."""
+"""The cost of a row of new differences, relative to a row of a rebuild."""
 UNSEEN = 64
-"""The part of what has entered that changes as much as a rebuild, as long as nothing was seen."""
+"""The fraction 1/UNSEEN of what has entered costs as much as a rebuild, until something was observed."""
 MEMORY = 1024
-"""The rows of changes by which the next one is judged."""
+"""The number of latest changed rows from which the next change is judged."""
 PRIOR = 64
-"""The rows of changes that count as seen at first."""
+"""The number of changed rows that the initial guess counts for."""
 FADING = 0.1
-"""The part of what was seen that is forgotten with a rebuild."""
+"""The fraction of observations that a rebuild makes forgotten."""
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Of a loop, in rows: the change that enters, all that has entered, and what the loop holds."""
+    """Sizes of a loop, in rows: the change that enters, all that has entered, and what the loop holds."""
 
     change: int
     entered: int
@@ -47,22 +46,23 @@ class Sizes:
 
     @property
     def rebuild(self) -> int:
-        """What a rebuild costs."""
+        """The cost of a rebuild."""
         return self.entered + self.held
 
 
 class Estimate:
-    """What changes have cost one loop, and so which way is cheaper."""
+    """The observed cost of one loop's changes, which decides between update and rebuild."""
 
     def __init__(self) -> None:
         self._changes = 0.0
         self._brought_about = 0.0
 
     def per_row(self, sizes: Sizes) -> float:
-        """The rows of new differences that a row of a change is expected to bring about."""
+        """How many new differences a changed row is expected to bring about."""
         return self._brought_about / self._changes if self._changes else _unseen(sizes)
 
     def prefers_rebuild(self, sizes: Sizes) -> bool:
+        """Whether a rebuild is expected to cost less than the change."""
         return PRICE * sizes.change * self.per_row(sizes) > sizes.rebuild
 
     def is_too_much(self, sizes: Sizes, brought_about: int) -> bool:
@@ -70,7 +70,7 @@ class Estimate:
         return PRICE * brought_about > sizes.rebuild
 
     def learn(self, sizes: Sizes, brought_about: int) -> None:
-        """The change brought about so many rows, or more."""
+        """Observe that the change brought about this many rows, or more."""
         if not self._changes:
             self._changes = PRIOR
             self._brought_about = PRIOR * _unseen(sizes)
@@ -81,22 +81,22 @@ class Estimate:
             self._changes = MEMORY
 
     def fade(self, sizes: Sizes) -> None:
-        """The loop was rebuilt."""
+        """Forget some observations, because the loop was rebuilt."""
         forgotten = FADING * self._changes
         self._brought_about += forgotten * (_unseen(sizes) - self.per_row(sizes))
 
 
 def _unseen(sizes: Sizes) -> float:
-    """What is expected before anything was seen."""
+    """The expected new differences a row before anything was observed."""
     return UNSEEN * sizes.rebuild / (PRICE * max(sizes.entered, 1))
 
 
 @dataclass
 class LoopStatistics:
-    """How often a loop was brought up to date in either way, why the last time so, and what it costs.
+    """How often a loop was updated and rebuilt, why so the last time, and what changes cost.
 
-    `given_up` counts the changes that became rebuilds, which `rebuilt` counts too; `per_row` is the
-    rows of new differences that a row of the last change was expected to bring about.
+    `given_up` counts the changes that turned into rebuilds, which `rebuilt` counts too; `per_row` is the
+    number of new differences that a row of the last change was expected to bring about.
     """
 
     name: str

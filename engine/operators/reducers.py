@@ -1,6 +1,7 @@
 """Reducers over words, for groups whose times are not a chain: every reduce of a plan as a plain function.
 
-The compiled reduces sweep epochs. Where times have several coordinates, `General` sweeps, and asks these.
+The compiled reduces sweep epochs. If times have several coordinates, `GeneralOperator` sweeps and calls
+these.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Rational = int | Fraction
 
 
 def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
-    """All aggregates of a group whose rows are the input's columns but the keys; while it has rows."""
+    """All aggregates of a group, as long as it has rows; rows are the input's columns without the keys."""
     others = [c for c in range(len(node.input.schema)) if c not in node.keys]
     functions = [_aggregate(a, node.input.schema, node.keys, others, dictionary) for a in node.aggregates]
 
@@ -34,7 +35,7 @@ def aggregated(node: Reduce, dictionary: Dictionary) -> Reducer:
 
 
 def first(node: TopK, dictionary: Dictionary) -> Reducer:
-    """The rows of a group, the input's columns but the keys, that have the places the node wants."""
+    """The rows of a group, without the keys, whose positions the node asks for."""
     others = [c for c in range(len(node.input.schema)) if c not in node.keys]
     place = placing(node.order, others, node.input.schema, dictionary)
 
@@ -53,7 +54,7 @@ def first(node: TopK, dictionary: Dictionary) -> Reducer:
 def placing(
     order: Iterable[Ordering], others: list[int], schema: Schema, dictionary: Dictionary
 ) -> Callable[[Words], tuple]:
-    """What rows of the columns `others` are sorted by: those of `order` among them, then their words."""
+    """A sort key for rows of the columns `others`: the ordering columns among them, then the words."""
     ranks = [
         (others.index(o.column), o.descending, o.nulls_first, ranked(schema.types[o.column], dictionary))
         for o in map(Ordering._make, order)
@@ -67,14 +68,14 @@ def placing(
 
 
 def ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
-    """What a column's values are ordered by."""
+    """Maps a column's words to what its values are ordered by."""
     if type.may_be_wide:
         return lambda word: number_of(word, dictionary)
     return dictionary.text if type.is_interned else int
 
 
 class _Reversed:
-    """A value that comes before those that it is greater than."""
+    """A value that sorts before those that it is greater than."""
 
     def __init__(self, value: object) -> None:
         self.value = value
@@ -97,7 +98,7 @@ def _place(word: int, descending: bool, nulls_first: bool, rank: Callable[[int],
 def _aggregate(
     a: AggregateSpec, input: Schema, keys: tuple[int, ...], others: list[int], dictionary: Dictionary
 ) -> Callable[[Words, Answer], int]:
-    """One aggregate as a function of a group's key and rows, which gives a word."""
+    """One aggregate as a function from a group's key and rows to a word."""
     column = a.argument
     if column is None:
         return lambda key, rows: sum(rows.values())
@@ -145,7 +146,7 @@ def _aggregate(
 
 
 def _reading(column: int, keys: tuple[int, ...], others: list[int]) -> Callable[[Words, Words], int]:
-    """What gives the word of a column, of a group's key and a row's other words."""
+    """A function that finds a column's word in a group's key or in a row's other words."""
     if column in keys:
         at = keys.index(column)
         return lambda key, row: key[at]
@@ -156,7 +157,7 @@ def _reading(column: int, keys: tuple[int, ...], others: list[int]) -> Callable[
 def _comoment(
     x_type: Type, y_type: Type, x: Callable[[Words, Words], int], y: Callable[[Words, Words], int]
 ) -> Callable[[Words, Answer], int]:
-    """The exact comoment of two columns, rounded once before their scales are taken out of it."""
+    """The exact comoment of two columns; it is rounded once, then divided by their scales."""
 
     def comoment(key: Words, rows: Answer) -> int:
         read = [(x(key, row), y(key, row), count) for row, count in rows.items()]
@@ -186,7 +187,7 @@ def _exact_total(pairs: list[tuple[int, int]]) -> Fraction:
 
 
 def _float_total(pairs: list[tuple[int, int]]) -> Fraction | float:
-    """The sum without rounding; infinities and NaN as floats have them."""
+    """The exact sum; infinities and NaN add up as floats do."""
     values = [(word_float(word), count) for word, count in pairs if count]
     special = [value for value, _ in values if not isfinite(value)]
     if special:

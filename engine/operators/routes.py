@@ -1,6 +1,6 @@
 """Paths made ready to run: where each begins, which tables it reads, and its steps linked.
 
-A line carries what later steps look up and what the result is made of, and nothing else.
+A line carries only what later steps look up and what the result needs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ Arrangements = Mapping[tuple[Node, tuple[int, ...]], ArrangementReader]
 
 @dataclass(frozen=True)
 class Route:
-    """The path of `input`: the changes of arrangement `source` begin it, their `columns` are the first lines.
+    """The path of `input`: it starts from the changes of arrangement `source`, whose words `columns` make
+    lines.
 
     `tables` has the arrangement and the input of each table that its steps read.
     """
@@ -36,12 +37,12 @@ class Route:
 
 
 def routes(node: MultiJoin, wanted: Layout, arrangements: Arrangements) -> tuple[Route, ...]:
-    """A route for each input, whose last lines have the attributes `wanted`, in ascending order."""
+    """A route for each input; its last lines have the attributes `wanted`, in ascending order."""
     return tuple(_Routing(node, wanted, arrangements).route(path) for path in paths(node))
 
 
 class _Routing:
-    """One route in the making."""
+    """Builds one route."""
 
     def __init__(self, node: MultiJoin, wanted: Layout, arrangements: Arrangements) -> None:
         self._node = node
@@ -77,14 +78,14 @@ class _Routing:
         return Lookup(table, len(access.columns), words, arrangement.depth, layout)
 
     def _layout(self, bound: Collection[int], rest: Sequence[PathStep]) -> Layout:
-        """Of the bound attributes, those that the rest of a path needs."""
+        """Those bound attributes that the rest of a path needs."""
         needed = {*self._wanted}
         for access in Path(0, tuple(rest)).accesses():
             needed |= {self._node.attributes[access.input][column] for column in access.columns}
         return tuple(sorted(needed.intersection(bound)))
 
     def _linked(self, steps: Sequence[PathStep], layout: Layout, bound: frozenset[int]) -> Step | None:
-        """The steps from lines of `layout` on, to lines of the attributes wanted."""
+        """The steps from lines of `layout` to lines of the wanted attributes."""
         if not steps:
             return None if layout == self._wanted else Selecting(layout, self._wanted, None)
         rest = steps[1:]
@@ -110,7 +111,7 @@ class _Routing:
         layout: Layout,
         then: Step | None,
     ) -> Step:
-        """One candidate gives the values of an attribute, then the others check them, then comes `then`."""
+        """One candidate proposes the values of an attribute, the others check them, and `then` follows."""
         after = (*layout, attribute)
         for other in reversed(candidates):
             if other is not proposing:

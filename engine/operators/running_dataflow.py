@@ -1,9 +1,8 @@
-"""A running dataflow: operators in order, found again by what they compute.
+"""A running dataflow: operators in order, found by what they compute.
 
-Operators are keyed by the frozen plan they stand for, so that equal subplans of all
-views are one operator. New views are hydrated in a dataflow of their own, which sees the
-whole kept history; `graft` then joins it to the running one, whose operators take the
-place of equal new ones.
+Operators are keyed by the frozen plan they stand for, so that equal subplans of all views are one operator. A
+new view is hydrated in a dataflow of its own, which sees the whole kept history; `graft` then joins it to the
+running one, whose operators replace equal new ones.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _NO_ROUNDS = np.empty(0, np.int64)
 
 
 class OperatorFailed(Exception):
-    """An operator raised: which, and why."""
+    """An operator raised `cause`."""
 
     def __init__(self, operator: Operator, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -40,21 +39,22 @@ class OperatorFailed(Exception):
 
 
 class RunningDataflow:
-    """The outermost scope, whose changes are at times of an order."""
+    """The outermost scope, with changes at times of `order`."""
 
     def __init__(self, order: Order = TOTAL) -> None:
         self.order = order
         self.operators: dict[Hashable, Operator] = {}
+        """All operators by key, in an order in which they run."""
         self._changed: list[Stateful] = []
         self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
         self._unread: list[Operator] = []
         self._sampling = Sampling()
 
     def schedule(self, rounds: tuple[int, ...]) -> None:
-        """The outermost scope has no rounds: it is run once an advance."""
+        """Do nothing: the outermost scope has no rounds and runs once an advance."""
 
     def operator(self, key: Hashable, make: Callable[[], Operator]) -> Operator:
-        """The operator known as `key`, made and put last if there is none."""
+        """The operator with this key, made and put last if it does not exist."""
         operator = self.operators.get(key)
         if operator is None:
             operator = self.operators[key] = make()
@@ -66,7 +66,8 @@ class RunningDataflow:
         return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock)
 
     def run(self, rows: int = LARGE) -> None:
-        """One step of everything, for `rows` rows of changes, staged. Raises OperatorFailed; then `abort`."""
+        """Run one step of all operators, for `rows` rows of changes. Raises OperatorFailed; then call
+        `abort`."""
         if self._order is None:
             self._order = _with_last_reads(list(self.operators.values()))
             cleared = {source for _, read in self._order for source in read}
@@ -88,7 +89,7 @@ class RunningDataflow:
                 source.clear()
 
     def publish(self, frontier: Frontier) -> list[Stateful]:
-        """Make the staged changes part of the state; returns what has changed."""
+        """Make the staged changes part of the state; returns the changed states."""
         changed = self._changed
         for state in changed:
             state.publish(frontier)
@@ -98,7 +99,7 @@ class RunningDataflow:
         return changed
 
     def abort(self) -> None:
-        """Leave everything as it was before `run`."""
+        """Undo `run`."""
         for state in self._changed:
             state.abort()
         self._changed = []
@@ -108,9 +109,9 @@ class RunningDataflow:
                 part.abandon()
 
     def graft(self, other: RunningDataflow) -> dict[Operator, Operator]:
-        """Take over the operators of `other` that are not here yet.
+        """Take over the operators of `other` that do not exist here yet.
 
-        Returns which operator here stands for each of the other's that was not taken over.
+        Returns, for each operator of `other` that was not taken over, the operator here that replaces it.
         """
         mapping: dict[Operator, Operator] = {}
         for key, operator in other.operators.items():
@@ -135,7 +136,7 @@ class RunningDataflow:
 
 
 def _with_last_reads(operators: list[Operator]) -> list[tuple[Operator, tuple[Operator, ...]]]:
-    """Each operator, and the inputs whose deltas nobody after it reads; arrangements have none."""
+    """Each operator, with the inputs whose deltas no later operator reads; arrangements are left out."""
     last = {
         source: operator
         for operator in operators
@@ -146,7 +147,7 @@ def _with_last_reads(operators: list[Operator]) -> list[tuple[Operator, tuple[Op
 
 
 def reachable(outputs: Iterable[Operator]) -> set[Operator]:
-    """The operators that `outputs` read, directly or not, and themselves."""
+    """The operators that `outputs` read, directly or not, and `outputs` themselves."""
     found: set[Operator] = set()
     stack = list(outputs)
     while stack:

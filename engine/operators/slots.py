@@ -1,10 +1,10 @@
-"""Slots: what a reduce of counts, sums, averages and comoments adds up, and how its aggregates follow.
+"""Slots: what a reduce of counts, sums, averages and comoments adds up, and how aggregates follow.
 
 Aggregates share slots: two averages of one column need its count and its sum once.
 
-A number is added up in two halves, and one that may be wide (`engine.codec.numerals`) in three parts:
-number = top * BASE + rest, where the rest is a word that has halves. The kernels finish aggregates
-that are words; what they leave is finished here.
+A number is added up in two halves, and one that may be wide (`engine.codec.numerals`) in three parts: number
+= top * BASE + rest, where the rest is a word with two halves. The kernels finish aggregates that are words;
+the others are finished here.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from engine.schema import Kind
 from engine.state.dictionary import Dictionary
 
 BASE = 2**64 - 1
-"""The rest after it, of either sign, is a word and not NULL; the top of 38 digits too."""
+"""With this base the rest, of either sign, is a word and not NULL; so is the top of a 38-digit number."""
 
 Slot = tuple[int, int, int]
-"""A kind, and the words that it is of: the one twice, where it is of one."""
+"""A kind, and the two words that it adds up; a kind of one word has that word twice."""
 Finish = tuple[int, ...]
 """How an aggregate follows from the slots: a line of `engine.kernels.reduce.reduce_sums`."""
 
 
 class SlotLayout:
-    """Which slots a reduce of sums needs, and how its aggregates follow from them."""
+    """The slots that a reduce of sums needs, and how its aggregates follow from them."""
 
     def __init__(self, node: Reduce, columns: tuple[int, ...]) -> None:
         self._slots: list[Slot] = [(slots.SLOT_ROWS, 0, 0)]
@@ -69,15 +69,15 @@ class SlotLayout:
         return (kind, counted, high, low, scale, top, 0, 0, 1, 0)
 
     def _product(self, x: int, y: int) -> int:
-        """The first of the slots of the limbs of a product, which stand together."""
+        """The first of the slots with the limbs of a product, which are adjacent."""
         places = [self._slot(slots.SLOT_PRODUCT + limb, x, y) for limb in range(PRODUCT_LIMBS)]
         return places[0]
 
 
 def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
-    """A delta [W + 2, n] with more lines before its last, and slots (K, 3) that find parts of numbers there.
+    """A delta [W + 2, n] with more lines before its last, and slots (K, 3) that read parts of numbers there.
 
-    Where no number is wide, the delta is as it was, and its tops are nowhere.
+    Without wide numbers the delta stays as it was, and the slots of tops read NOWHERE.
     """
     layout = layout.copy()
     lines: list[np.ndarray] = []
@@ -98,13 +98,13 @@ def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> t
 
 
 def _parts(number: int) -> tuple[int, int]:
-    """Top and rest, the rest between -BASE // 2 and BASE // 2."""
+    """Top and rest of a number; the rest is from -BASE // 2 to BASE // 2."""
     top, rest = divmod(number + BASE // 2, BASE)
     return top, rest - BASE // 2
 
 
 def finished(finish: np.ndarray, group: np.ndarray, dictionary: Dictionary) -> list[int] | int:
-    """The words of all aggregates for a group's slots int64[K], or which of them has too many digits."""
+    """The words of all aggregates for a group's slots int64[K], or the number of one with too many digits."""
     words = []
     for number, (kind, counted, high, low, scale, top, *others) in enumerate(finish.tolist()):
         count = int(group[counted])
@@ -131,7 +131,7 @@ def _sum_of_halves(group: np.ndarray, high: int, low: int) -> int:
 def _comoment(
     group: np.ndarray, count: int, total: int, scale: int, high: int, low: int, other_scale: int, product: int
 ) -> int:
-    """The word of a comoment, as the kernels have it."""
+    """The word of a comoment, equal to that of the kernels."""
     limbs = group[product : product + PRODUCT_LIMBS].tolist()
     products = sum(limb << (LIMB * place) for place, limb in enumerate(limbs))
     return float_word(

@@ -17,7 +17,7 @@ from engine.plan.nodes import Clamp
 
 
 class Swept(GroupwiseOperator):
-    """A reduce whose answer follows from the diffs of a group's rows, in sums along each chain."""
+    """A reduce whose answer follows from sums of a group's diffs along each chain."""
 
     def _sweep(self, key: np.ndarray, rows: np.ndarray, is_new: np.ndarray, step: Step) -> np.ndarray:
         words, depth = self.source.width, len(step.rounds)
@@ -29,11 +29,11 @@ class Swept(GroupwiseOperator):
         return np.concatenate((np.repeat(key[:, None], changes.shape[1], axis=1), changes))
 
     def _changes(self, chain: Chain, old: np.ndarray, slots: np.ndarray, step: Step) -> np.ndarray:
-        """How the answer changes along a chain: its words, time and diff, [W + 2, n].
+        """The changes of the answer along a chain: words, time and diff, [W + 2, n].
 
-        Of the chain's rows, `old` says which count as published, and `slots` has the diffs.
+        `old` says which of the chain's rows count as published, and `slots` has the rows' diffs.
         """
-        raise TypeError(f"{type(self).__name__} does not say what it sums up to")
+        raise TypeError(f"{type(self).__name__} does not define _changes")
 
 
 class SweptThreshold(Swept):
@@ -49,7 +49,7 @@ class SweptThreshold(Swept):
 
 
 class SweptSums(Swept):
-    """COUNT, SUM and AVG from slots that are accumulated in the diffs."""
+    """COUNT, SUM and AVG from slots, which are accumulated in the diffs."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SweptSums(Swept):
         self.failures = failures
 
     def _changes(self, chain: Chain, old: np.ndarray, slots: np.ndarray, step: Step) -> np.ndarray:
-        """Sums that overflow are errors instead."""
+        """The changes of the aggregates; sums that overflow become errors."""
         finish = self._finish.lines
         lines = sweep_sums(chain.positions, chain.strict, old, slots, chain.start, chain.bits, finish)
         times = chain.times(lines[:, 1])

@@ -1,14 +1,14 @@
-"""Rows that come and go as time passes, from traces in the order of their moments.
+"""Temporal rows, which come and go as time passes: read from traces sorted by their moments.
 
-The clock's history is a few steps `(epoch, time)`, of which the times never fall. A row whose moment is m
-comes (or goes) at the first epoch whose time is m or later, or at its own epoch if that is later still:
-its times join as those of any two relations do. So
+The clock's history is a few steps `(epoch, time)`, whose times never fall. A row whose moment is m comes (or
+goes) at the first epoch whose time is m or later, or at its own epoch if that is later: the times join as
+those of any two relations do. So
 
-    a new row is there at once, and gone at once, as far as the clock has got;
-    a tick from T0 to T1 costs the rows of the trace whose moments lie in (T0, T1].
+  a new row comes or goes at once, as far as the clock has advanced;
+  a tick from T0 to T1 costs the rows of the trace whose moments lie in (T0, T1].
 
-That is the bilinear rule of a join, of rows with the steps of the clock. Inside a loop the steps happen at
-round 0, and what they change at later rounds waits for those.
+This is the bilinear rule of a join of rows with the steps of the clock. Inside a loop the steps happen at
+round 0; what they change at later rounds is deferred.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from engine.operators.linear import consolidated
 from engine.operators.operator import Deferred, Operator, Step
 
 NEVER = 2**63 - 1
-"""The epoch of what does not happen as far as the clock has got."""
+"""The epoch of an event that the clock has not reached."""
 
 LONG_AGO = -1
-"""An epoch before all that are."""
+"""An epoch before all epochs."""
 
 DAY = 86_400_000_000
-"""Microseconds."""
+"""In microseconds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """What the clock has shown: its times, rising, and for each the least epoch of that time or later."""
+    """The steps of the clock: its times, rising, and for each the least epoch at that time or later."""
 
     times: np.ndarray
     epochs: np.ndarray
@@ -45,7 +45,7 @@ class Steps:
     def of(batches: Iterable[np.ndarray]) -> Steps:
         """The steps in batches `[time | epoch | diff]` of the clock's relation.
 
-        What was taken away again does not matter: a later time came in its place.
+        Retractions do not matter: a later time replaced each retracted one.
         """
         shown = [batch[batch[:, 2] > 0] for batch in batches]
         steps = np.concatenate(shown) if shown else np.empty((0, 3), np.int64)
@@ -55,30 +55,30 @@ class Steps:
 
     @property
     def last(self) -> int:
-        """The time that it shows; NULL, before all others, if it has shown none."""
+        """The newest time; NULL, which is before all others, if there is none."""
         return int(self.times[-1]) if len(self.times) else NULL
 
     def after(self, time: int) -> Steps:
-        """The same, if everything up to `time` was long ago."""
+        """The same steps, if everything up to `time` was reached at LONG_AGO."""
         return Steps(np.insert(self.times, 0, time), np.insert(self.epochs, 0, LONG_AGO))
 
     def reached(self, moments: np.ndarray) -> np.ndarray:
-        """The first epoch at which the time is a moment or later."""
+        """The first epoch at which the clock shows each moment or later."""
         return np.append(self.epochs, NEVER)[np.searchsorted(self.times, moments)]
 
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """How an arrangement of rows by a moment is read: `columns` are the words of the operator's columns,
-    `since` and `until` those of the moments."""
+    """How an arrangement by a moment is read: `columns` are the words of the operator's columns, `since` and
+    `until` the words of the moments."""
 
     columns: np.ndarray
     since: int | None
     until: int | None
 
     def events(self, rows: np.ndarray, epochs: np.ndarray, steps: Steps) -> tuple[np.ndarray, np.ndarray]:
-        """The epochs at which rows that the input has from `epochs` on come and go; NEVER if they go before
-        they come."""
+        """The epochs at which rows that the input has from `epochs` on come and go; NEVER for both if a row
+        would go before it comes."""
         come, go = epochs, np.full(len(rows), NEVER)
         if self.since is not None:
             moments = rows[:, self.since]
@@ -91,7 +91,7 @@ class Moments:
 
 
 class TemporalOperator(Operator):
-    """The rows while the clock is within their moments."""
+    """The rows whose moments include the clock's time."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class TemporalOperator(Operator):
         by_since: tuple[Operator, Moments] | None,
         by_until: tuple[Operator, Moments] | None,
     ) -> None:
-        """The rows arranged by the moments at which they come, by those at which they go, or by both."""
+        """Takes the rows arranged by the moments at which they come, at which they go, or both."""
         given = [side for side in (by_since, by_until) if side is not None]
         super().__init__([clock, *(rows for rows, _ in given)])
         self._moments = tuple(moments for _, moments in given)
@@ -108,6 +108,7 @@ class TemporalOperator(Operator):
 
     @property
     def clock(self) -> ArrangementReader:
+        """The arrangement of the clock's relation."""
         return self.inputs[0]  # type: ignore[return-value]
 
     def step(self, step: Step) -> None:
@@ -125,10 +126,10 @@ class TemporalOperator(Operator):
             self._change(rows.batch, go, -1, self._moments[0], step)
 
     def _tick(self, before: int, steps: Steps, step: Step) -> None:
-        """Let the rows come and go whose moment lies after `before`, by the new steps of the clock.
+        """Let rows whose moments lie after `before` come and go, by the new steps of the clock.
 
-        All rows were there before these, whatever their epochs say, which may have been advanced to the first
-        one that is new.
+        All rows count as older than these steps, whatever their epochs say: compaction may have advanced
+        those to the first new epoch.
         """
         for side, moments, sign in zip(self.inputs[1:], self._moments, self._signs, strict=True):
             for batch in _before(side):  # type: ignore[arg-type]
@@ -138,7 +139,7 @@ class TemporalOperator(Operator):
                 self._change(rows, come if sign > 0 else go, sign, moments, step)
 
     def _change(self, rows: np.ndarray, epochs: np.ndarray, sign: int, moments: Moments, step: Step) -> None:
-        """Add what happens to rows at `epochs`, now or at the rounds at which the rows are there."""
+        """Emit what happens to rows at `epochs`, now or at the rounds of the rows."""
         happens = epochs < NEVER
         if not happens.any():
             return
@@ -180,13 +181,13 @@ class TodayOperator(Operator):
 
 
 def _before(side: ArrangementReader) -> list[np.ndarray]:
-    """The batches without the current step's, which is the last."""
+    """The batches without the current step's, which comes last."""
     batches = side.batches()  # type: ignore[attr-defined]
     return batches if side.batch is None else batches[:-1]
 
 
 def _next(side: Arrangement, now: int) -> int | None:
-    """The least moment after `now` of which the arrangement has rows that have not cancelled."""
+    """The least moment after `now` for which the arrangement has rows that do not cancel."""
     batches: Sequence[np.ndarray] = side.trace.batches()
     while True:
         later = [batch[np.searchsorted(batch[:, 0], now, "right") :] for batch in batches]

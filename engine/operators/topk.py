@@ -1,4 +1,4 @@
-"""The first rows of each group, in a wanted order; MIN and MAX are the first of all."""
+"""The first rows of each group, in a wanted order; MIN and MAX are the very first."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
 MOST = 2**61
-"""Places beyond which no group has a row: what is above counts as this."""
+"""Larger offsets and limits count as this; no group has so many rows."""
 
 
 class TextTrace(Trace):
-    """A trace whose rows are in the order of texts, which they have as numbers of the dictionary's entries.
+    """A trace sorted by texts, which are stored as numbers of dictionary entries.
 
-    Such a number means nothing to another process: a file has words in its place.
+    Entry numbers mean nothing to another process, so files have words in their place.
     """
 
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
@@ -45,13 +45,13 @@ class TextTrace(Trace):
         )
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
-        return self._translated(rows, self._dictionary.words_at)
+        return self._translated(rows, self._dictionary.entry_words)
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
-        return self._translated(rows, self._dictionary.places)
+        return self._translated(rows, self._dictionary.entry_numbers)
 
     def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """A copy of the rows in which `translate` tells the numbers of texts."""
+        """A copy of the rows with the numbers or words of texts translated."""
         translated = rows.copy()
         for column in np.flatnonzero(self._codes[:, KIND] >= ENTRY).tolist():
             translated[:, column] = translate(rows[:, column])
@@ -61,10 +61,9 @@ class TextTrace(Trace):
 class OrderedArrangement(Arrangement):
     """The input's rows by key, and then in a wanted order, as coded words (`engine.kernels.coding`).
 
-    Where rows come and go at a group's front, their differences pile up there until a merge
-    cancels them. Readers count in `passed` how many they went past; when these are as many as the
-    trace has, it is merged at once, so that a reader goes past few, and no row is merged more often
-    than others were passed.
+    If rows come and go at a group's front, their differences pile up there until a merge cancels them.
+    Readers count in `passed` the rows they skip; once these are as many as the trace has, it is merged at
+    once. So a reader skips few rows, and no row is merged more often than others were skipped.
     """
 
     def __init__(
@@ -82,12 +81,14 @@ class OrderedArrangement(Arrangement):
         super().__init__(source, (*key, *(word for word, _ in coded), *rest), width, depth)
         codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
         self.codes = np.array(codes, np.int64).reshape(-1, 3)
+        """int64[W, 3]: the codes of the words (`engine.kernels.coding`)."""
         self.dictionary = dictionary
         self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
         self._numbers = [word for word, codes in order if any(code[KIND] == NUMERAL for code in codes)]
         if (self.codes[:, KIND] >= ENTRY).any():
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
+        """Rows that readers skipped since the last merge."""
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         for word in self._texts:
@@ -105,7 +106,8 @@ class OrderedArrangement(Arrangement):
 
 
 class TopKOperator(GroupOperator):
-    """The rows that have the places offset < p ≤ offset + limit of their group; a copy takes one."""
+    """The rows at positions offset < p ≤ offset + limit of their group; each copy of a row takes a
+    position."""
 
     def __init__(self, source: OrderedArrangement, key: int, offset: int, limit: int) -> None:
         super().__init__(source, key)

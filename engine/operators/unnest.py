@@ -1,4 +1,4 @@
-"""Rows of the elements of rows' lists: each difference becomes as many as its longest list is long."""
+"""Unnesting: each row becomes as many rows as its longest list has elements."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.codec.interned import split
+from engine.codec.interned import split_arrays
 from engine.codec.ordered_text import text_word
 from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
@@ -17,12 +17,12 @@ from engine.plan.list_elements import Unnest as UnnestNode
 from engine.schema import Type
 from engine.state.dictionary import Dictionary
 
-_REMEMBERED = 1 << 20  # elements of arrays that are kept as words
+_REMEMBERED = 1 << 20  # array elements that are remembered as words
 
 
 @dataclass(frozen=True)
 class _Series:
-    """Numbers in equal steps: int64[n] where each begins, by how much it goes on, and how long it is."""
+    """Numbers in equal steps: int64[n] starts, steps and counts."""
 
     starts: np.ndarray
     steps: np.ndarray
@@ -34,7 +34,7 @@ class _Series:
 
 @dataclass(frozen=True)
 class _Parts:
-    """Parts of `elements`: int64[n] where each begins and how long it is."""
+    """Parts of `elements`: int64[n] starts and counts."""
 
     elements: np.ndarray
     starts: np.ndarray
@@ -45,12 +45,13 @@ class _Parts:
 
 
 class UnnestOperator(Operator):
-    """The input's rows with the elements of their lists; a row with too long a list is an error instead."""
+    """The input's rows with the elements of their lists; a row with too long a list becomes an error."""
 
     def __init__(
         self, source: Operator, columns: tuple[int, ...], node: UnnestNode, dictionary: Dictionary
     ) -> None:
-        """`columns` are the input's words that are the columns of the node's input, in order."""
+        """`columns` are the positions, among the input's words, of the columns of the node's input, in
+        order."""
         super().__init__([source])
         self._columns = list(columns)
         self._node = node
@@ -69,7 +70,7 @@ class UnnestOperator(Operator):
                 self.out.append(result)
 
     def _unnested(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        """`delta` has the columns of the node's input, in order, the times and the diffs."""
+        """`delta` has the columns of the node's input, in order, then times and diffs."""
         lists = [self._list(each, delta) for each in self._node.lists]
         counts = np.max([each.counts for each in lists], axis=0)
         failed = dict(self._failures(delta, counts))
@@ -103,7 +104,7 @@ class UnnestOperator(Operator):
 
 
 def _lengths(start: np.ndarray, stop: np.ndarray, step: np.ndarray, exclusive: bool) -> np.ndarray:
-    """How many numbers each series has, if they are not far too many; zero for a step of zero."""
+    """The number of elements of each series, capped just above MOST_ELEMENTS; zero for a step of zero."""
     up = step > 0
     known = (start != NULL) & (stop != NULL) & (step != NULL) & (step != 0)
     known &= np.where(up, start <= stop, start >= stop)
@@ -139,7 +140,7 @@ class _Arrays:
         return _Parts(self._elements, starts[numbers], counts[numbers])
 
     def _learn(self, words: list[int]) -> None:
-        lengths, texts = split(self._dictionary.texts(np.array(words, np.int64)))
+        lengths, texts = split_arrays(self._dictionary.texts(np.array(words, np.int64)))
         start = len(self._elements)
         for word, length in zip(words, lengths, strict=True):
             self._known[word] = len(self._starts)

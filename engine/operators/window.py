@@ -1,4 +1,4 @@
-"""Window functions, from traces that have each group's rows in their order."""
+"""Window functions, from traces that have each group's rows in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from engine.operators.topk import OrderedArrangement
 
 @dataclass(frozen=True, eq=False)
 class Functions:
-    """What a window computes, as the kernels take it: see `engine.kernels.windows` and `regions`."""
+    """A window's functions, as the kernels take them: see `engine.kernels.windows` and `regions`."""
 
     lines: np.ndarray
     shape: np.ndarray
@@ -32,22 +32,23 @@ class Functions:
 
 
 class KnownPlaces:
-    """What is known of every place of each published batch, made when a batch is first read: so it costs what
-    merges do. What is no batch any more is forgotten."""
+    """Per-row figures of each published batch, computed when a batch is first read, so that they cost about
+    as much as merges. Figures of batches that no longer exist are dropped."""
 
     def __init__(self, make: Callable[[np.ndarray], np.ndarray]) -> None:
         self._make = make
         self._known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def table(self, batches: tuple[np.ndarray, ...]) -> np.ndarray:
-        """A table of one matrix a batch, which lives until the next one is asked for."""
+        """A table of one matrix a batch, valid until the next call."""
         known = self._known
         self._known = {id(b): known.get(id(b)) or (b, self._make(b)) for b in batches}
         return table_of([self._known[id(batch)][1] for batch in batches])
 
 
 class WindowOperator(GroupOperator):
-    """The input's rows with their functions' values. No rounds: in a loop, `General` takes its place."""
+    """The input's rows with their functions' values. It has no rounds: in a loop, `GeneralOperator` is
+    used."""
 
     def __init__(
         self, source: OrderedArrangement, key: int, functions: Functions, failures: FailureLog
@@ -62,7 +63,7 @@ class WindowOperator(GroupOperator):
         )
         self.failures = failures
         self.read = 0
-        """Rows that the last step has read."""
+        """Rows that the last step read."""
 
     @property
     def _ordered(self) -> OrderedArrangement:
@@ -70,7 +71,7 @@ class WindowOperator(GroupOperator):
 
     @property
     def _words(self) -> np.ndarray:
-        """The dictionary's words by their entries."""
+        """The dictionary's words by entry number."""
         return self._ordered.dictionary.store[1]
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +100,8 @@ class WindowOperator(GroupOperator):
         return delta, np.empty((0, self.key), np.int64)
 
     def _with_numbers(self, delta: np.ndarray) -> np.ndarray:
-        """A delta in which sums that came in halves are words, as `engine.codec.numerals` has them."""
+        """The delta with sums that came in halves as single words, as `engine.codec.numerals` encodes
+        them."""
         places = self._functions.lines[:, HIGH]
         halves = int((places >= 0).sum())
         if not halves:

@@ -1,7 +1,7 @@
 """Window functions of one group as a plain function, for times that are not a chain, and for floats.
 
-All of the group is read and evaluated. Sums of floats are exact until they are rounded, so that an
-answer that is taken back is the one that was given.
+The whole group is read and evaluated. Sums of floats are exact until they are rounded, so that an answer is
+retracted exactly as it was given.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from engine.state.dictionary import Dictionary
 
 @dataclass(frozen=True)
 class _Group:
-    """A group's rows in order, of all columns, each copy for itself; of each the places of the first and the
-    last of its peers."""
+    """A group's rows in order, with all columns, one entry a copy; for each the positions of its first and
+    last peers."""
 
     rows: Sequence[Words]
     first: Sequence[int]
     last: Sequence[int]
 
     def frame(self, f: Windowed, i: int) -> tuple[int, int]:
-        """Where the frame of the row at place i begins, and where it has ended."""
+        """Where the frame of the row at position i begins, and where it ends."""
         size = len(self.rows)
         start = 0 if f.start is None else min(max(i + f.start, 0), size)
         end = min(i + f.end + 1, size)
@@ -41,13 +41,13 @@ class _Group:
 
 
 Column = Callable[[_Group], list[int]]
-"""A function's words for all rows of a group."""
+"""Computes a function's words for all rows of a group."""
 
 
 def windowed(node: Window, defaults: Sequence[int], dictionary: Dictionary) -> Reducer:
-    """The rows of a group, the input's columns but the keys, each with the words of all functions.
+    """The rows of a group, the input's columns without the keys, each with the words of all functions.
 
-    `defaults` has a word for each function, for places where the group has no row.
+    `defaults` has a word for each function: its result where the row that it reads is outside the group.
     """
     schema = node.input.schema
     others = [c for c in range(len(schema)) if c not in node.keys]
@@ -105,7 +105,7 @@ def _shifted(words: list[int], distance: int, default: int) -> list[int]:
 
 
 def _ends(f: Windowed, group: _Group) -> list[int]:
-    """The argument of the frames' first or last rows."""
+    """The argument in the first or last rows of the frames."""
     frames = (group.frame(f, i) for i in range(len(group.rows)))
     is_first = f.function is WindowFunction.FIRST
     return [
@@ -115,7 +115,7 @@ def _ends(f: Windowed, group: _Group) -> list[int]:
 
 
 def _counts(f: Windowed, group: _Group) -> list[tuple[int, int]]:
-    """How many values stand before each row's frame, and before its end."""
+    """How many values precede each row's frame, and its end."""
     known = [f.argument is None or row[f.argument] != NULL for row in group.rows]
     sums = [0, *accumulate(map(int, known))]
     return [(sums[start], sums[end]) for start, end in (group.frame(f, i) for i in range(len(group.rows)))]
@@ -136,7 +136,7 @@ def _extremes(f: Windowed, group: _Group, rank: Callable[[int], object]) -> list
 
 
 def _totals(f: Windowed, group: _Group, type: Type, dictionary: Dictionary) -> list[int]:
-    """SUM or AVG of each frame, from sums of all that comes before its ends."""
+    """SUM or AVG of each frame, as differences of running sums."""
     words = [row[f.argument] for row in group.rows]  # type: ignore[index]
     total = _Total(_numbers(words, type, dictionary))
     scale = 10 ** (type.scale or 0)
@@ -159,7 +159,7 @@ def _totals(f: Windowed, group: _Group, type: Type, dictionary: Dictionary) -> l
 
 
 def _numbers(words: list[int], type: Type, dictionary: Dictionary) -> list[int | float]:
-    """What words are added up as, NULL as nothing."""
+    """The numbers of words; NULL counts as 0."""
     number: Callable[[int], int | float] = int
     if type.is_float:
         number = word_float
@@ -169,7 +169,7 @@ def _numbers(words: list[int], type: Type, dictionary: Dictionary) -> list[int |
 
 
 class _Total:
-    """Sums of values from each place to any other; NaN and infinities are counted apart."""
+    """Sums of values between any two positions; NaN and infinities are counted separately."""
 
     def __init__(self, values: list[int | float]) -> None:
         self._special = (

@@ -1,4 +1,4 @@
-"""Window functions as kernels take them: `engine.kernels.windows` and `engine.kernels.regions`."""
+"""Translates window functions for the kernels: `engine.kernels.windows` and `engine.kernels.regions`."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _KINDS = {
 
 
 def is_compiled(f: Windowed, input: Schema) -> bool:
-    """Whether there is a kernel for a function: not for sums of floats or wide numbers, nor for extremes of
-    texts or wide numbers."""
+    """Whether a kernel computes the function: not sums of floats or wide numbers, and not extremes of texts
+    or wide numbers."""
     if f.argument is None:
         return True
     type = input.types[f.argument]
@@ -50,7 +50,7 @@ def window_functions(
 ) -> Functions:
     """The functions of a window over a trace of the columns `keys`, `order` and `rest`.
 
-    `defaults` has a word for each function, for places where a group has no row.
+    `defaults` has a word for each function: its result where the row that it reads is outside the group.
     """
     words = _words(keys, order, rest)
     schema = node.input.schema
@@ -79,7 +79,7 @@ def window_functions(
 
 
 def _words(keys: Sequence[int], order: Mapping[int, Codes], rest: Sequence[int]) -> dict[int, int]:
-    """Which word of a trace tells a column: the last of those that it has become."""
+    """The word of a trace that determines a column: the last of the words that it was coded into."""
     words: dict[int, int] = {}
     width = 0
     for column in (*keys, *order, *rest):
@@ -93,7 +93,7 @@ def _has_slots(f: Windowed) -> bool:
 
 
 def _counted(functions: Sequence[Windowed], slots: Sequence[int]) -> set[int]:
-    """The slots of which all rows from a group's beginning are added up; of two halves the high one."""
+    """The slots that add up all rows from a group's beginning; of two halves the high one."""
     counted: set[int] = set()
     for f, slot in zip(functions, slots, strict=True):
         if f.function in PLACES or (f.function in SUMS and not f.is_bounded):
@@ -104,7 +104,7 @@ def _counted(functions: Sequence[Windowed], slots: Sequence[int]) -> set[int]:
 
 
 def _shape(node: Window, keys: Sequence[int], order: Mapping[int, Codes]) -> np.ndarray:
-    """How far from a change its consequences reach."""
+    """How far the consequences of a change reach."""
     behind = ahead = 0
     for f in node.functions:
         if f.function not in PLACES and not f.peers:

@@ -1,8 +1,8 @@
-"""Time in plans: the clock, and rows that are there while it shows certain times.
+"""Time in plans: the clock, and rows that exist while it shows certain times.
 
-The clock is a source of one row, the time of the epoch. It never goes back, and who feeds the engine says
-what it is: in an advance it may change at any of the epochs. A view that depends on it changes with it, at
-the cost of the rows that come or go.
+The clock is a source of one row, the time of the epoch. Its time never goes back; the engine's user feeds it,
+and in an advance it may change at any of the epochs. A view that depends on the clock changes with it, at the
+cost of the rows that come or go.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.plan.nodes import Source
 from engine.schema import DATE, TIMESTAMP, Column, Schema
 
 CLOCK = Source("now()", Schema((Column("now", TIMESTAMP, nullable=False),)))
-"""The time of the epoch, in UTC: exactly one row, as soon as there is an epoch."""
+"""The time of the epoch, in UTC: exactly one row, from the first epoch on."""
 
 
 _TODAY = Schema((Column("today", DATE, nullable=False),))
@@ -23,10 +23,10 @@ _TODAY = Schema((Column("today", DATE, nullable=False),))
 
 @dataclass(frozen=True)
 class Temporal(SameSchema):
-    """The rows of the input while `since` <= the clock < `until`, which are columns of theirs.
+    """The input's rows while `since` <= the clock < `until`, two columns of the row.
 
-    Both are moments, as words of TIMESTAMP. Without `since`, or where it is NULL, a row is there from the
-    beginning; without `until`, or where it is NULL, it stays.
+    Both are moments, as words of TIMESTAMP. A row without `since`, or with NULL there, exists from the
+    beginning; one without `until`, or with NULL there, stays.
     """
 
     since: int | None
@@ -39,7 +39,7 @@ class Temporal(SameSchema):
         if not moments:
             raise PlanError("a temporal node has no moment")
         if any(self.input.schema.types[column] != TIMESTAMP for column in moments):
-            raise PlanError("a moment is no TIMESTAMP")
+            raise PlanError("a moment is not a TIMESTAMP")
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -48,7 +48,7 @@ class Temporal(SameSchema):
 
 @dataclass(frozen=True)
 class Today(Node):
-    """The date that the clock shows: one row, which changes once a day."""
+    """The clock's date: one row, which changes once a day."""
 
     __hash__ = Node.__hash__
 

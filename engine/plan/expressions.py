@@ -1,11 +1,11 @@
-"""Scalar expressions over the columns of a row: frozen specifications, no evaluation.
+"""Scalar expressions over the columns of a row: frozen specifications, without evaluation.
 
-`engine/scalar/` evaluates them a batch at a time. Semantics are SQL's: an operator
-of NULL is NULL, AND, OR and NOT are three-valued. An expression that fails for a row
-(a cast, an overflow, a division by zero) fails that row alone.
+`engine/scalar/` evaluates them a batch at a time. Semantics are SQL's: an operator of NULL is NULL; AND, OR
+and NOT are three-valued. An expression that fails for a row (a cast, an overflow, a division by zero) fails
+that row alone.
 
-`Foreign` is for everything this module has no node for: a DuckDB scalar expression,
-with `{0}`, `{1}`, ... for its arguments. It must be deterministic.
+`Foreign` covers everything without a node of its own: a DuckDB scalar expression, with `{0}`, `{1}`, ... for
+its arguments. It must be deterministic.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from engine.schema import Type
 
 
 class Op(enum.Enum):
-    """Operators, with the types of arguments and result that the front end must arrange.
+    """Operators, with the argument and result types that the front end must arrange.
 
-    Arithmetic takes arguments of one type, its result's, but NUMERIC, where ADD, SUB and
-    MOD take one scale and MUL adds the scales. DIV is float division. INTDIV and MOD truncate towards
-    zero. SQRT is of floats, and NaN below zero. Comparisons take two arguments of one type. LEAST and
-    GREATEST skip NULLs.
+    Arithmetic takes arguments of one type, which is its result's, with one exception: for NUMERIC, ADD, SUB
+    and MOD take arguments of one scale, and MUL adds the scales. DIV is float division. INTDIV and MOD
+    truncate towards zero. SQRT takes floats, and is NaN below zero. Comparisons take two arguments of one
+    type. LEAST and GREATEST skip NULLs.
     """
 
     ADD = "+"
@@ -62,7 +62,7 @@ class ColumnRef:
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant: None, bool, int, float, Decimal, str, date or datetime, as `type` says."""
+    """A constant: None, bool, int, float, Decimal, str, date or datetime, as `type` requires."""
 
     value: object
     type: Type
@@ -70,6 +70,8 @@ class Literal:
 
 @dataclass(frozen=True)
 class Call:
+    """An operator applied to arguments."""
+
     op: Op
     args: tuple[Expression, ...]
     type: Type
@@ -77,7 +79,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Cast:
-    """`CAST(arg AS type)`; with `lenient`, TRY_CAST: NULL where the cast fails."""
+    """`CAST(arg AS type)`; with `lenient`, TRY_CAST: NULL if the cast fails."""
 
     arg: Expression
     type: Type
@@ -86,7 +88,7 @@ class Cast:
 
 @dataclass(frozen=True)
 class Case:
-    """`CASE WHEN condition THEN value ... ELSE otherwise END`; values are evaluated only where taken."""
+    """`CASE WHEN condition THEN value ... ELSE otherwise END`; a value fails only rows that take it."""
 
     branches: tuple[tuple[Expression, Expression], ...]
     otherwise: Expression
@@ -106,6 +108,7 @@ Expression = ColumnRef | Literal | Call | Cast | Case | Foreign
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
+    """The direct parts of an expression."""
     match expression:
         case Call(args=args) | Foreign(args=args):
             return args
@@ -123,13 +126,14 @@ def columns_of(expression: Expression) -> frozenset[int]:
 
 
 def walk(expression: Expression) -> Iterator[Expression]:
+    """The expression and all of its parts, top down."""
     yield expression
     for child in children(expression):
         yield from walk(child)
 
 
 def renumbered(expression: Expression, columns: dict[int, int]) -> Expression:
-    """The expression over other places of the same columns."""
+    """The expression with column `i` renamed to column `columns[i]`."""
 
     def visit(e: Expression) -> Expression:
         return renumbered(e, columns)

@@ -1,12 +1,12 @@
 """Fingerprints: names of operators that are the same in every process, and after a restart.
 
-An operator is known by a key (a plan's node, or a tuple with one). Its fingerprint is the SHA-256
-of the key's canonical form, which holds types, names and values, and nothing that a process makes
-up for itself: no addresses, no salted hashes, no order of a set. Equal nodes have equal
-fingerprints; different ones never have.
+An operator is identified by a key (a plan's node, or a tuple with one). Its fingerprint is the SHA-256 of the
+key's canonical form, which has types, names and values, and nothing that differs between processes: no
+addresses, no salted hashes, no order of a set. Equal nodes have equal fingerprints, and different nodes have
+different ones.
 
-A node's digest is made once and kept with it, so that a plan, which is a DAG, costs its size. A
-Python function is known by its name alone: one without a name of its own in a module is refused.
+A node's digest is computed once and stored with it, so that a plan, which is a DAG, costs its size. A Python
+function is identified by its name alone; a function that its module has no name for is refused.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _CACHED = "_digest"
 
 
 def fingerprint(*keys: Hashable) -> str:
-    """64 hexadecimal digits for the keys of the loops outside, outermost first, and the operator's own.
+    """64 hexadecimal digits for the keys of the loops around an operator, outermost first, and its own key.
 
-    EngineError where a key holds a function or a value that has no name outside of this process.
+    Raises EngineError if a key has a function or a value that other processes cannot identify.
     """
     return hashlib.sha256(_canonical(keys)).hexdigest()
 
 
 def _canonical(value: object) -> bytes:
-    """The value, its kind and its length, so that no two values of different kinds or nesting are one."""
+    """The canonical form of a value, with its kind and length, so that different values never coincide."""
     match value:
         case None:
             return _tagged(b"none", b"")
@@ -65,7 +65,7 @@ def _canonical(value: object) -> bytes:
         case _ if is_dataclass(value):
             return _tagged(type(value).__qualname__.encode(), _digest(value))
         case _:
-            raise EngineError(f"{value!r} has no fingerprint: it means nothing to another process")
+            raise EngineError(f"{value!r} has no fingerprint: other processes cannot identify it")
 
 
 def _tagged(kind: bytes, content: bytes) -> bytes:
@@ -73,7 +73,7 @@ def _tagged(kind: bytes, content: bytes) -> bytes:
 
 
 def _digest(value: Any) -> bytes:
-    """The digest of a frozen dataclass, kept with it."""
+    """The digest of a frozen dataclass, stored with it."""
     known = vars(value)
     digest: bytes | None = known.get(_CACHED)
     if digest is None:
@@ -83,13 +83,13 @@ def _digest(value: Any) -> bytes:
 
 
 def _name(function: FunctionType) -> str:
-    """Where the function is found again; EngineError if nowhere."""
+    """The name under which the function is found; EngineError if there is none."""
     found: object = sys.modules.get(function.__module__)
     for part in function.__qualname__.split("."):
         found = getattr(found, part, None)
     if found is not function:
         raise EngineError(
-            f"the function {function.__qualname__} has no fingerprint: it is local, or has no name",
+            f"the function {function.__qualname__} has no fingerprint: it is local or has no name",
             "define it at the top of a module",
         )
     return f"{function.__module__}.{function.__qualname__}"

@@ -1,7 +1,7 @@
-"""Group queries: a plan node whose groups are each answered by a query of DuckDB's.
+"""Group queries: a plan node that answers a DuckDB query for each group.
 
-It is for functions of a group that nothing can be kept of but the group itself: medians, lists,
-frames of windows. The groups that a step touches are read whole, so a change costs their size.
+It is for functions that need the whole group: medians, lists, some window frames. The groups that a step
+touches are read in full, so a change costs their size.
 """
 
 from __future__ import annotations
@@ -13,21 +13,21 @@ from engine.plan.node import Node, Unary, check_columns
 from engine.schema import Column, Schema
 
 GROUPS = "groups"
-"""The table that a query reads."""
+"""The name of the table that a query reads."""
 
 
 @dataclass(frozen=True)
 class GroupQuery(Unary):
-    """The key columns, then the columns `results` of the rows that `query` answers for a group.
+    """The key columns, then the columns `results` of the rows that `query` returns for a group.
 
-    `query` is a SELECT in DuckDB's SQL over the table `groups(g, c0, c1, ...)`: g, a BIGINT, tells the groups
-    apart, and c0, c1, ... are the input's columns but the keys, in order. It gives g and then the
-    results, any number of rows a group; a value is cast to its column's type. A group's answer must
-    follow from its own rows. They come as often as they count, in an order that is a function of
-    the bag but nobody's wish: what depends on order says ORDER BY, down to the last tie.
+    `query` is a SELECT in DuckDB's SQL over the table `groups(g, c0, c1, ...)`: g, a BIGINT, identifies the
+    group, and c0, c1, ... are the input's columns without the keys, in order. It returns g and then the
+    results, any number of rows a group; each value is cast to its column's type. A group's answer must depend
+    on its own rows only. A row with count n comes n times. The order of rows is a function of the bag, but
+    otherwise arbitrary: a query that depends on order must have an ORDER BY that leaves no ties.
 
-    A group without rows has no answer. Where the query fails for a group, that is an error of the
-    group, and it has no answer either.
+    An empty group has no answer. If the query fails for a group, this is an error of the group, and it has no
+    answer either.
     """
 
     keys: tuple[int, ...]
@@ -45,6 +45,6 @@ class GroupQuery(Unary):
 
     @cached_property
     def columns(self) -> Schema:
-        """What the query reads of a group, named as it is there."""
+        """The columns of `groups` after g."""
         others = [column for c, column in enumerate(self.input.schema.columns) if c not in self.keys]
         return Schema(tuple(Column(f"c{i}", c.type, c.nullable) for i, c in enumerate(others)))

@@ -1,19 +1,19 @@
-"""How a multijoin is kept up to date: for each input, the path that a change of it takes through the others.
+"""How a multijoin is maintained: for each input, the path of its changes through the other inputs.
 
-    Δ(A ⋈ B ⋈ C) = ΔA ⋈ B ⋈ C + A' ⋈ ΔB ⋈ C + A' ⋈ B' ⋈ ΔC
+  Δ(A ⋈ B ⋈ C) = ΔA ⋈ B ⋈ C + A' ⋈ ΔB ⋈ C + A' ⋈ B' ⋈ ΔC
 
-A path begins with *lines*: the changes of one input, whose attributes are bound. Every step
-looks lines up in an arrangement of another input by what is bound so far, and binds more.
-At the end every other input has been met exactly once.
+A path begins with *lines*: the changes of one input, whose attributes are bound. Every step looks lines up in
+an arrangement of another input by what is bound so far, and binds more. At the end every other input has been
+met exactly once.
 
-Where the inputs form no cycle, a path meets them one after the other. Where they do, it is
-worst-case optimal: shared attributes are bound one at a time, and each line takes the values
-from the input that has fewest for it, while the others check them. The work for a bulk of
-changes is then within the most rows that relations of these sizes can join to (times a
-logarithm), which no path of whole relations can promise. An input with private attributes
-only proposes and checks, and is met when all shared ones are bound.
+If the inputs form no cycle, a path meets them one after the other. If they do, it is worst-case optimal:
+shared attributes are bound one at a time, and each line takes the values from the input that has the fewest
+for it, while the other inputs check them. The work for a batch of changes is then bounded by the largest
+possible output of relations of these sizes (times a logarithm), which no sequence of binary joins can
+guarantee. An input with private attributes only proposes and checks; it is met once all shared attributes are
+bound.
 
-Nothing here depends on statistics: equal joins have equal paths.
+Paths do not depend on statistics: equal joins have equal paths.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.plan.nodes import Node
 
 @dataclass(frozen=True)
 class Access:
-    """The rows of an input by some of its columns, whose attributes are bound."""
+    """The rows of an input, looked up by some of its columns, whose attributes are bound."""
 
     input: int
     columns: frozenset[int]
@@ -35,23 +35,23 @@ class Access:
 
 @dataclass(frozen=True)
 class Meet:
-    """Each line meets the rows that `access` finds: the input's attributes are bound, diffs multiply."""
+    """Join each line with the rows that `access` finds: binds the input's attributes, multiplies diffs."""
 
     access: Access
 
 
 @dataclass(frozen=True)
 class PathCheck:
-    """Lines for which `access` finds nothing are dropped."""
+    """Drop the lines for which `access` finds nothing."""
 
     access: Access
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """An input that knows values of an attribute: it finds them by `propose`, and one of them by `check`.
+    """An input with values of an attribute: `propose` finds all of them, and `check` one.
 
-    With `meets` it is met on that way, since nothing of it is left unbound.
+    With `meets`, this access also meets the input, because it leaves no attribute of it unbound.
     """
 
     propose: Access
@@ -61,7 +61,8 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Bind:
-    """Each line takes the values of `attribute` from the candidate with fewest rows for it; others check."""
+    """Bind `attribute`: each line takes the values from the candidate with the fewest rows; the others
+    check."""
 
     attribute: int
     candidates: tuple[Candidate, ...]
@@ -72,12 +73,13 @@ Step = Meet | PathCheck | Bind
 
 @dataclass(frozen=True)
 class Path:
-    """What a change of `input` goes through."""
+    """The steps of a change of `input`."""
 
     input: int
     steps: tuple[Step, ...]
 
     def accesses(self) -> Iterator[Access]:
+        """All accesses of the path's steps, in order."""
         for step in self.steps:
             if isinstance(step, Bind):
                 for candidate in step.candidates:
@@ -94,10 +96,10 @@ def paths(node: MultiJoin) -> tuple[Path, ...]:
 
 
 def orders(node: MultiJoin) -> dict[Node, tuple[tuple[int, ...], ...]]:
-    """The orders of columns in which each input is arranged for the paths, as few as can be.
+    """The orders of columns in which each input is arranged for the paths, as few as possible.
 
-    An order serves every access whose columns lead it, so that accesses by ever more columns
-    share one. Inputs that are the same node share all.
+    An order serves every access whose columns lead it, so accesses by growing sets of columns share one.
+    Inputs that are the same node share all orders.
     """
     keys: dict[Node, set[frozenset[int]]] = {part: set() for part in node.parts}
     for path in paths(node):
@@ -115,7 +117,8 @@ def order_for(access: Access, candidates: Iterable[tuple[int, ...]]) -> tuple[in
 
 
 def _met_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
-    """Inputs that share a bound attribute first, of them those that leave fewest shared ones unbound."""
+    """Inputs that share a bound attribute first, and among these the ones with fewest unbound shared
+    attributes."""
     bound = set(node.attributes[start])
     left = [i for i in range(len(node.parts)) if i != start]
 
@@ -131,8 +134,8 @@ def _met_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
 
 
 def _bound_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
-    """All shared attributes in an order. Inputs that the start knows something of, but not the first
-    attribute, are asked before it, so that no line goes on in vain."""
+    """Bind all shared attributes in an order. Inputs that share an attribute with the start, but do not have
+    the first attribute, are checked before it, so that lines without a match end early."""
     bound = set(node.attributes[start])
     left = [i for i in range(len(node.parts)) if i != start]
     attributes = _attribute_order(node, bound)
@@ -158,7 +161,7 @@ def _bound_one_by_one(node: MultiJoin, start: int) -> Iterator[Step]:
 
 
 def _attribute_order(node: MultiJoin, start: set[int]) -> list[int]:
-    """The shared attributes beyond `start`: next is always one of which the most inputs know something."""
+    """The shared attributes beyond `start`; next is always the one that most inputs can bind by a lookup."""
     bound = set(start)
     left = set(range(len(node.equalities))) - bound
     order: list[int] = []
@@ -179,9 +182,9 @@ def _access(node: MultiJoin, input: int, bound: set[int]) -> Access:
 
 
 def _chains(sets: set[frozenset[int]]) -> list[list[frozenset[int]]]:
-    """The fewest chains of growing sets that hold all of `sets` (and one for none).
+    """The fewest chains of growing sets that cover `sets`; one empty chain if there are no sets.
 
-    By Dilworth's theorem: as many sets as possible are matched with a larger one each, no two with the same.
+    By Dilworth's theorem: match as many sets as possible with a larger one each, no two with the same.
     """
     ordered = sorted(sets, key=lambda columns: (len(columns), sorted(columns)))
     smaller: dict[frozenset[int], frozenset[int]] = {}
@@ -206,7 +209,7 @@ def _chains(sets: set[frozenset[int]]) -> list[list[frozenset[int]]]:
 
 
 def _order(chain: list[frozenset[int]], width: int) -> tuple[int, ...]:
-    """All of `width` columns, so that each set of the chain leads."""
+    """All of `width` columns, ordered so that each set of the chain is a prefix."""
     order: list[int] = []
     for columns in (*chain, frozenset(range(width))):
         order += sorted(columns.difference(order))

@@ -15,23 +15,29 @@ MOST_ELEMENTS = 1_000_000
 
 @dataclass(frozen=True)
 class Elements:
-    """A list of a row: the elements of the array in its one column; or of three columns start, stop and step,
-    which are BIGINT, the numbers start, start + step, ... up to stop, and stop itself only if it is met and
-    not `exclusive`. Where one is NULL, there is none."""
+    """A list in a row: an array, or a series of numbers.
+
+    With one column, the elements of the array in it. With three BIGINT columns start, stop and step, the
+    numbers start, start + step, ... up to stop, including stop if it is reached and not `exclusive`. If one
+    of the columns is NULL, the list is empty.
+    """
 
     columns: tuple[int, ...]
     exclusive: bool = False
 
     def type(self, input: Schema) -> Type:
+        """The type of the elements."""
         element = input.types[self.columns[0]].element
         return BIGINT if element is None else element
 
 
 @dataclass(frozen=True)
 class Unnest(Unary):
-    """Each row once for every place in its lists: with the elements there, NULL of a list that has ended, and
-    with `ordinality` the place, from 1. Of a row whose lists are all empty there is none, or with `outer` one
-    that has NULL for all of these."""
+    """Each row once for each position in its lists, with the elements at that position.
+
+    A list that has ended gives NULL; with `ordinality` the position is added, from 1. A row whose lists are
+    all empty has no result or, with `outer`, one with NULL for all of these columns.
+    """
 
     lists: tuple[Elements, ...]
     ordinality: bool = False
@@ -45,7 +51,8 @@ class Unnest(Unary):
             check_columns("an unnest's list", each.columns, self.input.schema)
             kinds = [self.input.schema.types[c].kind for c in each.columns]
             if kinds not in ([Kind.ARRAY], [Kind.BIGINT] * 3):
-                raise PlanError(f"an unnest's list is of {', '.join(kind.value for kind in kinds)}")
+                given = ", ".join(kind.value for kind in kinds)
+                raise PlanError(f"an unnest's list is {given}, not an array or three BIGINT")
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]

@@ -1,10 +1,10 @@
 """Recursion in plans: scopes whose bindings are updated round by round, until nothing changes.
 
-Bindings start empty, or as they are told; `Variable` is a binding's value in the round before. What reads
-a binding in the same round refers to the node of its value: a plan is a DAG, so nothing waits for itself
-within a round, and bindings can be updated together, in sequence, or some of each. A node that refers
-to no variable of a scope belongs outside it: it is computed once, and enters the scope unchanged. Names
-of variables are unique along a path of scopes.
+Bindings start empty, or from an initial collection; a `Variable` is a binding's value in the round before. To
+read a binding in the same round, refer to the node of its value: a plan is a DAG, so nothing waits for itself
+within a round, and bindings can be updated simultaneously, in sequence, or in a mix of both. A node that
+refers to no variable of a scope belongs outside it: it is computed once, and enters the scope unchanged.
+Names of variables are unique along a path of scopes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ from engine.schema import BIGINT, Schema
 
 @dataclass(frozen=True)
 class Variable(Node):
-    """A binding of the enclosing `Recursive`, as it was after the round before; or one of its entries."""
+    """A binding of the enclosing `Recursive`, with its value after the round before; or one of its
+    entries."""
 
     name: str
     schema: Schema
@@ -33,7 +34,7 @@ class Variable(Node):
 
 
 class OnLimit(enum.Enum):
-    """What a scope does after its limit of rounds: give what it has, or fail if the last one changed
+    """What a scope does after its limit of rounds: return what it has, or fail if the last round changed
     anything."""
 
     RETURN = "return"
@@ -42,7 +43,7 @@ class OnLimit(enum.Enum):
 
 @dataclass(frozen=True)
 class LoopBinding:
-    """A name of a scope and the collection it is set to in every round.
+    """A name in a scope, and the collection that it is set to in every round.
 
     In the first round the variable is `initial`, a collection of the scope outside, or empty.
     """
@@ -53,14 +54,15 @@ class LoopBinding:
 
     @property
     def variable(self) -> Variable:
+        """The node that reads the binding."""
         return Variable(self.name, self.value.schema)
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A name of a scope for a collection outside of it, each of whose rows enters at a round of its own.
+    """A name in a scope for a collection from outside, each of whose rows enters at a round of its own.
 
-    A row that says NULL or a negative number enters at round 0.
+    A row whose round is NULL or negative enters at round 0.
     """
 
     name: str
@@ -75,12 +77,12 @@ class Entry:
 
 @dataclass(frozen=True)
 class Recursive(Node):
-    """The fixed point of `bindings`, and of it the binding called `result`.
+    """The fixed point of `bindings`; the result is that of the binding called `result`.
 
-    The schema of a `Variable` has the types of its binding's value; names and
-    nullability may differ (a front end knows them only after the fixed point). A binding
-    that nothing in the scope reads is not fed back: with entries and one such binding the
-    rounds of the scope are priorities, and what has the least is done first.
+    The schema of a `Variable` has the types of its binding's value; names and nullability may differ (a front
+    end knows them only after the fixed point). A binding that nothing in the scope reads is not fed back:
+    with entries and one such binding, the scope's rounds are priorities, and the least priority is processed
+    first.
     """
 
     bindings: tuple[LoopBinding, ...]
@@ -97,17 +99,19 @@ class Recursive(Node):
         if self.result not in (binding.name for binding in self.bindings):
             raise PlanError(f"a recursion returns {self.result}, which it does not bind")
         if self.limit is not None and self.limit < 1:
-            raise PlanError(f"a recursion's limit is {self.limit}")
+            raise PlanError(f"a recursion's limit is {self.limit}, not 1 or more")
         for binding in self.bindings:
             if binding.initial is not None and binding.initial.schema.types != binding.value.schema.types:
-                raise PlanError(f"{binding.name} starts with other types than it goes on with")
+                raise PlanError(f"the initial collection of {binding.name} has other types than its value")
         for outside in self._outside:
             if outside.free & self.bound:
-                raise PlanError("what a recursion starts from refers to the recursion itself")
+                raise PlanError(
+                    "an initial collection or entry of a recursion refers to the recursion itself"
+                )
 
     @property
     def _outside(self) -> tuple[Node, ...]:
-        """The collections that the scope takes in by other ways than being read."""
+        """The collections from outside that initialize bindings or are entries."""
         initials = (binding.initial for binding in self.bindings if binding.initial is not None)
         return (*initials, *(entry.input for entry in self.entries))
 
@@ -123,6 +127,7 @@ class Recursive(Node):
 
     @cached_property
     def bound(self) -> frozenset[str]:
+        """The names that the scope binds."""
         return frozenset(self._names)
 
     @cached_property

@@ -1,10 +1,10 @@
-"""Plans into plans that operators can run: a reduce of several kinds becomes one of each.
+"""Plans into plans that operators can run: a reduce with several methods becomes a join of reduces.
 
-Counts, sums and averages of exact numbers are accumulated together; each MIN or MAX reads
-a trace of its own. Groups are there in all of them or in none, so their rows are joined by key.
+Counts, sums and averages of exact numbers are accumulated together; each MIN or MAX reads a trace of its own.
+A group exists in all of these reduces or in none, so their rows are joined by key.
 
-    Reduce(x, [k], [count(*), min(a)])
-    → Map(Join(Reduce(x, [k], [count(*)]), Reduce(x, [k], [min(a)]), [k], [k]))
+  Reduce(x, [k], [count(*), min(a)])
+  → Map(Join(Reduce(x, [k], [count(*)]), Reduce(x, [k], [min(a)]), [k], [k]))
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def method(aggregate: AggregateSpec, input: Schema) -> Method:
 
 
 def split_reduce(node: Reduce) -> Node:
-    """`node` as reduces that each have one method, and but one aggregate where they are not SUMS."""
+    """`node` as a join of reduces with one method each, and with one aggregate each unless that is SUMS."""
     parts: list[list[int]] = []
     for index, aggregate in enumerate(node.aggregates):
         shared = method(aggregate, node.input.schema) is Method.SUMS
@@ -75,7 +75,7 @@ def _is_sums(node: Reduce, index: int) -> bool:
 
 
 def rows_after(node: TopK) -> Node:
-    """A top-k without a limit, as all rows without the first ones.
+    """A top-k without a limit, rewritten as all rows minus the first ones.
 
     TopK(x, limit=None, offset=n) → Concat(Threshold(x), Negate(TopK(x, limit=n)))
     """

@@ -1,9 +1,8 @@
-"""A join of many relations at once, as a node of a plan.
+"""A join of many relations at once, as a plan node.
 
-A class of columns that must be equal, or a column that stands alone, is an *attribute*:
-a row of the join is one word for each. Attributes of two inputs or more are *shared* and
-numbered first, as the classes are; the *private* ones follow, by input and column. How
-such a join is computed is said by `engine.plan.join_paths`.
+A class of columns that must be equal, or a column that stands alone, is an *attribute*: a row of the join is
+one word for each. Attributes of two or more inputs are *shared* and numbered first, as the classes are; the
+*private* ones follow, by input and column. `engine.plan.join_paths` decides how such a join is computed.
 """
 
 from __future__ import annotations
@@ -25,10 +24,10 @@ Place = tuple[int, int]
 class MultiJoin(Node):
     """All columns of all inputs in order, for each choice of a row from every input that fits `equalities`.
 
-    An equality is a class of columns, (input, column) each, that hold the same word: at most one
-    an input, none in two classes. Multiplicities multiply. With no equalities it is the cross product.
-    No intermediate result is stored: all that is kept are arrangements of the inputs, which other
-    operators share. `multi_join` takes equalities of any form.
+    An equality is a class of columns, (input, column) each, that hold the same word: at most one from each
+    input, and none in two classes. Multiplicities multiply. Without equalities it is the cross product. No
+    intermediate result is stored, only arrangements of the inputs, which other operators share. `multi_join`
+    takes equalities of any form.
     """
 
     parts: tuple[Node, ...]
@@ -37,7 +36,7 @@ class MultiJoin(Node):
 
     def __post_init__(self) -> None:
         if len(self.parts) < 2:
-            raise PlanError("a multijoin has less than two inputs")
+            raise PlanError("a multijoin has fewer than two inputs")
         places = [place for equal in self.equalities for place in equal]
         if len(set(places)) != len(places):
             raise PlanError("a multijoin has a column in two classes")
@@ -49,7 +48,7 @@ class MultiJoin(Node):
             if not (0 <= part < len(self.parts) and 0 <= column < len(self.parts[part].schema)):
                 raise PlanError(f"a multijoin of {len(self.parts)} refers to column {column} of input {part}")
         if len(equal) < 2 or len({part for part, _ in equal}) != len(equal):
-            raise PlanError(f"a multijoin's class has not two columns, of different inputs: {equal}")
+            raise PlanError(f"a multijoin's class needs at least two columns, from different inputs: {equal}")
         types = {self.parts[part].schema.types[column] for part, column in equal}
         if len(types) > 1:
             raise PlanError(f"a multijoin's class has different types: {', '.join(sorted(map(str, types)))}")
@@ -77,16 +76,16 @@ class MultiJoin(Node):
         return tuple(rows)
 
     def is_shared(self, attribute: int) -> bool:
-        """Whether the attribute is of several inputs."""
+        """Whether several inputs have the attribute."""
         return attribute < len(self.equalities)
 
     @cached_property
     def is_cyclic(self) -> bool:
-        """Whether the inputs hang together in a cycle, so that any order of binary joins may have results on
-        its way that are larger than all inputs and the output.
+        """Whether the inputs form a cycle, so that any order of binary joins may have intermediate results
+        larger than all inputs and the output.
 
-        A join is acyclic if nothing is left of it when, again and again, an attribute of one input
-        alone is forgotten, and an input whose attributes another one has too.
+        A join is acyclic if nothing is left of it after these steps are repeated as often as possible: remove
+        an attribute that only one input has; remove an input whose attributes another input has too.
         """
         edges = [{a for a in attributes if self.is_shared(a)} for attributes in self.attributes]
         before = None
@@ -105,9 +104,9 @@ class MultiJoin(Node):
 def multi_join(parts: Iterable[Node], equalities: Iterable[Iterable[Place]]) -> Node:
     """The rows of all `parts` joined where the columns of each equality hold the same word.
 
-    Equalities that share a column are one; those within a part become a filter of it. NULL
-    equals NULL, as in every join of the engine. One part alone is itself. Raises PlanError
-    where a column does not exist or the types of equal columns differ.
+    Equalities that share a column are merged; an equality within a part becomes a filter of it. NULL equals
+    NULL, as in every join of the engine. A single part is returned as it is. Raises PlanError if a column
+    does not exist or if the types of equal columns differ.
     """
     inputs = list(parts)
     classes: list[tuple[Place, ...]] = []
@@ -126,7 +125,7 @@ def multi_join(parts: Iterable[Node], equalities: Iterable[Iterable[Place]]) -> 
 
 
 def _merged(equalities: Iterable[Iterable[Place]]) -> list[set[Place]]:
-    """The equalities, those with a column in common made one."""
+    """The equalities, with those merged that have a column in common."""
     merged: list[set[Place]] = []
     for equality in equalities:
         equal = set(equality)

@@ -1,4 +1,4 @@
-"""What the nodes of a plan have in common: what they read, their hash, and the checks of columns."""
+"""What the nodes of a plan have in common: inputs, hash, and the checks of columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.schema import Schema
 
 
 class Node:
-    """A collection of rows of one schema. `inputs` are the nodes it reads, in order."""
+    """A collection of rows of one schema. `inputs` are the nodes that it reads, in order."""
 
     schema: Schema
 
@@ -21,7 +21,7 @@ class Node:
 
     @cached_property
     def free(self) -> frozenset[str]:
-        """The variables that the node refers to and no scope inside it binds."""
+        """The variables that the node refers to and that no scope inside it binds."""
         return frozenset().union(*(node.free for node in self.inputs))
 
     @cached_property
@@ -32,13 +32,13 @@ class Node:
         return self._hash
 
     def __getstate__(self) -> dict[str, object]:
-        """What another process takes: not what was found out about it here, as a salted hash."""
+        """The fields only: cached values, such as a salted hash, are wrong in another process."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
 
 @dataclass(frozen=True)
 class Unary(Node):
-    """A node that reads one other."""
+    """A node that reads one other node."""
 
     input: Node
     __hash__ = Node.__hash__
@@ -50,7 +50,7 @@ class Unary(Node):
 
 @dataclass(frozen=True)
 class SameSchema(Unary):
-    """A unary node whose rows are of its input's schema."""
+    """A unary node whose rows have its input's schema."""
 
     __hash__ = Node.__hash__
 
@@ -60,10 +60,12 @@ class SameSchema(Unary):
 
 
 def check_columns(what: str, indices: tuple[int, ...], schema: Schema) -> None:
+    """Raises PlanError, with the name `what` of the reader, if the schema lacks one of the columns."""
     for index in indices:
         if not 0 <= index < len(schema):
             raise PlanError(f"{what} refers to column {index} of {len(schema)}")
 
 
 def check_expression(what: str, expression: Expression, schema: Schema) -> None:
+    """Raises PlanError, with the name `what` of the reader, if the expression reads a missing column."""
     check_columns(what, tuple(columns_of(expression)), schema)

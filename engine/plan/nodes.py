@@ -1,14 +1,13 @@
 """The engine's input language: a DAG of frozen operators over bags of rows.
 
-A node's value is a bag: rows with integer multiplicities, which may pass through
-negative numbers inside a plan (`Negate`) but not in a view. Nodes are equal by
-structure, and equal nodes become one running operator, shared by all views.
+A node's value is a bag: rows with integer multiplicities, which may be negative inside a plan (`Negate`) but
+not in a view. Nodes are equal by structure, and equal nodes become one running operator, shared by all views.
 
-The nodes of recursion are defined in `engine.plan.loops`, what all nodes have in common in
+The nodes of recursion are defined in `engine.plan.loops`, and what all nodes have in common in
 `engine.plan.node`; both are part of the language, and imported from here.
 
-NULL equals NULL here: keys of joins, groups and distinct rows compare words. A front
-end that wants SQL's equality filters NULL keys away first.
+NULL equals NULL here: keys of joins, groups and distinct rows compare words. A front end that wants SQL's
+equality filters NULL keys out first.
 
 Every node is checked when it is built; `PlanError` says what is wrong.
 """
@@ -69,7 +68,7 @@ class Source(Node):
 
 @dataclass(frozen=True)
 class Constant(Node):
-    """Rows that are there from the first epoch on; values as `Literal` takes them."""
+    """Rows that exist from the first epoch on; values as in `Literal`."""
 
     rows: tuple[tuple[object, ...], ...]
     schema: Schema
@@ -77,7 +76,7 @@ class Constant(Node):
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.schema) for row in self.rows):
-            raise PlanError(f"a constant's row has not {len(self.schema)} values")
+            raise PlanError(f"a row of a constant does not have {len(self.schema)} values")
 
 
 @dataclass(frozen=True)
@@ -110,7 +109,8 @@ class Filter(SameSchema):
 
 @dataclass(frozen=True)
 class Concat(Node):
-    """The bag sum of inputs of the same types; named by the first, nullable where any is."""
+    """The bag sum of inputs of the same types; names are the first input's, and a column is nullable if any
+    is."""
 
     parts: tuple[Node, ...]
     __hash__ = Node.__hash__
@@ -137,7 +137,7 @@ class Concat(Node):
 
 @dataclass(frozen=True)
 class Negate(SameSchema):
-    """The same rows with the sign of every multiplicity turned."""
+    """The same rows with the sign of every multiplicity inverted."""
 
     __hash__ = Node.__hash__
 
@@ -146,7 +146,7 @@ class Negate(SameSchema):
 class Join(Node):
     """All columns of the left, then all of the right, for each pair of rows whose keys are the same words.
 
-    With no keys it is the cross product. Multiplicities multiply.
+    Without keys it is the cross product. Multiplicities multiply.
     """
 
     left: Node
@@ -173,13 +173,12 @@ class Join(Node):
 
 
 class Function(enum.Enum):
-    """What a group's rows are reduced to. All skip NULLs but COUNT without an argument.
+    """Aggregate functions. All skip NULLs, except COUNT without an argument.
 
-    SUM keeps the argument's kind (its exact value must fit the result's type), AVG is
-    DOUBLE of exact sum over count; both, MIN and MAX are NULL where no value is left. COMOMENT of
-    x and y, two exact numbers or two floats, over the rows that have both, is the DOUBLE of the exact
-    n * sum(x * y) - sum(x) * sum(y): with n those rows, n * n times the covariance. It is NaN where a
-    float is not finite.
+    SUM keeps the argument's kind (its exact value must fit the result's type). AVG is DOUBLE: the exact sum
+    over the count. SUM, AVG, MIN and MAX are NULL if no value is left. COMOMENT of x and y, two exact numbers
+    or two floats, over the n rows that have both, is the DOUBLE of the exact n * sum(x * y) - sum(x) *
+    sum(y): n * n times the covariance. It is NaN if a float is not finite.
     """
 
     COUNT = "count"
@@ -211,8 +210,8 @@ class AggregateSpec:
 
 @dataclass(frozen=True)
 class Reduce(Unary):
-    """One row a group: the key columns, then the aggregates. An empty group has no row, and so no row at all
-    comes of an empty input, with `keys` empty too."""
+    """One row a group: the key columns, then the aggregates. An empty group has no row, so an empty input
+    gives no row, even without keys."""
 
     keys: tuple[int, ...]
     aggregates: tuple[AggregateSpec, ...]
@@ -231,7 +230,7 @@ class Reduce(Unary):
             are_words = all(type.is_numeric and not type.may_be_wide for type in types)
             if len(columns) == 2 and not (are_words and types[0].is_float == types[1].is_float):
                 raise PlanError(
-                    f"{name} is of two floats or two numbers in words, not {types[0]} and {types[1]}"
+                    f"{name} takes two floats or two numbers up to 18 digits, not {types[0]} and {types[1]}"
                 )
 
     @cached_property
@@ -248,7 +247,7 @@ class Reduce(Unary):
 
 @dataclass(frozen=True)
 class Consolidate(SameSchema):
-    """The same rows; changes of equal rows and times that pass together become one, or none."""
+    """The same rows; changes of equal rows and times within a step are added up."""
 
     __hash__ = Node.__hash__
 
@@ -257,7 +256,7 @@ class Consolidate(SameSchema):
 class Inspect(SameSchema):
     """The same rows; a function is called with the values, time and diff of every change that passes.
 
-    It sees what is computed: in a recursion that is rebuilt, all of it anew.
+    It sees what is computed: when a recursion is rebuilt, all of it again.
     """
 
     function: Callable[[tuple[object, ...], object, int], object]
@@ -266,10 +265,10 @@ class Inspect(SameSchema):
 
 @dataclass(frozen=True)
 class FlatMap(Unary):
-    """Each row becomes the rows that a Python function gives for its values, of `schema`.
+    """Each row becomes the rows, of `schema`, that a Python function returns for its values.
 
-    The function takes the row's values as arguments and gives an iterable of tuples. It must
-    be deterministic. A call that raises fails its row. Functions are equal if they are one.
+    The function takes the row's values as arguments and returns an iterable of tuples. It must be
+    deterministic. A call that raises fails its row. Functions are equal if they are the same object.
     """
 
     function: Callable[..., Iterable[tuple[object, ...]]]
@@ -279,11 +278,11 @@ class FlatMap(Unary):
 
 @dataclass(frozen=True)
 class GroupBy(Unary):
-    """The key columns, then the columns `results` of the rows that a Python function gives for a group.
+    """The key columns, then the columns `results` of the rows that a Python function returns for a group.
 
-    The function takes the key's values and the group's rows without them, as a sorted list of
-    (values, count), counts not zero but perhaps negative, and gives an iterable of (values, count). It
-    must be deterministic; for an empty group it is not asked. If it raises, the view has failed.
+    The function takes the key's values, and the group's rows without them as a sorted list of (values,
+    count), whose counts are not zero but may be negative; it returns an iterable of (values, count). It must
+    be deterministic. It is not called for an empty group. If it raises, the view fails.
     """
 
     keys: tuple[int, ...]
@@ -304,7 +303,8 @@ class GroupBy(Unary):
 
 
 class Clamp(enum.Enum):
-    """DISTINCT: every row with a positive multiplicity once. POSITIVE: a negative multiplicity is none."""
+    """DISTINCT: each row with a positive multiplicity, once. POSITIVE: rows with a negative one are
+    dropped."""
 
     DISTINCT = "distinct"
     POSITIVE = "positive"
@@ -319,7 +319,7 @@ class Threshold(SameSchema):
 
 
 class Ordering(NamedTuple):
-    """How rows are ordered by a column."""
+    """How a column orders rows."""
 
     column: int
     descending: bool = False
@@ -328,10 +328,10 @@ class Ordering(NamedTuple):
 
 @dataclass(frozen=True)
 class TopK(SameSchema):
-    """The rows of each group with the places offset < p ≤ offset + limit; without a limit all p > offset.
+    """The rows at positions offset < p ≤ offset + limit of each group; without a limit, all p > offset.
 
-    Rows are placed by `order`, and then by the words of their other columns, so that places follow
-    from the bag. Every copy of a row takes one; a negative multiplicity takes none.
+    Rows are sorted by `order`, and then by the words of their other columns, so that positions follow from
+    the bag. Every copy of a row takes a position; a row with a negative multiplicity takes none.
     """
 
     keys: tuple[int, ...]
@@ -364,7 +364,7 @@ def sources_of(plan: Node) -> set[Source]:
 
 
 def project(input: Node, indices: tuple[int, ...]) -> Node:
-    """The given columns of `input`; `input` itself if that is all of them in order."""
+    """The given columns of `input`; `input` itself if these are all of its columns in order."""
     if indices == tuple(range(len(input.schema))):
         return input
     columns = tuple(input.schema.columns[i] for i in indices)
@@ -372,7 +372,7 @@ def project(input: Node, indices: tuple[int, ...]) -> Node:
 
 
 def antijoin(left: Node, right: Node, left_keys: tuple[int, ...]) -> Node:
-    """The rows of `left` whose key is no row of `right`: all of them without those that meet one."""
+    """The rows of `left` whose key is not a row of `right`: all rows of `left` minus those that meet one."""
     every = tuple(range(len(right.schema)))
     matched = Join(left, Threshold(right, Clamp.DISTINCT), left_keys, every)
     return Concat((left, Negate(project(matched, tuple(range(len(left.schema)))))))

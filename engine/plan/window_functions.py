@@ -1,8 +1,8 @@
-"""Window functions as a node of a plan: each row with what its place in a group says.
+"""Window functions as a plan node: each row with results that depend on its position in a group.
 
-The rows of a group stand in an order, every copy of a row at a place of its own. A function's frame
-are the places from `start` to `end`, counted from the current one; it begins with the first row where
-`start` is None. (A frame that ends with the last row begins with it in the other order.)
+The rows of a group are sorted, and every copy of a row has a position of its own. A function's frame are the
+positions from `start` to `end`, relative to the current one; it begins with the first row if `start` is None.
+(A frame that ends with the last row begins with it in the reverse order.)
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from engine.schema import Column, Schema, Type
 
 
 class WindowFunction(enum.Enum):
-    """What is made of a frame.
+    """What is computed over a frame.
 
-    ROW_NUMBER and RANK count from 1 and have no argument; peers have one RANK. VALUE is the argument at place
-    `start`, or the default where the group has no such place; FIRST and LAST are those of the frame's rows,
-    or NULL. COUNT, SUM, AVG, MIN and MAX are as in a Reduce.
+    ROW_NUMBER and RANK count from 1 and have no argument; peers have the same RANK. VALUE is the argument at
+    position `start`, or the default if the group has no such position; FIRST and LAST are the argument at the
+    frame's ends, or NULL. COUNT, SUM, AVG, MIN and MAX are as in a Reduce.
     """
 
     ROW_NUMBER = "row_number"
@@ -46,7 +46,7 @@ EXTREMES = frozenset({WindowFunction.MIN, WindowFunction.MAX})
 class Windowed:
     """`function` over column `argument` of the input (a COUNT without one counts rows).
 
-    With `peers` the frame goes on to the last peer of the row at which it ends.
+    With `peers` the frame extends to the last peer of the row at its end.
     """
 
     function: WindowFunction
@@ -60,7 +60,7 @@ class Windowed:
 
     @property
     def is_bounded(self) -> bool:
-        """Whether rows far away make no difference."""
+        """Whether rows far away have no influence."""
         return self.function not in PLACES and self.start is not None
 
     def __str__(self) -> str:
@@ -78,8 +78,8 @@ class Windowed:
 class Window(Unary):
     """The input's columns, then the functions' values.
 
-    Rows are placed by `order`, and then by the words of their other columns; those that agree in its
-    first `peers` columns are peers. A row with a negative multiplicity has no place, and is not there.
+    Rows are sorted by `order`, and then by the words of their other columns; rows that agree in the first
+    `peers` columns of `order` are peers. A row with a negative multiplicity is left out.
     """
 
     keys: tuple[int, ...]
@@ -92,7 +92,7 @@ class Window(Unary):
         check_columns("a window's key", self.keys, self.input.schema)
         check_columns("a window's order", tuple(column for column, _, _ in self.order), self.input.schema)
         if not 0 <= self.peers <= len(self.order):
-            raise PlanError(f"a window has {self.peers} columns for peers of {len(self.order)} in its order")
+            raise PlanError(f"a window's peers take {self.peers} columns of an order with {len(self.order)}")
         for function in self.functions:
             self._check(function)
 
@@ -102,7 +102,7 @@ class Window(Unary):
         elif function.function not in PLACES | {WindowFunction.COUNT}:
             raise PlanError(f"{function.function.value} has no argument")
         if function.function is WindowFunction.VALUE and function.start is None:
-            raise PlanError("a value of another row has no distance")
+            raise PlanError("a VALUE has no distance to its row")
         if function.peers and (function.start is not None or function.end != 0):
             raise PlanError("a frame with peers begins at the first row and ends at the current one")
 

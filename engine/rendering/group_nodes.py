@@ -1,4 +1,4 @@
-"""Groups: aggregates, thresholds, first rows, ids, and functions in Python."""
+"""Nodes over groups: aggregates, thresholds, first rows, ids, and functions in Python."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
 from engine.operators.groupquery import GroupQueryOperator, asking
 from engine.operators.groupwise import GeneralOperator, Reducer
-from engine.operators.interner import intern
+from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
 from engine.operators.slots import SlotLayout
 from engine.operators.swept import SweptSums, SweptThreshold
@@ -25,14 +25,15 @@ from engine.plan.group_queries import GroupQuery
 from engine.plan.lowering import Method, method, split_reduce
 from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
 from engine.plan.row_ids import Intern
-from engine.rendering.layout import keyed
+from engine.rendering.layout import key_first
 from engine.rendering.scopes import Rendered, RenderScope, plain
 from engine.rendering.topk_nodes import TopKNodes, ordering_codes
 from engine.scalar.questions import Question
 
 
 class GroupNodes(TopKNodes):
-    """Compiled where times are epochs, and for what is accumulated; else swept in Python."""
+    """Compiled operators if times are epochs, and for accumulated sums; otherwise groups are swept in
+    Python."""
 
     def _threshold(self, node: Threshold, scope: RenderScope) -> Rendered:
         width = len(node.schema)
@@ -61,7 +62,9 @@ class GroupNodes(TopKNodes):
         key, words = len(node.keys), len(node.results)
         if not self.times.is_total:
             return self._general(node, node.input, node.keys, asking(question), words, scope)
-        source = self.arrangement(node.input, keyed(tuple(range(len(node.input.schema))), node.keys), scope)
+        source = self.arrangement(
+            node.input, key_first(tuple(range(len(node.input.schema))), node.keys), scope
+        )
         failures = FailureLog(self.dictionary)
         operator = scope.put(node, lambda: GroupQueryOperator(source, key, words, question, failures))
         return plain(operator, key + words)
@@ -70,21 +73,21 @@ class GroupNodes(TopKNodes):
         self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: RenderScope
     ) -> Rendered:
         """The groups of `input`, reduced to rows of the key and `words` more words."""
-        order = keyed(tuple(range(len(input.schema))), keys)
+        order = key_first(tuple(range(len(input.schema))), keys)
         source = self.arrangement(input, order, scope)
         operator = scope.put(node, lambda: GeneralOperator(source, len(keys), reducer, words))
         return plain(operator, len(keys) + words)
 
     def _top_at_times(self, node: TopK, scope: RenderScope) -> Rendered:
-        """A top-k whose rows come with the key first, put into the node's order again."""
+        """A top-k in Python; its rows come with the key first, and are put into the node's column order."""
         width = len(node.schema)
-        order = keyed(tuple(range(width)), node.keys)
+        order = key_first(tuple(range(width)), node.keys)
         reducer = reducers.first(node, self.dictionary)
         found = self._general(node, node.input, node.keys, reducer, width - len(node.keys), scope)
         return replace(found, columns=tuple(order.index(c) for c in range(width)))
 
     def _single(self, node: Reduce, aggregate: AggregateSpec, scope: RenderScope) -> Operator:
-        """A reduce of one aggregate that is not accumulated in words."""
+        """A reduce with one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
         if aggregate.other is not None:
             pairs = self._pairs(node, (argument, aggregate.other), scope)
@@ -131,7 +134,7 @@ class GroupNodes(TopKNodes):
     def _intern(self, node: Intern, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
         words = len(node.schema)
-        ids = intern(
+        ids = put_interning(
             scope.put,
             node,
             source.operator,
@@ -145,5 +148,5 @@ class GroupNodes(TopKNodes):
 
 
 def _is_sums(node: Reduce) -> bool:
-    """Whether a reduce that needs no split accumulates all that it gives."""
+    """Whether a reduce that needs no split accumulates all of its results."""
     return not node.aggregates or method(node.aggregates[0], node.input.schema) is Method.SUMS

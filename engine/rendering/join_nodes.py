@@ -7,16 +7,16 @@ from engine.operators.multijoin import MultiJoinOperator
 from engine.plan.join_paths import orders
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import Join
-from engine.rendering.layout import places
+from engine.rendering.layout import word_positions
 from engine.rendering.rendering import Rendering
 from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
 class JoinNodes(Rendering):
-    """Joins, of which only the columns that somebody needs are made."""
+    """Joins produce only the columns that are needed."""
 
     def joined(self, node: Join | MultiJoin, needed: tuple[int, ...], scope: RenderScope) -> Rendered:
-        """The given columns of a join."""
+        """The columns `needed` of a join."""
         return (
             self._join(node, needed, scope)
             if isinstance(node, Join)
@@ -27,8 +27,8 @@ class JoinNodes(Rendering):
         left = self.keyed_arrangement(node.left, node.left_keys, scope)
         right = self.keyed_arrangement(node.right, node.right_keys, scope)
         split = len(node.left.schema)
-        left_places = places(split, node.left_keys)
-        right_places = places(len(node.right.schema), node.right_keys)
+        left_places = word_positions(split, node.left_keys)
+        right_places = word_positions(len(node.right.schema), node.right_keys)
         columns = tuple((0, left_places[c]) if c < split else (1, right_places[c - split]) for c in needed)
         operator = scope.put(
             ("join", node, needed), lambda: JoinOperator(left, right, len(node.left_keys), columns)

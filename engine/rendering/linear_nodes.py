@@ -1,4 +1,4 @@
-"""Nodes that treat every row on its own, and sums of collections."""
+"""Nodes that treat each row on its own, and sums of collections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from engine.rendering.scopes import Rendered, RenderScope, plain
 
 
 class LinearNodes(JoinNodes):
-    """A map over a join takes of it what its expressions read."""
+    """A map over a join asks it only for the columns that its expressions read."""
 
     def _constant(self, node: Constant) -> Operator:
         operator = linear.InputOperator()

@@ -1,4 +1,4 @@
-"""Recursions: loops, their variables, and what enters at a round of its own."""
+"""Recursions: loops, their variables, and rows that enter at rounds of their own."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
 
 
 class LoopNodes(Rendering):
-    """A loop has a body, which is a scope, and what enters and leaves it."""
+    """A loop has a body, which is a scope, and entries and results."""
 
     def _recursive(self, node: Recursive, scope: RenderScope) -> Rendered:
         key = ("loop", node.bindings, node.limit, node.on_limit, node.entries)
@@ -53,14 +53,14 @@ class LoopNodes(Rendering):
         return loop
 
     def _variable(self, binding: LoopBinding, body: LoopScope, limit: int) -> VariableOperator:
-        """What a binding was in the round before, put into `body`."""
+        """The operator, in `body`, of what a binding was in the round before."""
         start: Operator | None = None
         if binding.initial is not None:
             start = self.select(self.collection(binding.initial, body), binding.initial, body)
         return body.put(("variable", binding.name), lambda: VariableOperator(start, limit))
 
     def _entry(self, entry: Entry, body: LoopScope) -> Rendered:
-        """A collection of a scope outside of `body` whose rows enter it at rounds of their own."""
+        """A collection from outside `body` whose rows enter at rounds of their own."""
         source = self.collection(entry.input, body)
         program = self.program((entry.round,), source)
         failures = FailureLog(self.dictionary)

@@ -1,8 +1,8 @@
 """Plans into running operators.
 
-A node is rendered in the innermost scope whose variables it refers to, once, whoever
-asks; where an inner scope reads it, it enters. Reordering and dropping columns costs
-nothing: a `Rendered` names an operator and which of its words are the plan's columns.
+A node is rendered once, in the innermost scope whose variables it refers to; if an inner scope reads it, it
+enters that scope. Reordering and dropping columns costs nothing: a `Rendered` names an operator, and which of
+its words are the plan's columns.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
     """Renders plans into one dataflow."""
 
     def render(self, node: Node) -> Rendered:
-        """The collection of a closed plan."""
+        """The collection of a plan without free variables. Raises PlanError if it has some."""
         if node.free:
             raise PlanError(f"the plan refers to {', '.join(sorted(node.free))}, which no recursion binds")
         return self.collection(node, self.outermost)
@@ -55,6 +55,7 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
     # Nodes
 
     def build(self, node: Node, scope: RenderScope) -> Rendered:
+        """Dispatch on the kind of node."""
         match node:
             case Source(name=name, schema=schema):
                 self.inputs[name] = scope.put(node, linear.InputOperator)
@@ -107,4 +108,4 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
             case Today():
                 return self._today(node, scope)
             case _:
-                raise PlanError(f"{type(node).__name__} is no node of a plan")
+                raise PlanError(f"{type(node).__name__} is not a plan node")

@@ -1,4 +1,4 @@
-"""What rendering any node needs: the collections and arrangements of others, as a scope reads them."""
+"""What rendering of every node needs: collections and arrangements of other nodes, as a scope reads them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.operators.rebuild import Rebuild
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.expressions import Expression, renumbered
 from engine.plan.nodes import Node
-from engine.rendering.layout import keyed
+from engine.rendering.layout import key_first
 from engine.rendering.scopes import LoopScope, OutermostScope, Rendered, RenderScope, plain
 from engine.scalar import ScalarProgram
 from engine.state.dictionary import Dictionary
@@ -23,7 +23,7 @@ Compiler = Callable[[tuple[Expression, ...], Dictionary], ScalarProgram]
 
 
 class Rendering:
-    """Nodes into operators of one dataflow. `inputs` gets an `Input` for every source that is read."""
+    """Renders nodes into operators of one dataflow. `inputs` gets the input operator of every source read."""
 
     def __init__(
         self,
@@ -42,16 +42,18 @@ class Rendering:
         self.outermost = OutermostScope(dataflow)
 
     def build(self, node: Node, scope: RenderScope) -> Rendered:
-        """The node's operators, put into `scope`, which is the innermost that it refers to."""
-        raise TypeError("the renderer says how a node is built")
+        """Put the node's operators into `scope`, the innermost scope that it refers to."""
+        raise TypeError("Renderer defines how a node is built")
 
     def home(self, node: Node, scope: RenderScope) -> RenderScope:
+        """The innermost scope, from `scope` outwards, that binds a variable of the node; else the
+        outermost."""
         while scope.outer is not None and not node.free & scope.bound:
             scope = scope.outer
         return scope
 
     def bring(self, operator: Operator, home: RenderScope, scope: RenderScope) -> Operator:
-        """An operator of `home`, as `scope` inside of it reads it."""
+        """An operator of `home`, as read in `scope`, which lies inside `home`."""
         if home is scope:
             return operator
         if not isinstance(scope, LoopScope) or scope.outer is None:
@@ -59,6 +61,7 @@ class Rendering:
         return scope.enter(self.bring(operator, home, scope.outer))
 
     def collection(self, node: Node, scope: RenderScope) -> Rendered:
+        """The node's collection, rendered in its home scope if it is new, and brought into `scope`."""
         home = self.home(node, scope)
         collection = home.collections.get(node)
         if collection is None:
@@ -68,7 +71,8 @@ class Rendering:
         return replace(collection, operator=self.bring(collection.operator, home, scope))
 
     def _rows(self, node: Node, scope: RenderScope) -> Operator:
-        """A node of the outermost scope, as `scope` reads it: arranged, so that a rebuild has all of it."""
+        """A node of the outermost scope, as read in `scope`: arranged, so that a rebuild can read all of
+        it."""
         outer = scope.outer
         if outer is not None and outer is not self.outermost:
             return self.bring(self._rows(node, outer), outer, scope)
@@ -76,11 +80,11 @@ class Rendering:
         return scope.put(("rows", node), lambda: ArrangementChanges(arranged))
 
     def keyed_arrangement(self, node: Node, keys: tuple[int, ...], scope: RenderScope) -> Operator:
-        """The node's columns arranged, `keys` first and then the others in order."""
-        return self.arranged(node, keyed(tuple(range(len(node.schema))), keys), scope)
+        """The node's columns, arranged with `keys` first and then the others in order."""
+        return self.arranged(node, key_first(tuple(range(len(node.schema))), keys), scope)
 
     def arranged(self, node: Node, order: tuple[int, ...], scope: RenderScope) -> Operator:
-        """The columns `order` of a node arranged in that order, as `scope` reads them."""
+        """The columns `order` of a node, arranged in that order, as read in `scope`."""
         home = self.home(node, scope)
         return self.bring(self.arrangement(node, order, home), home, scope)
 
@@ -103,5 +107,6 @@ class Rendering:
         )
 
     def program(self, expressions: tuple[Expression, ...], source: Rendered) -> ScalarProgram:
+        """The expressions over the node's columns, compiled over the words of its operator."""
         columns = dict(enumerate(source.columns))
         return self.compiler(tuple(renumbered(e, columns) for e in expressions), self.dictionary)

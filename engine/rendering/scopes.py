@@ -1,4 +1,4 @@
-"""Scopes, where operators are put, and collections, what a plan's node became there."""
+"""Scopes, which hold operators, and `Rendered`, a plan node's collection in a scope."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SomeOperator = TypeVar("SomeOperator", bound=Operator)
 
 @dataclass(frozen=True)
 class Rendered:
-    """Column c of a plan's node is word `columns[c]` of the operator's `width` words."""
+    """A collection: column c of a plan's node is word `columns[c]` of the operator's `width` words."""
 
     operator: Operator
     columns: tuple[int, ...]
@@ -27,28 +27,36 @@ class Rendered:
 
     @property
     def is_plain(self) -> bool:
+        """Whether the columns are the operator's words, in order."""
         return self.columns == tuple(range(self.width))
 
 
 def plain(operator: Operator, width: int) -> Rendered:
+    """The collection whose columns are the operator's words, in order."""
     return Rendered(operator, tuple(range(width)), width)
 
 
 class RenderScope:
-    """Where operators are put: the outermost scope, or a loop's body."""
+    """A place for operators: the outermost scope, or a loop's body."""
 
     def __init__(self, outer: RenderScope | None, bound: frozenset[str], depth: int) -> None:
         self.outer = outer
+        """The scope around this one."""
         self.bound = bound
+        """The variables that the scope binds."""
         self.depth = depth
+        """The number of loops around and including the scope."""
         self.collections: dict[Node, Rendered] = {}
+        """The nodes rendered here."""
 
     def put(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator:
-        """The scope's operator known as `key`, made if there is none; one key, one kind of operator."""
-        raise TypeError("a scope says where it puts operators")
+        """The operator with this key, made if it does not exist. A key belongs to one kind of operator."""
+        raise TypeError("subclasses define where operators are put")
 
 
 class OutermostScope(RenderScope):
+    """The scope of a dataflow's own operators."""
+
     def __init__(self, dataflow: RunningDataflow) -> None:
         super().__init__(None, frozenset(), 0)
         self._dataflow = dataflow
@@ -58,6 +66,8 @@ class OutermostScope(RenderScope):
 
 
 class LoopScope(RenderScope):
+    """The scope of a loop's body."""
+
     def __init__(self, outer: RenderScope, node: Recursive, loop: Loop) -> None:
         super().__init__(outer, node.bound, outer.depth + 1)
         self.loop = loop
@@ -73,7 +83,7 @@ class LoopScope(RenderScope):
         return operator  # type: ignore[return-value]
 
     def enter(self, source: Operator) -> Operator:
-        """`source`, an operator of the scope outside, inside."""
+        """The operator that brings `source`, from the scope outside, into the loop."""
 
         def make() -> Operator:
             entry: Operator = linear.Enter([source])

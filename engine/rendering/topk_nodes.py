@@ -1,4 +1,4 @@
-"""The first rows of groups, from traces in the order of their columns."""
+"""The first rows of groups, from traces sorted by the ordering columns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.schema import Schema
 
 
 class TopKNodes(Rendering):
-    """Traces in an order serve top-k, MIN and MAX."""
+    """Sorted traces serve top-k, MIN and MAX."""
 
     def _top(self, node: TopK, scope: RenderScope) -> Rendered:
         if node.limit is None:
@@ -37,7 +37,8 @@ class TopKNodes(Rendering):
         rest: tuple[int, ...],
         scope: RenderScope,
     ) -> OrderedArrangement:
-        """The columns `keys`, those of `order` with their codes, and `rest` of a node, in order."""
+        """The node's columns `keys`, then those of `order` coded to sort in the wanted order, then `rest`;
+        sorted."""
         collection = self.collection(node, scope)
         words = collection.columns
         return scope.put(
@@ -55,6 +56,6 @@ class TopKNodes(Rendering):
 
 
 def ordering_codes(schema: Schema, ordering: Ordering) -> Codes:
-    """The codes of the words by which a column is ordered."""
+    """The codes of a column's words that sort as `ordering` asks."""
     type = schema.types[ordering.column]
     return codes_of(type.is_interned, ordering.descending, ordering.nulls_first, type.may_be_wide)

@@ -1,4 +1,4 @@
-"""Windows: compiled over traces in their order where there are no rounds, else swept in Python."""
+"""Window functions: compiled over sorted traces if times are epochs and no loop is around; else in Python."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from engine.operators.windowing import is_compiled, window_functions
 from engine.plan.nodes import Ordering
 from engine.plan.window_functions import Window, WindowFunction
 from engine.rendering.group_nodes import GroupNodes
-from engine.rendering.layout import keyed
+from engine.rendering.layout import key_first
 from engine.rendering.scopes import Rendered, RenderScope
 from engine.rendering.topk_nodes import ordering_codes
 from engine.schema import Column, Schema
 
 
 class WindowNodes(GroupNodes):
-    """A window's rows come with the key first, and are put into the node's order again."""
+    """A window's rows come with the key first, and are put into the node's column order."""
 
     def _window(self, node: Window, scope: RenderScope) -> Rendered:
         if not self.times.is_total or scope.depth:
@@ -33,7 +33,7 @@ class WindowNodes(GroupNodes):
         return self._window_in_parts(node, compiled, scope)
 
     def _window_in_parts(self, node: Window, compiled: list[bool], scope: RenderScope) -> Rendered:
-        """The functions that are compiled, and over their rows the others."""
+        """The compiled functions, and over their rows the others."""
         width = len(node.input.schema)
         parts = [[i for i, is_first in enumerate(compiled) if is_first is wanted] for wanted in (True, False)]
         inner = replace(node, functions=tuple(node.functions[i] for i in parts[0]))
@@ -63,7 +63,7 @@ class WindowNodes(GroupNodes):
     def _window_at_times(self, node: Window, scope: RenderScope) -> Rendered:
         width = len(node.input.schema)
         keys = tuple(dict.fromkeys(node.keys))
-        order = keyed(tuple(range(width)), keys)
+        order = key_first(tuple(range(width)), keys)
         reducer = windowed(node, self._defaults(node), self.dictionary)
         words = len(node.schema) - len(keys)
         found = self._general(node, node.input, keys, reducer, words, scope)
@@ -71,7 +71,7 @@ class WindowNodes(GroupNodes):
         return Rendered(found.operator, places, len(node.schema))
 
     def _defaults(self, node: Window) -> tuple[int, ...]:
-        """A word for each function: what stands where a group has no row."""
+        """A word for each function: its result where the row that it reads is outside the group."""
         schema = Schema(tuple(Column("default", f.type) for f in node.functions))
         row = tuple(f.default if f.function is WindowFunction.VALUE else None for f in node.functions)
         return tuple(encode_rows([row], schema, self.dictionary)[:, 0].tolist())

@@ -1,4 +1,4 @@
-"""An advance: changes of sources, and what the running operators make of them, here or on an executor."""
+"""An advance: changes of sources, run through the operators here or on an executor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ from engine.state.store.manifest import Manifest
 
 @dataclass(frozen=True, eq=False)
 class Advance:
-    """`deltas` by source, and in `scans` rows that only an executor can read; the rest is the engine's."""
+    """The changes of one advance: `deltas` by source, and in `scans` rows that only an executor can read. The
+    other fields are the engine's.
+    """
 
     dataflow: RunningDataflow
     registry: Registry
@@ -29,7 +31,7 @@ class Advance:
     scans: Mapping[str, RowScan]
 
     def run(self) -> None:
-        """Compute it here. Raises OperatorFailed; then `abandon`."""
+        """Run the operators in this process. Raises OperatorFailed; the caller then calls `abandon`."""
         rows = 0
         for name, delta in self.deltas.items():
             self.registry.sources[name].input.pending = delta
@@ -37,9 +39,10 @@ class Advance:
         self.dataflow.run(rows)
 
     def run_on(self, executor: Executor, manifest: Manifest, stage: Stage) -> bool:
-        """Let the executor compute it, from the state that `manifest` names; false if it declines.
+        """Let the executor compute the advance from the state that `manifest` names; false if it declines.
 
-        Raises OperatorFailed; then `abandon`. Declined where there are scans.
+        Raises OperatorFailed; the caller then calls `abandon`. Raises Declined if the executor declines an
+        advance with scans, which this process cannot read.
         """
         views, sources = self.registry.affected(self.deltas.keys() | self.scans.keys(), stage.failed)
         tables = self.registry.tables(sources)
@@ -63,15 +66,15 @@ class Advance:
         return True
 
     def abort(self) -> None:
-        """Leave everything as it was."""
+        """Undo the advance: operators and inputs are as before it."""
         self.dataflow.abort()
         for source in self.registry.sources.values():
             source.input.pending = None
 
     def abandon(self, failure: OperatorFailed, stage: Stage) -> None:
-        """Leave everything as it was, and give up the views that need the operator that has failed.
+        """Undo the advance, and mark the views that depend on the failed operator as failed.
 
-        EngineError where there are none.
+        Raises the operator's EngineError if no view depends on it.
         """
         self.abort()
         victims = [it for it in self.registry.dependents(failure.operator) if it not in stage.failed]

@@ -1,7 +1,7 @@
-"""The engine: sources, views, and advances that are staged and then published whole.
+"""The engine: sources, views, and advances that are staged and then published as a whole.
 
-One thread writes; snapshots may be read from any. An advance takes changes at any
-number of epochs at once, and its result does not depend on how they are divided.
+An advance takes changes at any number of epochs at once; its result does not depend on how the changes are
+divided into advances.
 """
 
 from __future__ import annotations
@@ -45,9 +45,26 @@ NO_SCANS: Mapping[str, RowScan] = MappingProxyType({})
 
 
 class Engine:
+    """Maintains views over sources.
+
+    A source (`create_source`) is an input; a view (`create_view`) is a plan over sources, kept up to date.
+    `stage` computes what follows from changes of sources, in every view; its `Stage` then publishes all of
+    it in a new `snapshot`, or aborts. While a stage is open, nothing else may change the engine. `forget`
+    gives up old epochs of a relation.
+
+    State goes to disk in three steps: `capture` collects it, `Capture.write` writes it to files, and
+    `install` maps these files in place of the arrays in memory (`spill` does all three). `resume` starts a
+    new engine from such files; `create_source` and `restore_view` then map their parts of it.
+
+    One thread, the writer, calls the methods that change something, and those that look into operators
+    (`due`, `observe`, `statistics`, `differences`, `files`). Any thread may take the `snapshot` and read it,
+    ask for the number of `rows`, and write a `Capture`.
+    """
+
     def __init__(self, options: Options = DEFAULTS, order: Order = TOTAL, first: int = FIRST_EPOCH) -> None:
-        """`order` is that of times; where they are epochs alone, `first` is the first one."""
+        """`order` orders the times; if they are plain epochs, `first` is the first epoch."""
         self.dictionary = Dictionary()
+        """The texts of all words, shared by sources, views and snapshots."""
         self._options = options
         self._order = order
         self._dataflow = RunningDataflow(order)
@@ -58,6 +75,7 @@ class Engine:
 
     @property
     def snapshot(self) -> Snapshot:
+        """The relations as they were last published."""
         return self._snapshot
 
     @property
@@ -66,25 +84,24 @@ class Engine:
         return self._snapshot.frontier
 
     def differences(self) -> int:
-        """The number of differences held, by all traces."""
+        """The number of differences in all traces."""
         parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
         return sum(part.trace.rows for part in parts if isinstance(part, Arrangement))
 
     def observe(self, view: str) -> tuple[Observed, ...]:
-        """What each operator of a view holds and has done; UnknownName if no such view is maintained."""
+        """What each operator of a view holds and has done. UnknownName if no such view is maintained."""
         if view not in self._registry.views:
-            raise UnknownName(f"there is no view {view} that is maintained")
+            raise UnknownName(f"no view {view} is maintained")
         return observe(view, self._registry.views, self._dataflow)
 
     def statistics(self) -> list[LoopStatistics]:
-        """How each recursion of the views was brought up to date so far."""
+        """How each recursion of the views was maintained so far."""
         operators = self._dataflow.operators.values()
         return [replace(loop.statistics) for loop in operators if isinstance(loop, OutermostLoop)]
 
     def due(self, now: int) -> int | None:
-        """The least time of the clock (`engine.plan.clocked`) after `now` at which a view changes, if any.
-
-        Costs a look at each trace of what comes and goes.
+        """The least time of the clock (`engine.plan.clocked`) after `now` at which a view changes, or None.
+        Costs a look at each trace of a temporal operator.
         """
         parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
         moments = (part.due(now) for part in parts if isinstance(part, TemporalOperator | TodayOperator))
@@ -103,14 +120,13 @@ class Engine:
         past: np.ndarray | None = None,
         kept: tuple[np.ndarray, int] | None = None,
     ) -> None:
-        """A new input. `key` names the primary key's columns; without one it is a bag.
+        """Add a source. `key` has the positions of the primary key's columns; without one it is a bag.
 
-        With `keep` false its rows only pass through: they cannot be read, and views over
-        it must be there before its first row. With a `state` that `resume` has been called with, and
-        that this very source was part of, it has the rows that are saved; StoreError if they are not.
-        `past` is a delta int64[W + 2, n] of what it was at epochs that are complete.
-        `kept` is a history that it begins with, of epochs that are complete: a delta int64[W + 2, n], and
-        the least epoch at which it can be read.
+        With `keep` false, rows only pass through: they cannot be read, and views over the source must be
+        created before its first row. `state` is the saved state that `resume` got, if the source was part of
+        it; its rows are mapped from there, and StoreError is raised if they are missing. `past` is a delta
+        int64[W + 2, n] of changes at complete epochs. `kept` is a history to begin with: a delta int64[W + 2,
+        n] at complete epochs, and the least epoch at which it can be read.
         """
         self._check_new(name)
         node = Source(name, schema)
@@ -131,12 +147,12 @@ class Engine:
             self._show(name, RelationSnapshot(schema, reading_order(len(schema), key), kept=readable))
 
     def history_of(self, name: str) -> tuple[np.ndarray, int]:
-        """The differences of a source that are kept, and the least epoch at which it can be read."""
+        """The kept differences of a source, and the least epoch at which it can be read."""
         relation = self._snapshot.relations[name]
         return relation.delta(relation.since), relation.since
 
     def drop_source(self, name: str) -> None:
-        """Forget a source and its rows; NameInUse while a view reads it."""
+        """Drop a source and its rows. Raises NameInUse while a view reads it."""
         source = self._registry.sources.get(name)
         if source is None:
             raise UnknownName(f"there is no source {name}")
@@ -150,12 +166,10 @@ class Engine:
     # Views
 
     def create_view(self, name: str, plan: Node, executor: Executor | None = None) -> None:
-        """Maintain `plan` as `name`: at once, for all epochs that its sources keep.
+        """Maintain `plan` as view `name`, from the oldest epoch that all its sources keep.
 
-        It is computed here, or by `executor` unless that declines.
-
-        Raises EngineError, and leaves nothing, where the plan does not fit the sources or
-        cannot be computed.
+        `executor` computes it, or this process if there is none or it declines. Raises EngineError if the
+        plan does not fit the sources or cannot be computed; the engine is then as before.
         """
         self._check_new(name)
         self._registry.check_plan(plan)
@@ -164,15 +178,16 @@ class Engine:
         except EngineError:
             if not self._order.is_total:
                 raise
-            # An epoch of the past may have had no answer; the present may have one.
+            # At an old epoch there may be no answer; then start at the newest.
             view = self._hydrated(name, plan, self._snapshot.upper - 1, executor)
         self._add_view(name, plan, view)
 
     def restore_view(self, name: str, plan: Node, state: SavedState) -> bool:
-        """Maintain `plan` as `name`, with what its operators kept, and without computing anything.
+        """Maintain `plan` as view `name` from its saved state, without computing anything.
 
-        `state` is what `resume` was called with, and this very view was part of it. False where something
-        is not saved, StoreError where a file is damaged; then nothing has changed.
+        `state` is the saved state that `resume` got, and the view was part of it. Returns false if the state
+        of an operator is not saved. Raises StoreError if a file is damaged. In both cases the engine is as
+        before.
         """
         self._check_new(name)
         self._registry.check_plan(plan)
@@ -183,7 +198,7 @@ class Engine:
         return is_saved
 
     def drop_view(self, name: str) -> None:
-        """Forget a view and the operators that no other view needs."""
+        """Drop a view and the operators that no other view needs."""
         if name not in self._snapshot.relations or name in self._registry.sources:
             raise UnknownName(f"there is no view {name}")
         self._registry.remove_view(name)
@@ -195,11 +210,11 @@ class Engine:
         return bool(self._registry.readers(self._registry.sources[source].table.node))
 
     def input_rows(self, plan: Node) -> int:
-        """How many differences of its sources the hydration of a plan begins with."""
+        """How many differences of its sources the hydration of a plan starts from."""
         return sum(self.rows(source.name) for source in sources_of(plan))
 
     def rows(self, name: str) -> int:
-        """About how many rows a source or a view has: the differences that are kept of it."""
+        """About how many rows a source or view has: the number of its kept differences."""
         return self._registry.rows(name)
 
     def _hydrated(self, name: str, plan: Node, since: int, executor: Executor | None) -> Hydration:
@@ -224,14 +239,14 @@ class Engine:
         return view.run_on(executor, job, self.dictionary)
 
     def _since(self, source: str) -> int:
-        """The epoch from which on a source is known."""
+        """The first epoch at which a source can be read."""
         if not self._order.is_total:
             return 0
         relation = self._snapshot.relations.get(source)
         return relation.since if relation is not None else self._snapshot.upper - 1
 
     def _add_view(self, name: str, plan: Node, view: Hydration) -> None:
-        """Let a view's operators run with the others from now on."""
+        """Graft a view's operators onto the running dataflow, and show the view."""
         self._dataflow.graft(view.dataflow)
         self._registry.add_view(name, plan, view.history, self._dataflow.operators.values())
         kept = self._snapshot.kept(source.name for source in sources_of(plan))
@@ -241,12 +256,12 @@ class Engine:
     # History
 
     def forget(self, name: str, before: int | Frontier, *, at_once: bool = True) -> None:
-        """No longer tell the epochs before `before` of a relation apart: they cannot be read any more.
+        """Make the epochs before `before` of a relation unreadable, so that they need not be told apart.
 
-        Costs the relation's size, which it may make much smaller; or nothing, if not `at_once`: then its rows
-        become fewer as they are merged, and written to files. What is read at epochs from `before` on does
-        not change. EpochError where `before` is not yet complete. A frontier does the same, at once, for
-        times of several coordinates.
+        Costs a pass over the relation, which may become much smaller; or, without `at_once`, nothing now: its
+        rows then become fewer as they are merged and written to files. Reads at epochs from `before` on do
+        not change. A frontier does the same, at once, for times of several coordinates. Raises EpochError if
+        `before` is not complete.
         """
         self._check_unstaged()
         relation = self._snapshot.relations.get(name)
@@ -269,14 +284,15 @@ class Engine:
         executor: Executor | None = None,
         scans: Mapping[str, RowScan] = NO_SCANS,
     ) -> Stage:
-        """Compute what follows from changes at times that are not complete yet, but are by `upper`.
+        """Compute what follows from changes at times that are not complete yet, but will be at `upper`.
 
-        Of epochs, these are the ones from `snapshot.upper` up to, not including, `upper`.
-        `deltas` has a delta int64[W + 2, n] a source. Nothing is visible until the stage is
-        published. A view that cannot be computed is quarantined by it: see `Stage.failed`.
+        For plain epochs these are the epochs from `snapshot.upper` up to, not including, `upper`. `deltas`
+        has a delta int64[W + 2, n] for each changed source. Nothing is visible until the stage is published.
+        A view that cannot be computed is put into `Stage.failed`, and publishing quarantines it.
 
-        It is computed here, or by `executor` unless that declines. Rows that only an executor can read,
-        by source, come in the epoch `snapshot.upper`; Declined where it does not take them.
+        `executor` computes it, or this process if there is none or it declines. `scans` has, by source, rows
+        that only an executor can read; they come at epoch `snapshot.upper`, and Declined is raised if it does
+        not take them.
         """
         self._check_unstaged()
         deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
@@ -295,7 +311,7 @@ class Engine:
         return stage
 
     def _is_computed(self, advance: Advance, stage: Stage, executor: Executor | None) -> bool:
-        """Compute an advance; false if that has to be done again, without views that have failed just now."""
+        """Compute an advance; false if views failed, so that it has to run again without them."""
         try:
             if executor is None or not advance.run_on(executor, self._spilled(executor), stage):
                 advance.run()
@@ -326,15 +342,18 @@ class Engine:
     # Files
 
     def resume(self, state: SavedState) -> None:
-        """Begin where a state was saved; its sources and views are then created with it. For a new engine."""
+        """Start a new engine from a saved state; sources and views are then created with the same `state`.
+
+        Raises EpochError if the engine is not empty.
+        """
         if self._registry.sources or self._snapshot.relations or len(self.dictionary):
-            raise EpochError("an engine that has something cannot begin with a saved state")
+            raise EpochError("only an empty engine can start from a saved state")
         self._texts = state.absorb_texts(self.dictionary)
         frontier = Frontier(self._order, (state.manifest.upper,))
         self._snapshot = Snapshot(frontier, {}, self.dictionary)
 
     def spill(self, directory: StateDirectory, shards: int) -> Manifest:
-        """Write to files what is in memory alone, divided into `shards`, and hold it by them."""
+        """Write what is only in memory to files, divided into `shards`, and map these files in its place."""
         capture = self.capture()
         try:
             spill = capture.write(directory, shards)
@@ -345,53 +364,54 @@ class Engine:
         return spill.manifest
 
     def capture(self) -> Capture:
-        """What there is now: any thread may write it, and it is then installed or released."""
+        """The current state. Any thread may write it; afterwards, install or release it."""
         self._check_unstaged()
         states = kept_states(self._dataflow.operators.items())
         captured = tuple(Captured.of(fingerprint, state) for fingerprint, state in states)
         return Capture(self._snapshot.upper, captured, self.dictionary, len(self.dictionary), self._texts)
 
     def install(self, spill: Spill) -> None:
-        """Let the files of a spill stand for what they hold, where it is still there."""
+        """Map the files of a spill in place of the captured arrays, where traces still have these."""
         if self._texts is spill.capture.texts:
             self._texts = spill.texts
         self._snapshot = self._refreshed(self._snapshot, spill.install())
 
     def release(self, capture: Capture) -> None:
-        """What was captured is not going to be installed."""
+        """Give up a capture: it will not be installed."""
         capture.release()
 
     def files(self) -> set[str]:
-        """The names of the files that are held."""
+        """The names of the files that are mapped."""
         states = kept_states(self._dataflow.operators.items())
         names = {file.name for _, state in states for file in state.trace.files()}
         return names | {part.file.name for part in self._texts}
 
-    # Inside
+    # Internals
 
     def _check_unstaged(self) -> None:
         if self._staged is not None:
-            raise EpochError("a stage is neither published nor aborted")
+            raise EpochError("a stage is open: publish or abort it first")
 
     def _check_new(self, name: str) -> None:
         self._check_unstaged()
         if name in self._registry.sources or name in self._snapshot.relations:
-            raise NameInUse(f"there is a relation {name} already")
+            raise NameInUse(f"a relation {name} exists already")
 
     def _spilled(self, executor: Executor) -> Manifest:
-        """The state in files, where an executor finds it."""
+        """Write the state to files, where an executor finds it."""
         return self.spill(executor.directory, executor.shards)
 
     def _collect(self, without: Collection[str] = ()) -> None:
-        """Drop the operators that no source and no view (but those of `without`) needs."""
+        """Drop the operators that are needed by no source and by no view except those of `without`."""
         self._dataflow.keep(self._registry.outputs(without))
 
     def _refreshed(self, snapshot: Snapshot, changed: Iterable[object]) -> Snapshot:
-        """The snapshot with the relations whose history or errors are among the changed states."""
+        """The snapshot, with those relations renewed whose history or failure log is among the changed
+        states."""
         names = self._registry.changed(changed)
         kept = snapshot.relations
         return snapshot.replaced({name: self._registry.refreshed(name, kept[name]) for name in names})
 
     def _show(self, name: str, relation: RelationSnapshot) -> None:
-        """Show a relation, with its history as it is now."""
+        """Put a relation, with its current history, into the snapshot."""
         self._snapshot = self._snapshot.replaced({name: self._registry.refreshed(name, relation)})

@@ -1,8 +1,8 @@
-"""Running an advance elsewhere: what has to be known of it, and what comes back.
+"""Running an advance elsewhere: the job that is sent, and the outcome that comes back.
 
-The engine hands a `ExecutorJob` to an `Executor`, which computes it over the files of the state and
-returns the files of what is new. Both are frozen; nothing in the engine changes until what came
-back is staged and published.
+The engine hands an `ExecutorJob` to an `Executor`, which computes it over the files of the state and returns
+the files of new batches. Job and outcome are frozen; the engine changes nothing until it has staged and
+published the outcome.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class JobTable:
 class Stored:
     """Changes of a source that lie in files.
 
-    `columns` are those of a file's rows that are the source's columns, the epoch and the diff; epochs before
-    `since` are taken for it.
+    `columns` are the positions, in a file's rows, of the source's columns, the epoch and the diff. Epochs
+    before `since` are read as `since`.
     """
 
     files: tuple[BatchFile, ...]
@@ -43,10 +43,11 @@ class Stored:
 
 @dataclass(frozen=True)
 class RowScan:
-    """Rows to insert that are read while the job runs: `frame`, which is the executor's own kind of thing,
-    has the table's columns and a last one that says what is wrong with a row, NULL if nothing is.
+    """Rows to insert, read while the job runs.
 
-    With `skip_bad` such rows are counted and left out; without, the first one fails the job.
+    `frame` is of the executor's own kind. It has the table's columns and a last one with an error message,
+    NULL for a good row. With `skip_bad`, bad rows are counted and left out; without, the first one fails the
+    job.
     """
 
     frame: Any
@@ -55,11 +56,11 @@ class RowScan:
 
 @dataclass(frozen=True)
 class ExecutorJob:
-    """An advance, or with `fresh` the hydration of views. `tables` and `views` are those that it concerns.
+    """An advance, or with `fresh` the hydration of views, over the tables and views that it concerns.
 
-    Changes come as deltas, from files, and from scans, the last all at `epoch`. `state` and `texts` name the
-    files of all that there is; `exceptions` the texts that have not the words of their hashes. `since` is
-    the epoch up to which operators need not tell epochs apart. `name` says what it is for.
+    Changes come as deltas, from files, and from scans; scanned rows come at `epoch`. `state` and `texts` name
+    the files of the whole state; `exceptions` are the texts whose words are not their hashes. Operators need
+    not tell epochs up to `since` apart. `name` describes the job to people.
     """
 
     name: str
@@ -80,7 +81,7 @@ class ExecutorJob:
 
 @dataclass(frozen=True)
 class Scanned:
-    """What scans have read: rows taken, rows left out, and what was wrong with the first of them."""
+    """The totals of all scans: rows taken, rows left out, and the first error messages."""
 
     rows: int = 0
     skipped: int = 0
@@ -89,7 +90,7 @@ class Scanned:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What is new: the files of what is kept, by fingerprint, and the dictionary's."""
+    """The result of a job: the files of new batches, by fingerprint of the state, and of new texts."""
 
     files: Mapping[str, tuple[BatchFile, ...]]
     texts: tuple[TextFile, ...]
@@ -97,13 +98,13 @@ class Outcome:
 
 
 class Declined(EngineError):
-    """The executor has nothing against the job, but is not the one to do it."""
+    """This executor does not run jobs of this kind; the process runs it instead."""
 
     code = "not_distributed"
 
 
 class ViewsFailed(Exception):
-    """An operator failed for the reason `cause`; `fingerprint` says which."""
+    """An operator failed with the error `cause`; `fingerprint` identifies the operator."""
 
     def __init__(self, fingerprint: str, cause: EngineError) -> None:
         super().__init__(str(cause))
@@ -112,27 +113,27 @@ class ViewsFailed(Exception):
 
 
 class KeyTaken(EngineError):
-    """A scan's row has a key that another row of the table has: `key` is its words."""
+    """A scanned row has the key of another row of the table; `key` has the key's words."""
 
     code = "key_exists"
 
     def __init__(self, table: str, key: tuple[int, ...]) -> None:
-        super().__init__(f"table {table} would have a key twice")
+        super().__init__(f"two rows of table {table} would have the same key")
         self.table = table
         self.key = key
 
 
 class BadRows(EngineError):
-    """A scan has met a row that cannot be taken."""
+    """A scan met a row that cannot be inserted."""
 
     code = "bad_row"
 
 
 class Executor(Protocol):
-    """`directory` is where the state's files lie, divided into `shards`."""
+    """Runs jobs over the state's files, which lie in `directory`, divided into `shards`."""
 
     directory: StateDirectory
     shards: int
 
     def run(self, job: ExecutorJob) -> Outcome:
-        """Compute the job. Raises Declined, ViewsFailed, KeyTaken or BadRows, and whatever went wrong."""
+        """Compute the job. Raises Declined, ViewsFailed, KeyTaken, BadRows, or the executor's own error."""

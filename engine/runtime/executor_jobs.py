@@ -1,4 +1,4 @@
-"""Jobs for executors, and what is done with their outcomes."""
+"""Making jobs for executors, and staging their outcomes."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def job_over(
     tables: Iterable[JobTable],
     views: Mapping[str, Node],
 ) -> ExecutorJob:
-    """A job of views over the state that a manifest names, in which nothing has changed so far."""
+    """A job of `views` over the state that a manifest names, without any changes yet."""
     return ExecutorJob(
         name=name,
         tables=tuple(tables),
@@ -44,16 +44,16 @@ def job_over(
 
 
 def as_stored(name: str, relation: RelationSnapshot, manifest: Manifest, since: int) -> Stored:
-    """The differences of a source that are kept, in files; epochs before `since` are taken for it."""
+    """The kept differences of a source, in files; epochs before `since` are read as `since`."""
     width = len(relation.order)
     files = manifest.arrangements[fingerprint(("history", name))]
-    return Stored(files, (*relation.places.tolist(), width, width + 1), since)
+    return Stored(files, (*relation.positions.tolist(), width, width + 1), since)
 
 
 def receive(
     dataflow: RunningDataflow, outcome: Outcome, directory: StateDirectory, dictionary: Dictionary
 ) -> None:
-    """Stage what was computed elsewhere: operators hold it by its files when it is published."""
+    """Stage an executor's outcome: once it is published, operators hold the new batches by their files."""
     for file in outcome.texts:
         dictionary.absorb(*directory.read_texts(file))
     step = dataflow.step()
@@ -64,7 +64,7 @@ def receive(
 
 
 def with_outcome(manifest: Manifest, outcome: Outcome, upper: int) -> Manifest:
-    """The state of `manifest` after an advance to `upper`."""
+    """The state of `manifest` after an advance to `upper` with this outcome."""
     files: dict[str, tuple[BatchFile, ...]] = dict(manifest.arrangements)
     for name, new in outcome.files.items():
         files[name] = (*files.get(name, ()), *new)
@@ -72,7 +72,7 @@ def with_outcome(manifest: Manifest, outcome: Outcome, upper: int) -> Manifest:
 
 
 def failed_operator(dataflow: RunningDataflow, failure: ViewsFailed) -> Operator | None:
-    """The operator that has failed elsewhere."""
+    """The operator of this dataflow that failed in the executor; None if it is not found."""
     for path, operator in every_operator(dataflow.operators.items()):
         if not _is_local(path) and fingerprint(*path) == failure.fingerprint:
             return operator
@@ -80,5 +80,5 @@ def failed_operator(dataflow: RunningDataflow, failure: ViewsFailed) -> Operator
 
 
 def _is_local(path: tuple[Hashable, ...]) -> bool:
-    """Whether a path means something to this process alone: that of what enters a loop, which never fails."""
+    """Whether a path is known in this process only: the path of an entry into a loop, which never fails."""
     return any(isinstance(key, tuple) and key[0] == "enter" for key in path)

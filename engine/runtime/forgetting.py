@@ -1,4 +1,4 @@
-"""Forgetting: times of a relation that can no longer be read, and are told apart no more."""
+"""Forgetting: making old times of a relation unreadable, so that its trace no longer tells them apart."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from engine.state.snapshot import RelationSnapshot
 
 
 def forget_epochs(name: str, history: History | None, before: int, upper: int, at_once: bool) -> bool:
-    """Tell the epochs before `before` no longer apart; whether anything has changed."""
+    """Stop telling the epochs before `before` apart; returns whether anything changed.
+
+    Raises EpochError if `before` is not complete.
+    """
     if before >= upper:
-        raise EpochError(f"epoch {before} of {name} is not complete, and cannot be all that is kept")
+        raise EpochError(
+            f"epoch {before} of {name} is not complete, so history before it cannot be forgotten"
+        )
     if history is None or before <= history.trace.since:
         return False
     history.trace.since = before
@@ -26,11 +31,14 @@ def forget_epochs(name: str, history: History | None, before: int, upper: int, a
 def forget_times(
     name: str, history: History | None, relation: RelationSnapshot, before: int | Frontier, upper: Frontier
 ) -> RelationSnapshot:
-    """Tell times no longer apart that are one to all at or after `before`; what the relation is then."""
+    """Stop telling apart times that look the same from every time at or after `before`; returns the relation.
+
+    Raises EpochError if `before` is not complete, or earlier than the history that is kept.
+    """
     if not isinstance(before, Frontier) or not upper.is_at_or_after(before):
-        raise EpochError(f"what is kept of {name} cannot begin with {before}, which is not all complete")
+        raise EpochError(f"history of {name} before {before} cannot be forgotten: not all of it is complete")
     if not before.is_at_or_after(relation.kept):
-        raise EpochError(f"what is kept of {name} begins with {relation.kept} already")
+        raise EpochError(f"history of {name} before {relation.kept} is forgotten already")
     if history is None:
         return relation
     history.trace.compact(before)

@@ -1,7 +1,8 @@
-"""Hydration: the operators of a new view, brought from nothing to what its sources are.
+"""Hydration: bringing the operators of a new view up to date with its sources.
 
-They are rendered into a dataflow of their own. It runs over the whole kept history of the sources, here
-or on an executor, or takes from files what it kept before; the engine then grafts it to the running one.
+The operators are rendered into a dataflow of their own. It runs over the whole kept history of the sources,
+here or on an executor, or maps the files of a saved state. The engine then grafts it onto the running
+dataflow.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from engine.state.snapshot import RelationSnapshot
 
 @dataclass(frozen=True, eq=False)
 class Hydration:
-    """A view's dataflow, and in it the view's history and the inputs of its sources."""
+    """A view's own dataflow, with the view's history and the inputs of its sources."""
 
     dataflow: RunningDataflow
     history: History
@@ -34,16 +35,16 @@ class Hydration:
 
     @staticmethod
     def of(name: str, plan: Node, order: Order, dictionary: Dictionary, options: Options) -> Hydration:
-        """Nothing has run yet."""
+        """The rendered operators of `plan`; nothing has run yet."""
         dataflow = RunningDataflow(order)
         renderer = Renderer(dataflow, dictionary, options.max_rounds, options.rebuild)
         history = put_view(dataflow, renderer, name, plan)
         return Hydration(dataflow, history, renderer.inputs)
 
     def run(self, relations: Mapping[str, RelationSnapshot], since: int) -> None:
-        """Compute the view from what is kept of its sources, whose epochs before `since` count as it.
+        """Run the operators over the kept history of the sources; epochs before `since` are read as `since`.
 
-        EngineError where it cannot be computed.
+        Raises EngineError if the view cannot be computed.
         """
         for source, input in self.inputs.items():
             if source in relations:
@@ -54,7 +55,7 @@ class Hydration:
             raise failed.reason from failed
 
     def run_on(self, executor: Executor, job: ExecutorJob, dictionary: Dictionary) -> bool:
-        """Let the executor compute the view; false if it declines, EngineError where that cannot be."""
+        """Let the executor compute the view; false if it declines. Raises EngineError if the view fails."""
         try:
             outcome = executor.run(job)
         except Declined:
@@ -66,7 +67,9 @@ class Hydration:
         return True
 
     def map(self, state: SavedState, running: Collection[Hashable]) -> bool:
-        """Take from files what the operators keep that do not run yet; false where that is not all saved."""
+        """Map the saved state of those operators that are not `running` yet; false if some of it is not
+        saved.
+        """
         new = self.dataflow.operators.keys() - running
         if not state.map((key, it) for key, it in self.dataflow.operators.items() if key in new):
             return False
@@ -74,7 +77,7 @@ class Hydration:
         return True
 
     def _leave_constants(self, keys: Collection[Hashable]) -> None:
-        """The rows of constants have come already."""
+        """Drop the pending rows of constants: the state includes them already."""
         for key in keys:
             operator = self.dataflow.operators[key]
             if isinstance(operator, InputOperator):

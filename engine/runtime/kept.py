@@ -1,7 +1,7 @@
-"""The operators of a dataflow that keep something, and what each stands for.
+"""The operators of a dataflow that keep state, and the fingerprints of their states.
 
-A path is the operator's key in the outermost scope, after those of the loops that it lies in. Two
-dataflows of the same views have the same paths, in whatever process and however they came about.
+A path is the operator's key in the outermost scope, preceded by the keys of the loops around it, if any. Two
+dataflows of the same views have the same paths, in any process and whatever their history.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Path = tuple[Hashable, ...]
 
 
 def every_operator(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tuple[Path, Operator]]:
-    """The operators of a scope, given with their keys, and those inside of them, with their paths."""
+    """All operators of a scope and its loops, with their paths; takes operators with their keys."""
     for key, operator in operators:
         yield (key,), operator
         if isinstance(operator, Loop):
@@ -33,20 +33,21 @@ def every_operator(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[t
 
 
 class Kept(Protocol):
-    """What is kept between advances; its fingerprint is there once somebody has asked."""
+    """State that outlives an advance: an arrangement, or a log of failed rows."""
 
     trace: Trace
     fingerprint: str
+    """Computed when it is first asked for; empty before."""
 
     def receive(self, layers: tuple[Layer, ...], step: Step) -> None:
-        """Let mapped layers, computed elsewhere, be what the advance brings."""
+        """Stage mapped layers, which an executor computed, as the batch of this advance."""
 
     def reset(self) -> None:
-        """Take the trace as it is, with nothing of an advance beside it."""
+        """Read the trace anew after it was changed from outside; forget what an advance left beside it."""
 
 
 def kept_states(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tuple[str, Kept]]:
-    """All that these operators keep, by fingerprint: arrangements, and the errors of failed rows."""
+    """All state of these operators, by fingerprint: arrangements, and the logs of failed rows."""
     for path, operator in every_operator(operators):
         if isinstance(operator, Arrangement):
             yield _fingerprint(operator, path), operator
@@ -56,7 +57,7 @@ def kept_states(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tupl
 
 
 def _fingerprint(state: Kept, path: Path) -> str:
-    """The state's fingerprint, which is made once."""
+    """The state's fingerprint, computed once."""
     if not state.fingerprint:
         state.fingerprint = fingerprint(*path)
     return state.fingerprint

@@ -1,8 +1,8 @@
 """Observing a view: what each operator of the running dataflow holds, and what it has done so far.
 
-Operators come inputs first, in an order that follows from the view's plan alone, those inside of a loop
-before it. What counts (rows, time) counts from the moment at which the operator began to run in this
-process; operators that several views share have done it for all of them.
+Operators are listed inputs first, in an order that follows from the view's plan alone; the operators of a
+loop's body come before the loop. Counters (rows, time) start when the operator starts to run in this process.
+An operator that several views share counts its work for all of them.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ _NOTHING = Trace(0)
 
 @dataclass(frozen=True)
 class Figures:
-    """`rows` of differences held, in `batches`, of which `memory` bytes are in memory and `mapped` bytes in
-    files; rows of differences that came `in` and went `out`, those that were computed `elsewhere` (on
-    an executor), and the `nanoseconds` that its steps have taken here."""
+    """`rows` differences held in `batches`; `memory` and `mapped` are the bytes of batches in memory and in
+    mapped files. `rows_in` and `rows_out` count the differences received and emitted, `elsewhere` those that
+    an executor computed, and `nanoseconds` is the time its steps took in this process.
+    """
 
     rows: int
     batches: int
@@ -39,9 +40,12 @@ class Figures:
 
 @dataclass(frozen=True)
 class Observed:
-    """An operator: the `key` that it is known by in its scope, its class, the places in the list of those
-    that it reads and, of a loop, of the values that it hands on from round to round, and how many loops
-    it lies in; its figures, and the other views that use it."""
+    """One operator, with its figures.
+
+    `key` is its key in its scope, and `kind` its class. `inputs` are the positions, in the list, of the
+    operators it reads; `values`, for a loop, of the values it feeds back from round to round. `depth` is the
+    number of loops around it, and `shared` names the other views that use it.
+    """
 
     key: Hashable
     kind: str
@@ -53,7 +57,7 @@ class Observed:
 
 
 def observe(name: str, views: Mapping[str, KnownView], dataflow: RunningDataflow) -> tuple[Observed, ...]:
-    """The operators of view `name`, its history last."""
+    """The operators of view `name`; its history comes last."""
     uses = {other: reachable([view.history]) for other, view in views.items() if other != name}
     walk = _Walk({operator: key for key, operator in dataflow.operators.items()}, uses)
     walk.visit(views[name].history)
@@ -68,7 +72,7 @@ class _Walk:
         self._places: dict[Operator, int] = {}
 
     def visit(self, operator: Operator, depth: int = 0, shared: tuple[str, ...] | None = None) -> int:
-        """The operator's place in the list; what enters a loop is known by what it is outside."""
+        """The operator's position in the list; an arrangement in a loop counts as the one outside."""
         if isinstance(operator, EnteredArrangement):
             return self.visit(operator.arrangement)
         if operator not in self._places:
@@ -85,7 +89,7 @@ class _Walk:
         return self._places[operator]
 
     def _inside(self, loop: Loop, depth: int, shared: tuple[str, ...]) -> tuple[int, ...]:
-        """The places of the values that a loop hands on from round to round; all of its body is listed."""
+        """List all of a loop's body; returns the positions of the values that the loop feeds back."""
         self._keys.update(zip(loop.body, loop.keys, strict=True))
         for operator in loop.body:
             self.visit(operator, depth + 1, shared)
@@ -93,7 +97,7 @@ class _Walk:
 
 
 def figures(operator: Operator) -> Figures:
-    """What an operator holds and has done."""
+    """What an operator holds and has done so far."""
     trace = operator.trace if isinstance(operator, Arrangement) else _NOTHING
     layers = trace.layers()
     return Figures(
@@ -109,5 +113,5 @@ def figures(operator: Operator) -> Figures:
 
 
 def _handed_on(source: Operator) -> int:
-    """The rows that an input has handed on."""
+    """The number of differences that an input has emitted."""
     return source.arrangement.made if isinstance(source, EnteredArrangement) else source.made

@@ -1,4 +1,4 @@
-"""Options of an engine: what its views may cost, and how they are kept up to date."""
+"""Options of an engine: limits of its views, and how recursions are maintained."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from engine.operators.rebuild import Rebuild
 
 @dataclass(frozen=True)
 class Options:
-    """`max_rounds`: rounds after which a recursion without a limit of its own has failed.
+    """`max_rounds`: a recursion without a limit of its own fails after this many rounds.
 
-    `rebuild`: when a recursion is rebuilt instead of changed. The differences are the same.
+    `rebuild`: when a recursion is rebuilt instead of updated. The differences are the same either way.
     """
 
     max_rounds: int = 100_000

@@ -1,7 +1,7 @@
-"""The registry: an engine's sources and views, and the operators at the ends of each.
+"""The registry: an engine's sources and views, and the operators at their ends.
 
-It says who reads whom, and whose history a state is. Of a view that has failed it knows nothing any
-more. It changes no operator, but for which views a log of errors is read by.
+It knows which view reads which source, and which relation a state belongs to. It forgets a view that has
+failed. It changes nothing in operators but the `readers` of their failure logs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from engine.state.snapshot import RelationSnapshot
 
 @dataclass(frozen=True)
 class KnownSource:
-    """`table` says what it is; `history` is None where its rows only pass through."""
+    """A source: `table` describes it; `history` is None if the source keeps no rows."""
 
     table: JobTable
     input: InputOperator
@@ -35,7 +35,7 @@ class KnownSource:
 
 @dataclass(frozen=True)
 class KnownView:
-    """`failures` are the errors of its own operators and of those that it shares."""
+    """A view; `failures` are the failure logs of all its operators, shared ones included."""
 
     plan: Node
     history: History
@@ -43,12 +43,17 @@ class KnownView:
 
 
 class Registry:
+    """The sources and the maintained views of an engine, by name."""
+
     def __init__(self) -> None:
         self.sources: dict[str, KnownSource] = {}
+        """All sources."""
         self.views: dict[str, KnownView] = {}
+        """The views that are maintained; a view that failed is not among them."""
 
     def add_view(self, name: str, plan: Node, history: History, operators: Iterable[Operator]) -> None:
-        """A view whose operators are among `operators`, in whose order its errors are listed."""
+        """Add a view. Its failure logs are listed in the order of `operators`, which include the view's
+        own."""
         own = reachable([history])
         parts = (part for operator in operators if operator in own for part in operator.parts())
         failures = tuple(part.failures for part in parts if hasattr(part, "failures"))
@@ -57,11 +62,12 @@ class Registry:
         self.views[name] = KnownView(plan, history, failures)
 
     def rows(self, name: str) -> int:
-        """How many differences the history of a source or a view holds; 0 where there is none."""
+        """How many differences the history of a source or view holds; 0 if it has no history."""
         known = self.views.get(name) or self.sources.get(name)
         return 0 if known is None or known.history is None else known.history.trace.rows
 
     def remove_view(self, name: str) -> None:
+        """Forget a view; nothing happens if it is not maintained."""
         view = self.views.pop(name, None)
         for log in view.failures if view else ():
             log.readers.discard(name)
@@ -69,22 +75,25 @@ class Registry:
     # Checks
 
     def check_plan(self, plan: Node) -> None:
-        """UnknownName or PlanError where a plan does not fit the sources."""
+        """Raises UnknownName or PlanError if a plan does not fit the sources."""
         for source in sources_of(plan):
             known = self._source(source.name).table.node
             if known != source:
-                raise PlanError(f"the plan takes {source.name} for {source.schema}, it is {known.schema}")
+                raise PlanError(f"the plan reads {source.name} as {source.schema}, but it is {known.schema}")
 
     def check_deltas(self, deltas: Mapping[str, np.ndarray], lower: Frontier, upper: Frontier) -> None:
-        """Raises where deltas are not those of sources, at times from `lower` on that are before `upper`."""
+        """Check that deltas are of known sources and of the right shape, at times from `lower` on, before
+        `upper`."""
         if not upper.is_at_or_after(lower):
-            raise EpochError(f"what comes is at or after {lower}, an advance to {upper} goes back")
+            raise EpochError(f"an advance to {upper} goes back: times before {lower} are complete")
         for name, delta in deltas.items():
             width = len(self._source(name).table.node.schema)
             if delta.ndim != 2 or delta.shape[0] != width + 2 or delta.dtype != np.int64:
-                raise PlanError(f"a delta of {name} is {delta.dtype}{list(delta.shape)}")
+                raise PlanError(
+                    f"a delta of {name} is {delta.dtype}{list(delta.shape)}, not int64[{width + 2}, n]"
+                )
             if not are_within(delta, lower.array, upper.array, lower.order.masks):
-                raise EpochError(f"a change of {name} is not at a time from {lower} on, before {upper}")
+                raise EpochError(f"a change of {name} is at a time before {lower}, or not before {upper}")
 
     def _source(self, name: str) -> KnownSource:
         source = self.sources.get(name)
@@ -95,7 +104,7 @@ class Registry:
     # Who reads whom
 
     def tables(self, names: Iterable[str]) -> tuple[JobTable, ...]:
-        """Sources of these names, sorted."""
+        """The sources of these names, sorted by name."""
         return tuple(self.sources[name].table for name in sorted(names))
 
     def readers(self, source: Source) -> list[str]:
@@ -105,7 +114,8 @@ class Registry:
     def affected(
         self, changed: Collection[str], without: Collection[str]
     ) -> tuple[dict[str, Node], set[str]]:
-        """The views, but for those of `without`, that read a changed source; and all sources concerned."""
+        """The views that read a changed source, without those of `without`; and the names of all sources they
+        read, with the changed ones."""
         views: dict[str, Node] = {}
         sources = set(changed)
         for name, view in self.views.items():
@@ -116,26 +126,27 @@ class Registry:
         return views, sources
 
     def dependents(self, operator: Operator) -> list[str]:
-        """The views that cannot be computed without an operator."""
+        """The views that depend on an operator."""
         return [name for name, view in self.views.items() if operator in reachable([view.history])]
 
     def outputs(self, without: Collection[str] = ()) -> list[Operator]:
-        """The operators that are needed for themselves, but for the views of `without`."""
+        """The operators that must run: inputs, and histories of sources and of views except those of
+        `without`."""
         outputs: list[Operator] = [source.input for source in self.sources.values()]
         outputs += [source.history for source in self.sources.values() if source.history is not None]
         outputs += [view.history for name, view in self.views.items() if name not in without]
         return outputs
 
-    # What has become of them
+    # Histories and snapshots
 
     def history(self, name: str) -> History | None:
-        """The history of a source or view; None of a source that keeps none, or a view that has failed."""
+        """The history of a source or view; None if a source keeps none, or a view has failed."""
         if name in self.views:
             return self.views[name].history
         return self.sources[name].history if name in self.sources else None
 
     def changed(self, states: Iterable[object]) -> set[str]:
-        """The relations whose history or errors are among the changed states."""
+        """The relations to which one of the changed states belongs, as history or as failure log."""
         names: set[str] = set()
         for state in states:
             if isinstance(state, History):
@@ -145,7 +156,7 @@ class Registry:
         return names & (self.views.keys() | self.sources.keys())
 
     def refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
-        """The relation with its history as it is now."""
+        """The relation with the current batches of its history and its failure logs."""
         view = self.views.get(name)
         history = self.history(name)
         if history is None:

@@ -1,9 +1,9 @@
-"""From a trace to its files: what is in memory alone is written, and with it files not much larger.
+"""From a trace to its files: writes what is only in memory, together with files that are not much larger.
 
-Each file of a shard has a few times the rows of all smaller ones: there are as many as the
-logarithm of the rows, and no row is written more often than that. Files that came by other
-ways, as those of an epoch on Spark, are merged by the same rule. Files of other divisions (of few
-rows, which are not divided; of another number of shards) count as one more shard.
+Each file of a shard has a few times the rows of all smaller ones together. So the number of files, and the
+number of times a row is written, are logarithmic in the number of rows. Files from other writers, such as an
+epoch on Spark, are merged by the same rule. Files divided in another way (small ones are not divided; the
+number of shards may have changed) count as one more shard.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from engine.runtime.kept import Kept
 from engine.state.layer import Layer
 from engine.state.store.directory import StateDirectory, Writing
 from engine.state.store.files import BatchFile
-from engine.state.store.key_shards import key_words, split
+from engine.state.store.key_shards import key_words, split_by_shard
 from engine.state.trace import Trace
 
 GROWTH = 2
-"""A file is written anew unless it has more than this many times the rows that are written anyway,"""
+"""A file stays as it is if it has more than this many times the rows that are written anyway."""
 FEW = 1 << 12
-"""or has more rows than this."""
+"""A file with up to this many rows is written again in any case."""
 UNDIVIDED = 1 << 14
-"""Rows up to which a batch goes to one file, whatever the number of shards."""
+"""Batches up to this many rows go into one file, whatever the number of shards."""
 
 
 @dataclass(frozen=True, eq=False)
 class Captured:
-    """What `state` held at one moment: the sum of `layers`, arrays that nobody changes."""
+    """What `state` held at one moment: the sum of `layers`, whose arrays nobody changes."""
 
     fingerprint: str
     state: Kept
@@ -40,13 +40,14 @@ class Captured:
 
     @staticmethod
     def of(fingerprint: str, state: Kept) -> Captured:
+        """Capture the state's trace."""
         trace = state.trace
         return Captured(fingerprint, state, trace, trace.capture(), trace.since)
 
 
 @dataclass(frozen=True, eq=False)
 class Rewritten:
-    """The layers `made`, mapped from new files, hold what the captured ones `taken` hold."""
+    """The layers `made`, mapped from new files, replace the captured layers `taken`, whose rows they have."""
 
     captured: Captured
     taken: tuple[Layer, ...] = ()
@@ -54,14 +55,14 @@ class Rewritten:
 
     @property
     def files(self) -> tuple[BatchFile, ...]:
-        """All files of what was captured."""
+        """The files that hold the captured rows after the rewrite."""
         gone = set(map(id, self.taken))
         kept = [layer for layer in self.captured.layers if id(layer) not in gone]
         return tuple(layer.file for layer in (*kept, *self.made) if layer.file is not None)
 
     def install(self) -> bool:
-        """Let the files stand for what they hold; false where nothing has changed: no file is new, or the
-        trace has been written anew meanwhile."""
+        """Replace the layers in the trace by those mapped from files; false if no file is new, or if the
+        trace was rebuilt since the capture."""
         if not self.taken or not self.captured.trace.exchange(self.taken, self.made):
             return False
         self.captured.state.reset()
@@ -69,7 +70,8 @@ class Rewritten:
 
 
 def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, shards: int) -> Rewritten:
-    """Write what is in no file, divided into `shards`. StoreError if a file that goes with it is damaged."""
+    """Write what is in no file, divided into `shards`. Raises StoreError if a file to be merged is
+    damaged."""
     trace, since = captured.trace, captured.since
     words = key_words(trace.key)
     of = shards if words else 1
@@ -80,7 +82,7 @@ def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, sha
     pieces = [(merged, 0, 1)]
     if of == 1 or len(merged) > UNDIVIDED:
         pieces.clear()
-        divided = split(merged, words, of)
+        divided = split_by_shard(merged, words, of)
     else:
         divided = [merged[:0]] * of
     for shard, rows in enumerate(divided):
@@ -101,9 +103,9 @@ def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, sha
 
 
 def _together(fresh: list[Layer], filed: list[Layer]) -> list[Layer]:
-    """The layers that are written as one: the fresh ones first, then the smallest of those in files.
+    """The layers to write as one: the fresh ones first, then the smaller ones from files.
 
-    Without fresh ones these are at least two, or none.
+    Without fresh layers the result has at least two layers, or none.
     """
     taken = list(fresh)
     size = sum(map(len, fresh))
@@ -120,7 +122,7 @@ def _merged(trace: Trace, layers: Iterable[Layer], since: int) -> np.ndarray:
 
 
 def opened(directory: StateDirectory, trace: Trace, file: BatchFile) -> Layer:
-    """A file's batch as the trace has it."""
+    """A file's batch, as a layer of the trace."""
     layer = directory.open(file)
     rows = trace.import_rows(layer.rows)
     return layer if rows is layer.rows else Layer(rows, layer.index, file)

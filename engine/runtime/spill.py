@@ -1,12 +1,12 @@
 """Spilling: an engine's state goes from memory to files, and the files take its place.
 
-    capture   on the writer's thread, between two advances: what there is, as arrays that nobody changes
-    write     on any thread: what is in memory alone goes to files, and a manifest says which there are
-    install   on the writer's thread: files stand for what they hold, where it is still there
+  capture   on the writer's thread, between two advances: collects the current arrays, which nobody changes
+  write     on any thread: writes what is only in memory; a manifest names all files
+  install   on the writer's thread: mapped files replace the arrays, unless a trace was rebuilt meanwhile
 
-The manifest is that of the moment of the capture, whatever has happened since. Where a trace has
-been written anew meanwhile (a loop was rebuilt, history forgotten), its files are not installed; the
-next spill writes what is there then.
+The manifest describes the moment of the capture, whatever has happened since. If a trace was rebuilt
+meanwhile (a loop was rebuilt, or history forgotten), its files are not installed; the next spill writes its
+new batches.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.state.store.manifest import Manifest
 
 @dataclass(frozen=True)
 class TextPart:
-    """A file of the dictionary's entries from the end of the file before it up to number `last`."""
+    """A file of dictionary entries: those after the file before it, up to entry number `last`."""
 
     file: TextFile
     last: int
@@ -35,8 +35,9 @@ class TextPart:
 
 @dataclass(frozen=True, eq=False)
 class Capture:
-    """An engine at one moment: what is kept, and the dictionary's first `entries` entries, as far as `texts`
-    in files."""
+    """An engine's state at one moment: the kept states, and the dictionary's first `entries` entries, of
+    which `texts` are in files already.
+    """
 
     upper: int
     states: tuple[Captured, ...]
@@ -45,7 +46,7 @@ class Capture:
     texts: tuple[TextPart, ...]
 
     def write(self, directory: StateDirectory, shards: int) -> Spill:
-        """Make all of it durable, or leave nothing and raise."""
+        """Write everything durably; on an error, leave no files and raise."""
         with directory.writing() as writing:
             rewritten = tuple(rewrite(captured, directory, writing, shards) for captured in self.states)
             texts = self._write_texts(writing)
@@ -58,13 +59,15 @@ class Capture:
         return Spill(self, manifest, rewritten, texts)
 
     def release(self) -> None:
-        """Nothing of it is going to be installed."""
+        """Tell the traces that this capture will not be installed."""
         for captured in self.states:
             captured.trace.release()
             captured.state.reset()
 
     def _write_texts(self, writing: Writing) -> tuple[TextPart, ...]:
-        """The dictionary's files, the newest of which are written anew with the entries that are in none."""
+        """The dictionary's files: entries that are in no file are written, together with the newest files
+        unless those are much larger.
+        """
         kept = list(self.texts)
         first = kept[-1].last if kept else 0
         if first == self.entries:
@@ -78,7 +81,7 @@ class Capture:
 
 @dataclass(frozen=True, eq=False)
 class Spill:
-    """What was captured, in files."""
+    """A capture that was written to files."""
 
     capture: Capture
     manifest: Manifest
@@ -86,23 +89,25 @@ class Spill:
     texts: tuple[TextPart, ...]
 
     def install(self) -> list[Kept]:
-        """Let the files stand for what they hold, where it is still there; returns what has changed."""
+        """Let the files replace the captured arrays where the trace still has them; returns the states
+        changed.
+        """
         return [it.captured.state for it in self.rewritten if it.install()]
 
 
 @dataclass(frozen=True, eq=False)
 class SavedState:
-    """A state that an engine begins with: the files of `manifest`, in `directory`."""
+    """A saved state that an engine can start from: the files of `manifest`, in `directory`."""
 
     manifest: Manifest
     directory: StateDirectory
 
     def has_source(self, name: str) -> bool:
-        """Whether the rows of a source are saved."""
+        """Whether the state has the rows of a source."""
         return fingerprint(history_key(name)) in self.manifest.arrangements
 
     def absorb_texts(self, dictionary: Dictionary) -> tuple[TextPart, ...]:
-        """Make entries of all texts."""
+        """Add all saved texts to a dictionary; returns the files, with the numbers of their last entries."""
         parts: list[TextPart] = []
         for file in self.manifest.texts:
             dictionary.absorb(*self.directory.read_texts(file))
@@ -110,8 +115,11 @@ class SavedState:
         return tuple(parts)
 
     def map(self, operators: Iterable[tuple[Hashable, Operator]]) -> bool:
-        """Let operators, given with their keys, hold what is saved of them; false, and nothing, where that
-        is not all that they keep. StoreError names a damaged file."""
+        """Map the saved state of operators, given with their keys.
+
+        Returns false, and changes nothing, if the state of an operator is not saved. Raises StoreError for a
+        damaged file.
+        """
         states = list(kept_states(operators))
         saved = self.manifest.arrangements
         if any(name not in saved for name, _ in states):
@@ -125,5 +133,5 @@ class SavedState:
 
 
 def _first(parts: list[TextPart]) -> int:
-    """The number of the first entry in the last of these files."""
+    """The number of entries before the last of these files."""
     return parts[-2].last if len(parts) > 1 else 0

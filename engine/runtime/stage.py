@@ -1,4 +1,4 @@
-"""A stage: an advance that is computed, and neither published nor aborted yet."""
+"""A stage: an advance that is computed, but neither published nor aborted yet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from engine.state.store.manifest import Manifest
 
 
 class Stage:
-    """A computed advance: `publish` makes all of it visible, `abort` none."""
+    """A computed advance: `publish` makes all of it visible, `abort` drops all of it."""
 
     def __init__(
         self,
@@ -20,21 +20,26 @@ class Stage:
         publish: Callable[[Stage], None],
         abort: Callable[[Stage], None],
     ) -> None:
-        """`operators` ran before it; `publish` and `abort` are what its engine does for either."""
+        """`operators` are those from before the advance; `publish` and `abort` are the engine's callbacks."""
         self.frontier = frontier
+        """The least times that are not complete once the stage is published."""
         self.failed: dict[str, str] = {}
-        """The views that cannot be computed, and why."""
+        """The views that failed in this advance, with the reasons."""
         self.operators = operators
+        """The dataflow's operators before the advance, to be restored on abort."""
         self.manifest: Manifest | None = None
-        """The state when this is published, if all of it is in files: where it was computed elsewhere."""
+        """The state after publishing, if an executor computed the advance and so all state is in files."""
         self.scanned = Scanned()
+        """What the scans of the advance read."""
         self.declined = ""
-        """Why it was computed here after all."""
+        """Why the executor declined, if the advance was computed here instead."""
         self._publish = publish
         self._abort = abort
 
     def publish(self) -> None:
+        """Make all of the advance visible. Raises EpochError if it was published or aborted already."""
         self._publish(self)
 
     def abort(self) -> None:
+        """Drop the advance. Raises EpochError if it was published or aborted already."""
         self._abort(self)

@@ -10,10 +10,10 @@ from engine.kernels import arithmetic as kernels
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
 from engine.scalar import wide_numbers as wide
-from engine.scalar.duck_literals import shown
+from engine.scalar.duck_literals import sql_text
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.row_failures import Failure, Report
-from engine.scalar.wide_numbers import settled
+from engine.scalar.wide_numbers import fill_wide_rows
 from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
 
@@ -39,7 +39,7 @@ OPERATORS = frozenset(_FLOATS) | frozenset(_CHECKED)
 
 
 def bounds(type: Type) -> tuple[int, int]:
-    """The least and greatest number of a kind of integers or of NUMERIC that is its own word."""
+    """The least and greatest number of an integer type, or of a NUMERIC in words."""
     if type.kind is Kind.NUMERIC:
         limit = 10 ** min(type.precision or 0, WORD_DIGITS) - 1
         return -limit, limit
@@ -47,7 +47,7 @@ def bounds(type: Type) -> tuple[int, int]:
 
 
 def arithmetic(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator | None:
-    """The evaluator of an arithmetic operator; None where it does not work on the type."""
+    """The evaluator of an arithmetic operator; None if it does not work on the type."""
     if any(arg.type.kind is not type.kind for arg in args):
         return None
     if type.is_float and op in _FLOATS:
@@ -80,7 +80,7 @@ def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: 
             out = np.empty(batch.shape[1], np.int64)
         failed = kernel(a, b, low, high, out)
         if exact is not None:
-            failed = settled(exact, types, (a, b), out, dictionary)
+            failed = fill_wide_rows(exact, types, (a, b), out, dictionary)
         if failed:
             a, b = full(a, out.size), full(b, out.size)
             rows = np.flatnonzero((out == NULL) & (a != NULL) & (b != NULL))
@@ -89,7 +89,7 @@ def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: 
 
     def explain(a: int, b: int) -> str:
         why = "division by zero" if b == 0 and op in (Op.INTDIV, Op.MOD) else f"{type} overflow"
-        first, second = shown(int(a), left.type, dictionary), shown(int(b), right.type, dictionary)
+        first, second = sql_text(int(a), left.type, dictionary), sql_text(int(b), right.type, dictionary)
         return f"{why}: {first} {op.value} {second}"
 
     return Evaluator(evaluate, type)
@@ -107,7 +107,7 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
             out = np.empty(batch.shape[1], np.int64)
         failed = kernel(a, high, out)
         if exact is not None:
-            failed = settled(exact, (arg.type,), (a,), out, dictionary)
+            failed = fill_wide_rows(exact, (arg.type,), (a,), out, dictionary)
         if failed:
             a = full(a, out.size)
             rows = np.flatnonzero((out == NULL) & (a != NULL))
@@ -116,9 +116,9 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
 
     def explain(a: int) -> str:
         sign = "-" if op is Op.NEG else "abs "
-        return f"{type} overflow: {sign}({shown(int(a), arg.type, dictionary)})"
+        return f"{type} overflow: {sign}({sql_text(int(a), arg.type, dictionary)})"
 
-    # The least word of a decimal is the negative of the greatest.
+    # The least word of a decimal is the negative of the greatest, so signs cannot overflow.
     return Evaluator(evaluate, type, total=arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT))
 
 

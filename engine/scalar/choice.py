@@ -1,7 +1,7 @@
-"""CASE and COALESCE: a part fails a row only where the row's value comes from it.
+"""CASE and COALESCE: a part fails a row only if the row's value comes from that part.
 
-Parts that are cheap are evaluated for all rows and the failures of rows that do not
-take them dropped; if any is costly, each is evaluated for the rows that reach it.
+Cheap parts are evaluated for all rows, and the failures of rows that do not take them are dropped. If any
+part is costly, each part is evaluated only for the rows that reach it.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ Branches = Sequence[tuple[Evaluator, Evaluator]]
 
 
 def case(branches: Branches, otherwise: Evaluator, type: Type) -> Evaluator:
+    """The evaluator of CASE."""
     parts = [part for branch in branches for part in branch] + [otherwise]
     costly = any(part.costly for part in parts[1:])
     evaluate = _case_by_rows(branches, otherwise) if costly else _case_at_once(branches, otherwise)
@@ -43,7 +44,7 @@ def _case_at_once(branches: Branches, otherwise: Evaluator):
         return result
 
     def sift(reports: list[Report], conditions: list[np.ndarray], report: Report, count: int) -> None:
-        """Passes on the failures of rows that reach the part that failed."""
+        """Pass on the failures of rows that reach the part that failed."""
         reach = np.ones(count, bool)
         for i, condition in enumerate(conditions):
             keep(report, reports[2 * i], reach)
@@ -73,6 +74,7 @@ def _case_by_rows(branches: Branches, otherwise: Evaluator):
 
 
 def coalesce(args: Sequence[Evaluator], type: Type) -> Evaluator:
+    """The evaluator of COALESCE."""
     costly = any(arg.costly for arg in args[1:])
     evaluate = _coalesce_by_rows(args) if costly else _coalesce_at_once(args)
     return Evaluator(evaluate, type, total=all(a.total for a in args), costly=costly or args[0].costly)

@@ -1,7 +1,7 @@
 """Comparisons, IS NULL, GREATEST and LEAST.
 
-Words order as values do but for interned kinds and pairs of numbers that are wide, whose order the
-dictionary tells. Two values are equal if their words are.
+Words sort as values do, with two exceptions that the dictionary compares: interned kinds, and pairs of wide
+numbers. Two values are equal if their words are.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ _NULL = np.array([NULL], np.int64)
 
 
 def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary) -> Evaluator:
+    """The evaluator of a comparison of two values."""
     code = _CODES[op]
     first, second = left.evaluate, right.evaluate
     kernel = kernels.compare
@@ -66,7 +67,8 @@ def _by_text(code: int, left: np.ndarray, right: np.ndarray, dictionary: Diction
 
 
 def membership(arg: Evaluator, members: np.ndarray, found: bool) -> Evaluator:
-    """IN or, with `found` false, NOT IN: whether the words int64[n] `members`, none of them NULL, have it."""
+    """IN or, with `found` false, NOT IN: whether the word is among int64[n] `members`, none of which is
+    NULL."""
     inner = arg.evaluate
     sorted_members = np.unique(members)
 
@@ -80,6 +82,7 @@ def membership(arg: Evaluator, members: np.ndarray, found: bool) -> Evaluator:
 
 
 def is_null(arg: Evaluator) -> Evaluator:
+    """The evaluator of IS NULL."""
     inner = arg.evaluate
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:

@@ -1,7 +1,6 @@
 """Expressions to evaluators: the one walk over the tree, done once.
 
-What does not depend on a column is computed here, unless it fails: then it fails the
-rows that need it.
+Parts that do not depend on a column are computed here. If that fails, they fail the rows that need them.
 """
 
 from __future__ import annotations
@@ -26,12 +25,12 @@ from engine.schema import BOOLEAN, Type
 from engine.state.dictionary import Dictionary
 
 _ARITY = {Op.NEG: 1, Op.ABS: 1, Op.SQRT: 1, Op.NOT: 1, Op.IS_NULL: 1}
-_MANY = 3  # comparisons that are worth a test for membership
+_MANY = 3  # the fewest comparisons that are worth a test for membership
 _VARIADIC = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 
 
 def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
-    """The evaluator of an expression; PlanError when its types do not fit together."""
+    """The evaluator of an expression; PlanError if its types do not fit together."""
     match expression:
         case ColumnRef(index=index, type=type):
             return column(index, type)
@@ -59,7 +58,8 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
 
 
 def _connected(call: Call, dictionary: Dictionary) -> list[Evaluator]:
-    """The operands of AND or OR; many comparisons of one value with constants are one test for membership."""
+    """The operands of AND or OR; many comparisons of one value with constants become one test for
+    membership."""
     equal = Op.EQ if call.op is Op.OR else Op.NE
     compared: dict[Expression, list[Literal]] = {}
     others: list[Expression] = []
@@ -82,7 +82,7 @@ def _connected(call: Call, dictionary: Dictionary) -> list[Evaluator]:
 
 
 def _operands(call: Call) -> list[Expression]:
-    """Those of the chain of its operator, which may be thousands deep."""
+    """The operands of a chain of one operator, which may be thousands deep."""
     operands: list[Expression] = []
     pending: list[Expression] = [call]
     while pending:
@@ -115,19 +115,19 @@ def _call(call: Call, args: Sequence[Evaluator], dictionary: Dictionary) -> Eval
     evaluator = arithmetic.arithmetic(op, args, call.type, dictionary)
     if evaluator is None:
         types = ", ".join(str(arg.type) for arg in args)
-        raise PlanError(f"{op.value} of {types} has no result of {call.type}")
+        raise PlanError(f"{op.value} of {types} cannot have the type {call.type}")
     return evaluator
 
 
 def _check_types(type: Type, parts: Sequence[Evaluator]) -> None:
-    """Words of the parts must mean what those of the type mean."""
+    """Check that the words of the parts mean the same as the words of the type."""
     for part in parts:
         if part.type.kind is not type.kind or part.type.scale != type.scale:
-            raise PlanError(f"{part.type} stands where {type} is needed")
+            raise PlanError(f"{part.type} is given where {type} is needed")
 
 
 def _folded(evaluator: Evaluator, args: Sequence[Evaluator]) -> Evaluator:
-    """The evaluator with the columns that it reads, or a constant if it reads none and does not fail."""
+    """The evaluator with the columns that it reads; a constant if it reads none and does not fail."""
     if all(arg.constant is not None for arg in args):
         report: Report = []
         words = evaluator.evaluate(np.empty((0, 1), np.int64), report, None)

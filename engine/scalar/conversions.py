@@ -1,8 +1,8 @@
-"""Casts between kinds, as DuckDB makes them.
+"""Casts between kinds, with DuckDB's semantics.
 
-Floats become integers by rounding half to even, decimals half away from zero. A value
-that does not fit fails its row, or with `lenient` is NULL. Text is parsed and, but for
-integers and truth values, written by DuckDB itself, but for what `written` knows.
+Floats become integers by rounding half to even, decimals by rounding half away from zero. A value that does
+not fit fails its row or, with `lenient`, becomes NULL. DuckDB itself parses text, except for what `written`
+rewrites, and writes all values but integers and truth values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from engine.kernels import logic
 from engine.kernels.words import NULL
 from engine.scalar import wide_numbers as wide
 from engine.scalar.calculation import bounds
-from engine.scalar.duck_literals import shown, type_name
+from engine.scalar.duck_literals import sql_text, type_name
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.foreign import foreign
 from engine.scalar.remembered import Memo
@@ -29,7 +29,8 @@ from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
 
 Convert = Callable[[np.ndarray, np.ndarray], int | None]
-"""Converts words int64[n] or int64[1] into another int64[n]; how many rows failed, None for none ever."""
+"""Converts words int64[n] or int64[1] into another int64[n]; returns how many rows failed, None if none
+can."""
 
 _BY_KERNELS = frozenset(
     {
@@ -52,12 +53,12 @@ _SAME_WORDS = frozenset(
         (Kind.JSON, Kind.TEXT),
     }
 )
-_FEW = 16  # up to so many integers, one by one beats Arrow
-_HUGE = 4 * 10**WORD_DIGITS  # a divisor that leaves nothing of any decimal's word
+_FEW = 16  # up to this many integers, one by one is faster than Arrow
+_HUGE = 4 * 10**WORD_DIGITS  # a divisor that reduces any decimal's word to zero
 
 
 def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
-    """The evaluator of CAST or, with `lenient`, TRY_CAST; PlanError for kinds between which there is none."""
+    """The evaluator of CAST or, with `lenient`, TRY_CAST; PlanError if the kinds have no cast."""
     if arg.type == type:
         return arg
     if (arg.type.kind, type.kind) in _SAME_WORDS:
@@ -75,7 +76,7 @@ def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> E
 
 
 def _holds_all(source: Type, target: Type) -> bool:
-    """Whether the words of the source mean the same in the target, all of them."""
+    """Whether all words of the source mean the same in the target."""
     if source.kind is Kind.BOOLEAN:
         return target.is_integer
     if source.is_integer and target.is_integer:
@@ -122,7 +123,7 @@ def _to_floats(scale: int, single: bool) -> Convert:
 
 
 def _rescaled(shift: int, low: int, high: int) -> Convert:
-    """Words times 10**shift, within bounds."""
+    """Multiplies words by 10**shift, within bounds."""
     if shift > WORD_DIGITS:
         factor, divisor, low, high = 1, 1, 0, 0
     elif shift >= 0:
@@ -137,7 +138,7 @@ def _rescaled(shift: int, low: int, high: int) -> Convert:
 
 
 def _from_floats(power: float, to_even: bool, low: int, high: int) -> Convert:
-    """Bounds become exclusive, since their neighbours are floats exactly; -2**63 is no number of ours."""
+    """Bounds become exclusive, since their neighbours are exact as floats; -2**63 is NULL, not a number."""
     below = float(low - 1) if low - 1 > NULL else float(NULL)
     above = float(high + 1)
 
@@ -159,7 +160,7 @@ def _converted(
             out = np.empty(batch.shape[1], np.int64)
         failed = convert(words, out)
         if exact is not None:
-            failed = wide.settled(exact, (arg.type,), (words,), out, dictionary)
+            failed = wide.fill_wide_rows(exact, (arg.type,), (words,), out, dictionary)
         if failed and not lenient:
             words = full(words, out.size)
             rows = np.flatnonzero((out == NULL) & (words != NULL))
@@ -167,13 +168,13 @@ def _converted(
         return out
 
     def explain(word: int) -> str:
-        return f"{shown(int(word), arg.type, dictionary)} is no {type}: out of range"
+        return f"{sql_text(int(word), arg.type, dictionary)} is not a valid {type}: out of range"
 
     return Evaluator(evaluate, type, total=arg.total and lenient)
 
 
 def _exact(source: Type, target: Type, dictionary: Dictionary) -> wide.Compute | None:
-    """How to cast what the kernel leaves; None if the kernel can do all."""
+    """The exact cast for values that the kernel cannot cast; None if the kernel can cast all."""
     if target.may_be_wide and source.is_float:
         return wide.from_float(target, dictionary)
     if source.may_be_wide and target.is_float:
@@ -194,11 +195,11 @@ def _of_text(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) 
 
 
 def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
-    """The cast as DuckDB makes it."""
+    """The cast, computed by DuckDB."""
 
     def explain(row: np.ndarray, reason: str) -> str:
         word = int(row[0]) if row.size else arg.constant
-        return f"{shown(word, arg.type, dictionary)} is no {type}"  # type: ignore[arg-type]
+        return f"{sql_text(word, arg.type, dictionary)} is not a valid {type}"  # type: ignore[arg-type]
 
     template = f"CAST({{0}} AS {type_name(type)})"
     given = arg
@@ -210,7 +211,7 @@ def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) 
 
 
 def _readable(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
-    """Texts as DuckDB casts them to the type."""
+    """Texts, rewritten so that DuckDB can cast them to the type."""
 
     def compute(rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
         texts = dictionary.texts(rows[0])

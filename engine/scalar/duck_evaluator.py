@@ -1,7 +1,7 @@
 """DuckDB as an evaluator of scalar expressions, and of queries over groups of rows.
 
-There is one in-memory database a process, and a cursor a thread. The database has no tables, no access
-to files or the network, and UTC for its zone.
+A process has one in-memory database, and each thread a cursor. The database has no tables, no access to files
+or the network, and UTC as its time zone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from engine.scalar.sealed import sealed
 
-ARGUMENTS = "arguments"  # the name under which an expression finds the table it is evaluated over
+ARGUMENTS = "arguments"  # the name by which an expression refers to the table that it is evaluated over
 
 _REWRITING = ("expression_rewriter", "statistics_propagation", "common_subexpressions")
 _CREATE = threading.Lock()
@@ -25,16 +25,17 @@ _CLASS = re.compile(r"^[A-Z][\w ]* Error: ")
 
 
 class DuckRefusal(Exception):
-    """DuckDB's reason not to evaluate, in one line and without its class."""
+    """DuckDB's reason for not evaluating, in one line and without its class."""
 
 
 @cache
 def _database() -> duckdb.DuckDBPyConnection:
     return sealed(
-        # Handing a small query to other threads takes longer.
+        # Handing a small query to other threads takes longer than running it here.
         {"threads": 1},
-        # What rewrites expressions lets a failure vanish (in `x + 1 IS NULL`) or escape from TRY (of a
-        # common subexpression). `PRAGMA disable_optimizer` holds for a connection, and not for its cursors.
+        # Optimizers that rewrite expressions may lose a failure (in `x + 1 IS NULL`) or let it escape from
+        # TRY (of a common subexpression). `PRAGMA disable_optimizer` applies to a connection, not to its
+        # cursors.
         (f"SET GLOBAL disabled_optimizers = '{','.join(_REWRITING)}'",),
     )
 
@@ -48,7 +49,7 @@ def _cursor() -> duckdb.DuckDBPyConnection:
 
 
 def constants(expressions: Sequence[str]) -> tuple:
-    """The values, as Python has them, of expressions without arguments; Refusal when one of them fails."""
+    """The Python values of expressions without arguments. Raises DuckRefusal if one of them fails."""
     try:
         return _cursor().execute(f"SELECT {', '.join(expressions)}").fetchall()[0]
     except duckdb.Error as error:
@@ -56,7 +57,7 @@ def constants(expressions: Sequence[str]) -> tuple:
 
 
 def array(expressions: Sequence[str]) -> pa.Array:
-    """The values of expressions of one type without arguments; Refusal when one of them fails."""
+    """The values of expressions of one type without arguments. Raises DuckRefusal if one of them fails."""
     try:
         table = _cursor().sql(f"SELECT [{', '.join(expressions)}]").to_arrow_table()
     except duckdb.Error as error:
@@ -65,12 +66,12 @@ def array(expressions: Sequence[str]) -> pa.Array:
 
 
 def column(expression: str, table: pa.Table) -> pa.Array:
-    """An expression over each row of the columns of `table`; Refusal when it fails for some row."""
+    """An expression over each row of the columns of `table`. Raises DuckRefusal if it fails for some row."""
     return rows(f"SELECT {expression} FROM {ARGUMENTS}", table).column(0).combine_chunks()
 
 
 def rows(query: str, table: pa.Table) -> pa.Table:
-    """What a query over `table`, which it knows as ARGUMENTS, gives; Refusal when it fails."""
+    """The result of a query over `table`, which the query calls ARGUMENTS. Raises DuckRefusal if it fails."""
     cursor = _cursor()
     cursor.register(ARGUMENTS, table)
     try:

@@ -24,11 +24,11 @@ _NAMES = {
     Kind.BYTEA: "BLOB",
 }
 _MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
-_AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow has as texts, unlike DuckDB
+_AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow, unlike DuckDB, has as texts
 
 
 def type_name(type: Type) -> str:
-    """The type as DuckDB calls it."""
+    """DuckDB's name of the type."""
     if type.kind is Kind.NUMERIC:
         return f"DECIMAL({type.precision},{type.scale})"
     if type.element is not None:
@@ -37,21 +37,21 @@ def type_name(type: Type) -> str:
 
 
 def is_arrow_text(type: Type) -> bool:
-    """Whether DuckDB takes for text what Arrow has of the type."""
+    """Whether Arrow's form of the type is text to DuckDB."""
     return _scalar(type).kind in _AS_TEXT
 
 
 def as_typed(name: str, type: Type) -> str:
-    """The expression of a column, which Arrow gave DuckDB, that has exactly the type."""
+    """An expression of exactly the type for a column that Arrow gave to DuckDB."""
     return f"CAST({name} AS {type_name(type)})" if is_arrow_text(type) else name
 
 
 def _scalar(type: Type) -> Type:
-    """The type of an array's elements, of their elements if those are arrays; any other type itself."""
+    """The innermost element type of an array; any other type itself."""
     return type if type.element is None else _scalar(type.element)
 
 
-def shown(word: int, type: Type, dictionary: Dictionary) -> str:
+def sql_text(word: int, type: Type, dictionary: Dictionary) -> str:
     """The value as a person would write it in SQL."""
     if word == NULL:
         return "NULL"
@@ -74,7 +74,7 @@ def _shown_text(text: str, type: Type) -> str:
 
 
 def _shown_word(word: int, type: Type) -> str:
-    """`word` is the number that it stands for, of a NUMERIC."""
+    """For a NUMERIC, `word` is the number that the word stands for."""
     match type.kind:
         case Kind.BOOLEAN:
             return "true" if word else "false"
@@ -93,7 +93,7 @@ def _shown_word(word: int, type: Type) -> str:
 
 
 def literal(word: int, type: Type, dictionary: Dictionary) -> str | None:
-    """The value as a DuckDB expression of exactly its type; None where SQL text cannot say it."""
+    """The value as a DuckDB expression of exactly its type; None if SQL text cannot express it."""
     if word == NULL:
         return f"CAST(NULL AS {type_name(type)})"
     try:
@@ -105,7 +105,7 @@ def literal(word: int, type: Type, dictionary: Dictionary) -> str | None:
 
 
 class _Unsaid(Exception):
-    """SQL text cannot say a value."""
+    """SQL text cannot express a value."""
 
 
 def _literal_text(text: str, type: Type) -> str:
@@ -129,25 +129,26 @@ def _literal_word(word: int, type: Type) -> str:
         raise _Unsaid
     said = _shown_word(word, type)
     if type.is_float:
-        said = f"'{said}'"  # a bare number would be read as a decimal first
+        said = f"'{said}'"  # DuckDB would read a bare number as a decimal first
     return f"CAST({said} AS {type_name(type)})"
 
 
 def _element(
     text: str | None, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int, Type], str]
 ) -> str:
-    """An array's element by one of two functions."""
+    """An array's element, by one of two functions."""
     if text is None:
         return "NULL"
     return of_text(text, type) if type.is_interned else of_word(text_word(text), type)
 
 
 def quoted(text: str) -> str:
+    """The text as an SQL string literal."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def _moment(word: int, type: Type) -> str:
-    """A day or moment; empty for years that are not 1 to 9999, which DuckDB writes in its own way."""
+    """A day or moment; empty for years outside 1 to 9999, which DuckDB writes in its own way."""
     infinite = INFINITE_DAY if type.kind is Kind.DATE else INFINITE_INSTANT
     if abs(word) == infinite:
         return "infinity" if word > 0 else "-infinity"

@@ -1,9 +1,9 @@
-"""What an expression compiles to.
+"""Evaluators: what expressions compile to.
 
-An evaluator takes the words int64[W, n] of a batch, a report for failures, and an array
-int64[n] that it may write its result to, or None. It answers the result: that array, or
-another one of n words, or one of a single word that stands for all rows. Nobody writes
-to an array that an evaluator answered, unless it is the one given.
+An evaluator takes the words int64[W, n] of a batch, a report for failures, and an array int64[n] that it may
+write its result to, or None. It returns the result: that array, another one of n words, or one of a single
+word that stands for all rows. Callers do not write to an array that an evaluator returned, unless it is the
+one they passed in.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ Evaluate = Callable[[np.ndarray, Report, "np.ndarray | None"], np.ndarray]
 
 @dataclass(frozen=True)
 class Evaluator:
-    """`total` tells that it cannot fail, `costly` that it is worth evaluating only the rows that need it.
+    """A compiled expression.
 
-    `columns` are those of the batch that it reads; `constant` is its word if it is the same for all rows.
+    `total`: it cannot fail. `costly`: it is worth evaluating only the rows that need it. `columns` are the
+    batch's columns that it reads; `constant` is its word if that is the same for all rows.
     """
 
     evaluate: Evaluate
@@ -34,7 +35,8 @@ class Evaluator:
     columns: tuple[int, ...] = ()
 
     def on(self, batch: np.ndarray, rows: np.ndarray, report: Report) -> np.ndarray:
-        """The results int64[m] for `rows` int64[m], ascending, of the batch; failures name the same rows."""
+        """The results int64[m] for `rows` int64[m], ascending, of the batch; failures refer to the same
+        rows."""
         if rows.size == batch.shape[1]:
             return full(self.evaluate(batch, report, None), rows.size)
         part = np.empty((batch.shape[0], rows.size), np.int64)
@@ -51,7 +53,7 @@ class Evaluator:
 
 
 def constant(word: int, type: Type) -> Evaluator:
-    """The evaluator of one word, whatever the row."""
+    """The evaluator of one word for all rows."""
     words = np.array([word], np.int64)
     words.flags.writeable = False
     return Evaluator(lambda batch, report, out: words, type, total=True, constant=word)

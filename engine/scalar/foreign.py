@@ -1,8 +1,8 @@
-"""Expressions that DuckDB evaluates: once for each distinct row of arguments.
+"""Expressions that DuckDB evaluates, once for each distinct row of arguments.
 
-A few rows go as constants in the text of a query, more as an Arrow table. When a query
-fails, TRY finds the rows that do; DuckDB is asked again for each of them alone, so that
-the reason is the same whatever other rows there were.
+A few rows go as constants in the text of a query, more as an Arrow table. If a query fails, TRY finds the
+rows that fail; DuckDB then evaluates each of them alone, so that a row's error message does not depend on the
+other rows.
 """
 
 from __future__ import annotations
@@ -21,17 +21,19 @@ from engine.codec.values import encoder
 from engine.errors import InvalidValue, PlanError
 from engine.kernels.words import NULL
 from engine.scalar import duck_evaluator as duck
-from engine.scalar.duck_literals import as_typed, literal, shown, type_name
+from engine.scalar.duck_literals import as_typed, literal, sql_text, type_name
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
 from engine.schema import Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
-_FEW = 8  # up to so many rows, constants in the text beat a table
+_FEW = 8  # up to this many rows, constants in the text are faster than a table
 _PLACE = re.compile(r"\{(\d+)\}")
-_BY_ARROW = frozenset({Kind.INTERVAL, Kind.JSON, Kind.ARRAY})  # kinds that Python has in another way
-# Arrow counts nanoseconds: DuckDB gives it longer intervals wrapped around.
+_BY_ARROW = frozenset(
+    {Kind.INTERVAL, Kind.JSON, Kind.ARRAY}
+)  # kinds whose Python values differ from DuckDB's
+# Arrow counts nanoseconds; longer intervals from DuckDB would wrap around.
 _BOUNDED = (
     "list_transform([INTERVAL], lambda span: CASE WHEN abs(date_part('hour', span)) >= 2562047 "
     "THEN error('interval is out of range') ELSE span END)[1]"
@@ -43,9 +45,9 @@ Explain = Callable[[np.ndarray, str], str]
 
 
 class DuckExpression:
-    """A DuckDB expression, with the arguments that are constants written into it.
+    """A DuckDB expression, with constant arguments written into its text.
 
-    `columns` are the other arguments; the words of their values are what it is computed from.
+    `columns` are the other arguments; it is computed from the words of their values.
     """
 
     def __init__(self, template: str, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> None:
@@ -76,7 +78,7 @@ class DuckExpression:
             self.columns.append(arg)
         else:
             self._places.append(text)
-            self._shown.append(shown(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
+            self._shown.append(sql_text(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
 
     def _cast(self, text: str) -> str:
         cast = f"CAST({text} AS {type_name(self._type)})"
@@ -88,13 +90,14 @@ class DuckExpression:
 
     def show(self, row: np.ndarray) -> str:
         """The expression with the values of a row int64[K]."""
-        return self._fill(self._shown, [shown(w, t, self._dictionary) for w, t in self._typed(row)])
+        return self._fill(self._shown, [sql_text(w, t, self._dictionary) for w, t in self._typed(row)])
 
     def _typed(self, row: np.ndarray) -> Iterable[tuple[int, Type]]:
         return zip(row.tolist(), (column.type for column in self.columns), strict=True)
 
     def compute(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
-        """The results int64[m] for rows int64[K, m]; NULL for rows that fail, and by position why they do."""
+        """The results int64[m] for rows int64[K, m]; NULL for rows that fail, with their reasons by
+        position."""
         count = rows.shape[1]
         words = self._together(rows) if count <= _FEW else None
         if words is not None:
@@ -104,7 +107,7 @@ class DuckExpression:
         return self._apart(rows, np.full(count, NULL), range(count))
 
     def _together(self, rows: np.ndarray) -> np.ndarray | None:
-        """The results of a few rows by one query of constants; None where they must be asked for apart."""
+        """The results of a few rows, by one query of constants; None if rows must be evaluated separately."""
         texts = [self._constant(row) for row in rows.T]
         try:
             if None in texts:
@@ -120,12 +123,12 @@ class DuckExpression:
             return None
 
     def _constant(self, row: np.ndarray) -> str | None:
-        """The expression over constants; None where SQL text cannot say one of them."""
+        """The expression over constants; None if SQL text cannot express one of them."""
         values = [literal(word, type, self._dictionary) for word, type in self._typed(row)]
         return None if None in values else self._cast(self._fill(self._places, values))  # type: ignore[arg-type]
 
     def _is_exact(self, value: object) -> bool:
-        """Whether Python has the value as DuckDB has it."""
+        """Whether the Python value is exactly DuckDB's value."""
         if self._type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
             return not isinstance(value, str) and value not in _SATURATED
         return True
@@ -133,7 +136,7 @@ class DuckExpression:
     def _apart(
         self, rows: np.ndarray, words: np.ndarray, places: Iterable[int]
     ) -> tuple[np.ndarray, dict[int, str]]:
-        """Sets the words at some places to the results of their rows, each asked for alone."""
+        """Set the words at some places to the results of their rows, evaluated one by one."""
         reasons: dict[int, str] = {}
         for place in places:
             try:
@@ -151,7 +154,7 @@ class DuckExpression:
                 return self._encode(value, self._dictionary)
         words, wrong = self._words(duck.column(self._over_columns, self._table(row)))
         if wrong.any():
-            raise InvalidValue(f"its value is beyond {self._type}")
+            raise InvalidValue(f"its value is out of range for {self._type}")
         return int(words[0])
 
     def _over_table(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
@@ -159,7 +162,7 @@ class DuckExpression:
         try:
             words, wrong = self._words(duck.column(self._over_columns, table))
         except duck.DuckRefusal:
-            # A list of the one value tells a row that fails from a value that is NULL.
+            # A list of the one value distinguishes a row that fails from a value that is NULL.
             lists = duck.column(f"TRY([{self._over_columns}])", table)
             wrong = lists.is_null().to_numpy(zero_copy_only=False)
             words = np.full(wrong.size, NULL)
@@ -176,7 +179,7 @@ class DuckExpression:
         )
 
     def _words(self, results: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-        """Words, and where there should be one but the value is beyond what words hold."""
+        """Words, and bool[n]: the rows whose value is out of the range of words."""
         if self._type.kind is Kind.NUMERIC:
             return decimal_words(results, self._type, self._dictionary)
         if self._type.kind is Kind.BIGINT:
@@ -196,7 +199,7 @@ def foreign(
 ) -> Evaluator:
     """The evaluator of a DuckDB expression; with `lenient` a row that fails is NULL.
 
-    PlanError when DuckDB does not know the expression.
+    Raises PlanError if DuckDB refuses the expression.
     """
     remote = DuckExpression(template, args, type, dictionary)
     columns = remote.columns

@@ -6,17 +6,17 @@ import numpy as np
 
 from engine.plan.expressions import ColumnRef, Expression
 from engine.scalar.compile import compiled
-from engine.scalar.row_failures import Failures, Report, settle
+from engine.scalar.row_failures import Failures, Report, first_failures
 from engine.state.dictionary import Dictionary
 
-_CHUNK = 1 << 15  # rows evaluated together, so that what lies between operators stays in the cache
+_CHUNK = 1 << 15  # rows evaluated together, so that intermediate results stay in the cache
 
 
 class ScalarProgram:
-    """Expressions compiled once, to be evaluated over any number of batches, from any thread.
+    """Expressions, compiled once and evaluated over any number of batches, from any thread.
 
-    PlanError when the types of an expression do not fit together or DuckDB does not know a
-    foreign one; InvalidValue when a literal does not fit its type.
+    Raises PlanError if the types of an expression do not fit together or DuckDB refuses a foreign one;
+    InvalidValue if a literal does not fit its type.
     """
 
     def __init__(self, expressions: tuple[Expression, ...], dictionary: Dictionary) -> None:
@@ -26,8 +26,8 @@ class ScalarProgram:
     def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
         """The results int64[E, n] for the words int64[W, n] of a batch, and the rows that failed, if any.
 
-        What a failed row's words are is not said. Columns that are passed on in order are a view of
-        `words`: neither may be written to.
+        The words of a failed row are undefined. If the expressions only pass columns on in order, the result
+        is a view of `words`: do not write to either.
         """
         if self._columns is not None:
             return words[self._columns], None
@@ -43,7 +43,7 @@ class ScalarProgram:
                 self._evaluate(words[:, part], results[:, part], failures)
                 rows = np.arange(start, min(start + _CHUNK, count))
                 report.extend(failure.moved(rows) for failure in failures)
-        return results, settle(report)
+        return results, first_failures(report)
 
     def _evaluate(self, words: np.ndarray, results: np.ndarray, report: Report) -> None:
         for evaluator, out in zip(self._evaluators, results, strict=True):
@@ -53,7 +53,7 @@ class ScalarProgram:
 
 
 def _only_columns(expressions: tuple[Expression, ...]) -> slice | np.ndarray | None:
-    """How to index a batch if all that the expressions do is to refer to its columns."""
+    """How to index a batch, if the expressions only refer to its columns."""
     indices = [expression.index for expression in expressions if isinstance(expression, ColumnRef)]
     if len(indices) != len(expressions) or not indices:
         return None

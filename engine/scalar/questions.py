@@ -1,7 +1,7 @@
-"""Questions: queries over groups of rows, asked of DuckDB for many groups at once.
+"""Questions: queries over groups of rows, answered by DuckDB for many groups at once.
 
-Where DuckDB refuses, or a value is beyond its type, halves are asked for until the group is
-alone to which that is due, so that the reason is the same whatever other groups there were.
+If DuckDB refuses, or a value is out of range for its type, the groups are split in halves until the failing
+group is alone, so that its reason does not depend on the other groups.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from engine.schema import BIGINT, Column, Schema
 from engine.state.dictionary import Dictionary
 
 TOGETHER = 1 << 20
-"""Rows that are asked about at once, unless one group has more."""
+"""Rows that are queried at once, unless one group has more."""
 MOST = 1 << 26
-"""Rows of one group that can be asked about."""
+"""Most rows of one group."""
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Rows of results, `words` int64[R, a], with the groups int64[a] they are of; why others have none."""
+    """Rows of results, `words` int64[R, a], and their groups int64[a]; the reasons of groups that failed."""
 
     groups: np.ndarray
     words: np.ndarray
@@ -39,7 +39,7 @@ class Question:
     """The query of a node."""
 
     def __init__(self, node: GroupQuery, dictionary: Dictionary) -> None:
-        """PlanError if DuckDB refuses the query, whatever the rows."""
+        """Raises PlanError if DuckDB refuses the query itself."""
         self._columns = node.columns
         self._dictionary = dictionary
         self._answers = Schema((Column("g", BIGINT), *(Column(c.name, c.type) for c in node.results.columns)))
@@ -57,9 +57,9 @@ class Question:
             raise PlanError(f"DuckDB refuses {node.query}: {refusal}") from None
 
     def ask(self, groups: np.ndarray, counts: np.ndarray, words: np.ndarray) -> Answers:
-        """The answers for rows `words` int64[V, r], each so many times in one of the groups int64[r].
+        """The answers for rows `words` int64[V, r]; row i comes `counts[i]` times in group `groups[i]`.
 
-        Counts are positive. Of one group, the rows have the same order as they have here.
+        Counts are positive. Within a group, rows keep their order.
         """
         order = np.argsort(groups, kind="stable")
         groups, counts, words = groups[order], counts[order], words[:, order]
@@ -71,7 +71,7 @@ class Question:
         for first, last in _together(sizes):
             if sizes[first] > MOST:
                 reasons[int(numbers[first])] = (
-                    f"a group of {sizes[first]} rows is more than the {MOST} there may be"
+                    f"a group has {sizes[first]} rows, and at most {MOST} are allowed"
                 )
                 continue
             part = slice(rows[first], rows[last])
@@ -82,7 +82,7 @@ class Question:
     def _some(
         self, groups: np.ndarray, counts: np.ndarray, words: np.ndarray, reasons: dict[int, str]
     ) -> list[np.ndarray]:
-        """The answers for sorted groups; reasons are added for those that have none."""
+        """The answers for sorted groups; adds the reasons of groups that fail."""
         try:
             table = self._table(np.repeat(groups, counts), np.repeat(words, counts, axis=1))
             return [encode_arrow(duck.rows(self._text, table), self._answers, self._dictionary)]
@@ -104,7 +104,7 @@ class Question:
 
 
 def _together(sizes: np.ndarray) -> Iterator[tuple[int, int]]:
-    """The groups to ask about at once: as many as have no more rows than `TOGETHER`, or one."""
+    """Ranges of groups to query at once: as many as have `TOGETHER` rows at most, or one group."""
     first = 0
     ends = np.cumsum(sizes)
     while first < len(sizes):

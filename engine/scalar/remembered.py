@@ -1,7 +1,7 @@
 """Results remembered by the words they were computed from.
 
-Each distinct row of arguments is numbered as it comes; its result is at its number. The
-memo is emptied, between batches, when it has grown past its limit.
+Each distinct row of arguments is numbered as it comes; its result is stored under its number. The memo is
+emptied, between batches, once it has grown past its limit.
 """
 
 from __future__ import annotations
@@ -21,6 +21,8 @@ Compute = Callable[[np.ndarray], tuple[np.ndarray, dict[int, str]]]
 
 
 class Memo:
+    """Remembers the results of `compute`. Thread-safe."""
+
     def __init__(self, width: int, compute: Compute) -> None:
         self._width = width
         self._compute = compute
@@ -37,9 +39,9 @@ class Memo:
     def __call__(
         self, rows: np.ndarray, out: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, dict[int, str]] | None:
-        """Writes the results of `rows` int64[K, n] to `out`.
+        """Write the results of `rows` int64[K, n] to `out`.
 
-        Where some failed: their positions, their numbers, and the reasons by number. Else None.
+        If some failed, returns their positions, their numbers, and the reasons by number; else None.
         """
         with self._lock:
             if self._count > _LIMIT:
@@ -79,12 +81,12 @@ class Memo:
         kernels.number(known, 0, 0, keys, self._table, np.empty(self._count + 1, np.int64))
 
     def _learn(self, known: int) -> None:
-        """Computes the results of the rows from number `known` on."""
+        """Compute the results of the rows from number `known` on."""
         fresh = np.ascontiguousarray(self._keys[:, known : self._count])
         try:
             results, reasons = self._compute(fresh)
         except BaseException:
-            self._reset()  # rows without a result must not stay known
+            self._reset()  # rows without a result must not stay in the memo
             raise
         self._results[known : self._count] = results
         if reasons:

@@ -1,7 +1,7 @@
-"""A DuckDB database in memory that can open nothing, and whose configuration nobody can change any more.
+"""A DuckDB database in memory that can open nothing, and whose configuration is locked.
 
-It knows no files, no network, no extensions but those built in, and no variables of the program. Its zone is
-UTC. What it has to be besides is said when it is made.
+It has no files, no network, no extensions but the built-in ones, and no access to the program's variables.
+Its time zone is UTC. Callers add further settings.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _CLOSED: dict[str, str | bool | int | float | list[str]] = {
 def sealed(
     config: dict[str, str | bool | int | float | list[str]], statements: Sequence[str] = ()
 ) -> duckdb.DuckDBPyConnection:
-    """The database with more of a configuration, which is locked behind some `statements`."""
+    """The database with additional settings, locked after running `statements`."""
     connection = duckdb.connect(":memory:", config={**_CLOSED, **config})
     for statement in ("SET GLOBAL TimeZone = 'UTC'", *statements, "SET GLOBAL lock_configuration = true"):
         connection.execute(statement).fetchall()
@@ -35,9 +35,9 @@ def sealed(
 
 @contextmanager
 def interrupted_after(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
-    """Interrupts whatever the connection still runs after so many seconds, until the block ends.
+    """Interrupt what the connection still runs after `seconds`, until the context ends.
 
-    DuckDB heeds it between two chunks of rows, not inside a function.
+    DuckDB reacts between two chunks of rows, not inside a function.
     """
     done = threading.Event()
 

@@ -1,8 +1,8 @@
 """AND, OR and NOT in three-valued logic.
 
-FALSE decides AND, and TRUE decides OR, whatever the other operands are, failed ones
-too, on either side: so the result does not depend on their order. An operand that is
-costly is evaluated only for rows that those before it have not decided.
+FALSE decides AND, and TRUE decides OR, whatever the other operands are, failed ones included, on either side.
+So the result does not depend on their order. A costly operand is evaluated only for rows that the operands
+before it have not decided.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from engine.schema import BOOLEAN
 
 
 def negation(arg: Evaluator) -> Evaluator:
+    """The evaluator of NOT."""
     inner = arg.evaluate
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
@@ -66,7 +67,7 @@ def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
 
 
 def _unknown(truth: np.ndarray, failures: Report, count: int) -> np.ndarray:
-    """The truth values with NULL where they failed, so that a failed row decides nothing."""
+    """The truth values with NULL in failed rows, so that a failed row decides nothing."""
     unknown = full(truth, count).copy()
     for failure in failures:
         unknown[failure.rows] = NULL

@@ -1,7 +1,7 @@
-"""Numbers beyond a word's digits (`engine.codec.numerals`): the rows that kernels leave are computed exactly.
+"""Numbers with more digits than a word (`engine.codec.numerals`): rows that kernels leave are computed here.
 
-Kernels know words alone. A row is left to the functions here if one of its numbers is wide, or if the kernel
-found no word for its result; they are few, and taken one by one.
+Kernels handle only words. They leave a row to these functions if one of its numbers is wide, or if the result
+does not fit into a word. Such rows are few, and are computed one by one.
 """
 
 from __future__ import annotations
@@ -19,19 +19,20 @@ from engine.schema import INTEGER_RANGES, Kind, Type
 from engine.state.dictionary import Dictionary
 
 Compute = Callable[..., int | None]
-"""Numbers, as words of their types mean them, to the word of the result; None if there is none."""
+"""Maps numbers, in the meaning of their types' words, to the word of the result; None if there is none."""
 
 
-def settled(
+def fill_wide_rows(
     compute: Compute,
     types: Sequence[Type],
     operands: Sequence[np.ndarray],
     out: np.ndarray,
     dictionary: Dictionary,
 ) -> int:
-    """Sets `out` int64[n] in the rows that are left to `compute`; how many have no result, and NULL in `out`.
+    """Complete `out` int64[n] in the rows left to `compute`; returns how many have no result, and NULL in
+    `out`.
 
-    The operands, int64[n] or of one word for all rows, are of `types`.
+    The operands, int64[n] or one word for all rows, have the types `types`.
     """
     columns = [full(words, out.size) for words in operands]
     known = np.logical_and.reduce([words != NULL for words in columns])
@@ -55,7 +56,7 @@ def _number(word: int, type: Type, dictionary: Dictionary) -> int:
 
 
 def arithmetic(op: Op, type: Type, dictionary: Dictionary) -> Compute:
-    """An operator over numbers with the result's type, a NUMERIC."""
+    """An operator over numbers with the scale of the result's type, a NUMERIC."""
     operator = _OPERATORS[op]
 
     def compute(*numbers: int) -> int | None:
@@ -65,7 +66,7 @@ def arithmetic(op: Op, type: Type, dictionary: Dictionary) -> Compute:
 
 
 def rescale(source: Type, target: Type, dictionary: Dictionary) -> Compute:
-    """The cast of an exact number to another kind of exact number, rounded half away from zero."""
+    """The cast of an exact number to another exact type, rounded half away from zero."""
     shift = (target.scale or 0) - (source.scale or 0)
 
     def compute(number: int) -> int | None:
@@ -104,7 +105,7 @@ def from_float(target: Type, dictionary: Dictionary) -> Compute:
 
 
 def _fitting(number: int | None, type: Type, dictionary: Dictionary) -> int | None:
-    """The word of a number of `type`; None if it is beyond it."""
+    """The word of a number of `type`; None if it is out of range."""
     if number is None:
         return None
     if type.is_integer:
@@ -114,7 +115,7 @@ def _fitting(number: int | None, type: Type, dictionary: Dictionary) -> int | No
 
 
 def _remainder(a: int, b: int) -> int | None:
-    """Signed as `a`; none of a division by zero."""
+    """The remainder, with the sign of `a`; None for a division by zero."""
     if b == 0:
         return None
     size = abs(a) % abs(b)
@@ -132,5 +133,5 @@ _OPERATORS: dict[Op, Callable[..., int | None]] = {
 
 
 def both_wide(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """The rows int64[k] in which two different wide numbers of one sign stand: words do not order these."""
+    """The rows int64[k] with two different wide numbers of one sign, which words do not order."""
     return np.flatnonzero(is_wide(left) & is_wide(right) & ((left ^ right) >= 0) & (left != right))

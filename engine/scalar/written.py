@@ -1,4 +1,4 @@
-"""Texts of values as PostgreSQL and ISO 8601 write them, made into what DuckDB reads."""
+"""Texts of values as PostgreSQL and ISO 8601 write them, rewritten so that DuckDB can read them."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _WRITTEN = frozenset({Kind.INTERVAL, Kind.BYTEA, Kind.ARRAY})
 
 
 def is_rewritten(type: Type) -> bool:
-    """Whether `readable` changes any texts that stand for values of the type."""
+    """Whether some texts of the type's values must be rewritten."""
     return type.kind in _WRITTEN
 
 
 def readable(text: str, type: Type) -> str:
-    """The text as DuckDB casts it to the type: another one for `\\x6162`, `P1DT2H` and `{1,NULL}`."""
+    """The text in a form that DuckDB casts to the type; it rewrites `\\x6162`, `P1DT2H` and `{1,NULL}`."""
     match type.kind:
         case Kind.INTERVAL if text.lstrip("+-").startswith("P"):
             try:
@@ -37,11 +37,12 @@ def readable(text: str, type: Type) -> str:
 
 
 def interval_words(interval: Interval) -> str:
+    """The interval in words that DuckDB reads."""
     return f"{interval.months} months {interval.days} days {interval.microseconds} microseconds"
 
 
 def _list(text: str) -> str:
-    """An array between braces as one between brackets, its elements quoted; as it was if it is none."""
+    """An array in braces, rewritten with brackets and quoted elements; unchanged if it is not an array."""
     parts: list[str] = []
     place = 0
     while place < len(text):
@@ -60,6 +61,6 @@ def _list(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """An element, whose escaped characters stand behind backslashes."""
+    """An element, in which backslashes escape characters."""
     plain = re.sub(r"\\(.)", r"\1", text, flags=re.DOTALL)
     return '"' + re.sub(r'(["\\])', r"\\\1", plain) + '"'

@@ -1,1 +1,1 @@
-"""Spark: sessions, and epochs that run on it."""
+"""Spark: sessions, and epochs that run as Spark jobs."""

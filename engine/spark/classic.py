@@ -1,4 +1,4 @@
-"""Sessions whose driver is a JVM of ours. PySpark knows one at a time in a process."""
+"""Classic sessions, whose driver is a JVM started here. PySpark allows one at a time in a process."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from engine.spark.jvm import Jvm
 
 
 class Classic:
-    """A session, and the JVM behind it."""
+    """A classic session and its JVM."""
 
     def __init__(self, options: SparkOptions, stopping: threading.Event) -> None:
-        """Opens it. SparkUnavailable if it cannot be, or `stopping` is set meanwhile."""
-        # Of what goes wrong between us and the JVM it would log what it raises, and of the rest every call.
+        """Open the session. Raises SparkUnavailable if that fails, or if `stopping` is set meanwhile."""
+        # py4j would log the errors that it raises as well, and at lower levels every call.
         logging.getLogger("py4j").setLevel(logging.CRITICAL)
         self._jvm = Jvm(options, stopping)
         try:
@@ -33,14 +33,16 @@ class Classic:
             raise SparkUnavailable(f"Spark does not start on {options.master}: {_reason(error)}") from error
 
     def is_alive(self) -> bool:
+        """Whether the JVM runs and its context is not stopped."""
         try:
             return self._jvm.is_alive() and not self._context._jsc.sc().isStopped()
         except (Py4JError, OSError):
             return False
 
     def close(self) -> None:
+        """Stop the context and end the JVM."""
         if not self._jvm.is_alive():
-            self._context._jsc = None  # it would be told to stop
+            self._context._jsc = None  # so that it is not asked to stop
         with suppress(OSError):
             self._context.stop()
         _forget()
@@ -48,12 +50,12 @@ class Classic:
 
 
 def _forget() -> None:
-    """PySpark keeps the gateway of its one JVM for good; without it the next session gets a new one."""
+    """Make PySpark forget the gateway of its JVM, so that the next session gets a new one."""
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
 
 
 def _reason(error: BaseException) -> str:
-    """The first line of what went wrong: the rest is a stack of Java's."""
+    """The first line of the error; the rest is a Java stack trace."""
     cause = getattr(error, "java_exception", None)
     return str(error if cause is None else cause.toString()).strip().splitlines()[0]

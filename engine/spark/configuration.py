@@ -1,4 +1,5 @@
-"""What Spark is told when a classic session starts, each with its reason; the user's settings come last."""
+"""Spark's configuration for new sessions, with the reason for each setting; the user's settings override
+it."""
 
 from __future__ import annotations
 
@@ -9,17 +10,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 PACKAGES = Path(__file__).resolve().parents[2]
-"""The directory in which the package `engine` lies."""
+"""The directory that contains the package `engine`."""
 
 
 @dataclass(frozen=True)
 class SparkOptions:
-    """Which Spark, and how.
+    """Which Spark to use, and how.
 
-    `master` is a classic master (`local[*,4]`: every core, and four attempts of a task; a plain `local[*]`
-    does not retry). `remote` is the address of a Connect server (`sc://...`), and goes before `master`.
-    `memory` is the driver's, as Java writes it; `conf` overrides whatever is set here. `scratch` is a
-    directory of this process alone, for what need not outlive it: shuffles, spilled blocks, Spark's log.
+    `master` is a classic master (`local[*,4]`: all cores, four attempts of a task; a plain `local[*]` does
+    not retry). `remote` is the address of a Connect server (`sc://...`), and takes precedence over `master`.
+    `memory` is the driver's memory, in Java's notation; `conf` overrides all settings made here. `scratch` is
+    a directory of this process alone for temporary files: shuffles, spilled blocks, Spark's log.
     """
 
     scratch: Path
@@ -30,52 +31,52 @@ class SparkOptions:
 
     @property
     def is_local(self) -> bool:
-        """Whether everything runs on this machine, started by us: `local[...]` and `local-cluster[...]`."""
+        """Whether this process starts all of Spark on this machine: `local[...]` and `local-cluster[...]`."""
         return not self.remote and self.master.startswith("local")
 
 
 def session_configuration(options: SparkOptions) -> dict[str, str]:
-    """What any session may set for itself, on a server that is not ours too."""
+    """The settings of a session, on any server."""
     return {
-        # It would plan the stages of an epoch one by one, each when the last is done: one job a stage.
+        # Adaptive execution would run the stages of an epoch one by one, a job each.
         "spark.sql.adaptive.enabled": "false",
-        # A timestamp is UTC wherever it is read.
+        # A timestamp is in UTC wherever it is read.
         "spark.sql.session.timeZone": "UTC",
-        # Messages between shards are blobs, of which 2 GiB are soon together: offsets of 64 bits.
+        # Messages between shards are blobs; together they soon exceed 2 GiB, so offsets need 64 bits.
         "spark.sql.execution.arrow.useLargeVarTypes": "true",
     } | {key: value for key, value in options.conf.items() if key.startswith("spark.sql.")}
 
 
 def configuration(options: SparkOptions) -> dict[str, str]:
-    """Spark's configuration for a classic session."""
+    """The configuration of a classic session."""
     conf = {
         "spark.app.name": "Freshet",
         "spark.master": options.master,
         "spark.driver.memory": options.memory,
-        # Nobody looks at the pages of an embedded Spark, and they cost memory and a port.
+        # Nobody looks at the pages of an embedded Spark; they cost memory and a port.
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.log.level": "WARN",
-        # Rows go between a JVM and its Python in half the time.
+        # Passing rows between a JVM and its Python takes half the time.
         "spark.python.unix.domain.socket.enabled": "true",
-        # The kernels are loaded once, and workers are forked from there.
+        # The daemon loads the kernels once; workers are forked from it.
         "spark.python.daemon.module": "engine.spark.daemon",
-        # Tables of Spark's own are never made, but it makes the directory.
+        # Spark makes this directory even if it has no tables of its own.
         "spark.sql.warehouse.dir": str(options.scratch / "warehouse"),
     }
     if options.is_local:
         conf |= {
             "spark.local.dir": str(options.scratch / "blocks"),
-            # What no reader or exchange of ours says otherwise. Spark's 200 are for clusters.
+            # For stages whose number of partitions is not set. Spark's default of 200 suits clusters.
             "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 1)),
-            # Executors of local-cluster find the engine where we have it.
+            # Executors of local-cluster import the engine from here.
             "spark.executorEnv.PYTHONPATH": str(PACKAGES),
         }
     return conf | session_configuration(options) | dict(options.conf)
 
 
 def python(options: SparkOptions) -> str:
-    """The Python of workers: what the conf or the environment says, or this one where everything is local."""
+    """The workers' Python: from the configuration or the environment, or this one if Spark is local."""
     named = options.conf.get("spark.pyspark.python") or os.environ.get("PYSPARK_PYTHON")
     return named or (sys.executable if options.is_local else "python3")
 

@@ -1,8 +1,8 @@
-"""PySpark's daemon with the engine loaded: what it forks for each task slot has every kernel ready at once.
+"""PySpark's daemon with the engine loaded, so that workers forked from it have every kernel at once.
 
-Loading all compiled kernels takes a fresh Python a second, a fork nothing. Spark runs this
-module in place of `pyspark.daemon` where `spark.python.daemon.module` names it. A fork copies
-the one thread that calls it, so that nothing imported here may have started another that matters.
+Loading all compiled kernels takes a fresh Python a second; a fork takes no time. Spark runs this module in
+place of `pyspark.daemon` if `spark.python.daemon.module` names it. A fork copies only the calling thread, so
+modules imported here must not start threads that matter.
 """
 
 from __future__ import annotations
@@ -25,5 +25,5 @@ if __name__ == "__main__":
     for kernel in found():
         kernel.ready()
     gc.collect()
-    gc.freeze()  # the collector of a worker would write to, and so copy, the pages of all that is loaded
+    gc.freeze()  # a worker's collector would write to all loaded pages, and so copy them
     manager()

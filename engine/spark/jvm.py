@@ -1,10 +1,10 @@
 """The JVM of a classic session's driver, started by Spark's own `bin/spark-submit`.
 
-PySpark would start it too, with this process's environment and its standard error. We start
-it, so that it has its own of both, and hand PySpark the address of its gateway.
+PySpark would start it with this process's environment and standard error. It is started here with its own of
+both, and PySpark gets the address of its gateway.
 
-The JVM reads its standard input, a pipe from us, and ends at its end: so it ends with this
-process, however this process ends.
+The JVM reads its standard input, a pipe from this process, and exits at its end. So it never outlives this
+process, however that ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from engine.spark.configuration import PACKAGES, SparkOptions, configuration, pr
 from engine.spark.package import pack
 
 SECONDS_TO_END = 10
-"""What a JVM that was told to end may take before it is killed."""
+"""Seconds that a JVM may take to exit before it is killed."""
 
 _ENVIRONMENT = threading.Lock()
 
@@ -36,31 +36,33 @@ class Jvm:
     """A running JVM with a gateway. Its log is `spark.log` in the scratch directory."""
 
     def __init__(self, options: SparkOptions, stopping: threading.Event) -> None:
-        """Starts it and waits until it answers. SparkUnavailable if it ends first, or `stopping` is set."""
+        """Start the JVM and wait for its gateway. SparkUnavailable if it exits first, or `stopping` is
+        set."""
         log = options.scratch / "spark.log"
         said = log.stat().st_size if log.exists() else 0
         with tempfile.TemporaryDirectory(dir=options.scratch) as private:
             address = Path(private) / "address"
             self._process = _start(options, Path(private) / "conf", address, log)
             try:
-                # Without a limit: Spark may have packages to fetch first.
+                # There is no time limit: Spark may have to download packages first.
                 while not address.exists():
                     if not self.is_alive():
                         raise SparkUnavailable(
                             f"Spark does not start: {_ended(log, said)}", f"its log is {log}"
                         )
                     if stopping.wait(0.05):
-                        raise SparkUnavailable("Spark is not started, for all is ending")
+                        raise SparkUnavailable("Spark does not start while the service shuts down")
                 self.gateway = _connect(address)
             except BaseException:
                 self._end(0)
                 raise
 
     def is_alive(self) -> bool:
+        """Whether the process runs."""
         return self._process.poll() is None
 
     def close(self) -> None:
-        """Ends it, in peace if it can."""
+        """End the JVM; kill it if it does not exit in time."""
         self.gateway.shutdown()
         self._end(SECONDS_TO_END)
 
@@ -75,9 +77,9 @@ class Jvm:
 
 
 def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subprocess.Popen[bytes]:
-    """spark-submit with a program that it has for PySpark: a gateway, which writes where it is to a file."""
+    """Run spark-submit with PySpark's gateway as its program; the gateway writes its address to a file."""
     spark = _find_spark_home()
-    for left in ("blocks", "work"):  # by one that was killed
+    for left in ("blocks", "work"):  # left over from a JVM that was killed
         shutil.rmtree(options.scratch / left, ignore_errors=True)
     environment = os.environ | {
         "JAVA_HOME": str(java.home(options.scratch)),
@@ -89,7 +91,7 @@ def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subpr
     if options.is_local:
         environment["SPARK_LOCAL_IP"] = "127.0.0.1"
         environment["SPARK_WORKER_DIR"] = str(options.scratch / "work")
-    # In a file that nobody else can read, not as arguments: there may be passwords among them.
+    # The settings go into a private file, not into arguments, because they may include passwords.
     conf.write_text(properties(_configuration(options)))
     with log.open("ab") as output:
         return subprocess.Popen(
@@ -101,12 +103,12 @@ def _start(options: SparkOptions, conf: Path, address: Path, log: Path) -> subpr
             stdout=output,
             stderr=output,
             env=environment,
-            process_group=0,  # what a terminal sends us on Ctrl-C is ours to handle
+            process_group=0,  # a terminal's Ctrl-C goes to this process only
         )
 
 
 def _configuration(options: SparkOptions) -> dict[str, str]:
-    """The session's configuration, with the engine among the archives for a cluster."""
+    """The session's configuration; for a cluster, with the engine among the archives."""
     conf = configuration(options)
     if not options.is_local:
         conf["spark.archives"] = ",".join(filter(None, [conf.get("spark.archives"), pack(options.scratch)]))
@@ -114,7 +116,7 @@ def _configuration(options: SparkOptions) -> dict[str, str]:
 
 
 def _connect(address: Path) -> JavaGateway:
-    """PySpark's gateway to the JVM, of which it learns by its environment."""
+    """PySpark's gateway to the JVM; PySpark reads the address from environment variables."""
     with address.open("rb") as info:
         port, secret = read_int(info), UTF8Deserializer().loads(info)
     told = {"PYSPARK_GATEWAY_PORT": str(port), "PYSPARK_GATEWAY_SECRET": secret}
@@ -128,6 +130,6 @@ def _connect(address: Path) -> JavaGateway:
 
 
 def _ended(log: Path, said: int) -> str:
-    """What the log ends with, for a message, of what came after `said` bytes: no lines of Java's stacks."""
+    """The last lines of the log after its first `said` bytes, without Java's stack traces."""
     lines = log.read_bytes()[said:].decode(errors="replace").splitlines()
     return "; ".join([line for line in lines if line.strip() and not line[0].isspace()][-3:])

@@ -1,9 +1,8 @@
-"""The engine as an archive, for workers of a cluster that do not share our disk.
+"""The engine as an archive, for workers of a cluster that do not share this machine's disk.
 
-Unpacked as a folder `engine` where a task begins, which is the first place where a worker
-looks for packages, it goes before an engine that the worker's Python may have. It brings the
-kernels as they are compiled here; a worker of another processor, or with another Python or numba,
-compiles its own.
+Spark unpacks it as a folder `engine` in a task's working directory. That is the first place where a worker
+looks for packages, so it hides an engine installed in the worker's Python. It includes the compiled kernels;
+a worker with another processor, Python or numba compiles its own.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ PACKAGE = Path(__file__).parents[1]
 
 
 def pack(directory: Path) -> str:
-    """Writes the archive; its path, and after a `#` the folder that Spark is to unpack it to."""
+    """Write the archive; returns its path, `#`, and the name of the folder to unpack it to."""
     path = directory / NAME
     with tarfile.open(path, "w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as archive:
         for source in sorted(PACKAGE.rglob("*.py")):

@@ -1,4 +1,4 @@
-"""Sessions on a Connect server. The settings of its driver are its own: we set what is the session's."""
+"""Sessions on a Connect server. Only settings of the session are made; the driver's are the server's own."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from engine.spark.configuration import SparkOptions, session_configuration
 from engine.spark.package import pack
 
 RETRIES = DefaultPolicy(max_retries=10, max_backoff=5_000)
-"""What a server that does not answer is given: half a minute. PySpark's own is ten."""
+"""Waits half a minute for a server that does not answer; PySpark's default is ten minutes."""
 
 
 class Remote:
-    """A session, with the engine among its archives."""
+    """A Connect session, with the engine among its archives."""
 
     def __init__(self, options: SparkOptions) -> None:
-        """Opens it. SparkUnavailable if it cannot be."""
+        """Open the session. Raises SparkUnavailable if that fails."""
         try:
             self.session = SparkSession.builder.remote(options.remote).create()
             self.session.client.set_retry_policies([RETRIES])
@@ -33,12 +33,14 @@ class Remote:
             raise SparkUnavailable(f"no Spark session at {options.remote}: {reason}") from error
 
     def is_alive(self) -> bool:
+        """Whether the server still knows the session."""
         try:
-            self.session.conf.get("spark.sql.session.timeZone")  # any call: the server knows us, or not
+            self.session.conf.get("spark.sql.session.timeZone")  # any call shows whether the session lives
         except (PySparkException, grpc.RpcError):
             return False
         return True
 
     def close(self) -> None:
+        """End the session."""
         self.session.stop()
-        os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark's mark that sessions are Connect's
+        os.environ.pop("SPARK_CONNECT_MODE_ENABLED", None)  # PySpark sets it once sessions are Connect's

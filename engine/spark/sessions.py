@@ -1,7 +1,6 @@
-"""Spark sessions as the rest sees them: opened in the background, and again when one has died.
+"""Spark sessions: opened in the background, and opened again after one has died.
 
-PySpark is imported by the thread that opens a session and by nothing before it: a process
-that never needs Spark never pays for it.
+Only the thread that opens a session imports PySpark, so a process that never needs Spark never pays for it.
 """
 
 from __future__ import annotations
@@ -28,29 +27,31 @@ class Driver(Protocol):
     session: SparkSession
 
     def is_alive(self) -> bool:
-        """Whether the session can still be used, as far as can be seen without running anything."""
+        """Whether the session seems usable, as far as this shows without running anything."""
 
     def close(self) -> None:
-        """Stops the session, or what is left of it."""
+        """Stop the session, or what is left of it."""
 
 
 class Sessions:
-    """One session at a time, for any thread."""
+    """One session at a time. Any thread may call the methods."""
 
     def __init__(self, options: SparkOptions) -> None:
         self.options = options
+        """Which Spark to use, and how."""
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._opening: Future[Driver] | None = None
 
     @property
     def is_classic(self) -> bool:
-        """Whether the driver is ours; if not, a Connect server has it."""
+        """Whether the driver runs here; if not, a Connect server runs it."""
         return not self.options.remote
 
     @property
     def state(self) -> str:
-        """`none` has been wanted, or it is `starting`, `running`, or has `failed`: then the next is new."""
+        """`none` (never asked for), `starting`, `running` or `failed`; after a failure, the next call opens a
+        new one."""
         opening = self._opening
         if opening is None:
             return "none"
@@ -59,18 +60,19 @@ class Sessions:
         return "running" if _is_alive(opening) else "failed"
 
     def start(self) -> None:
-        """Begins to open a session, if there is none, and returns."""
+        """Start to open a session, if there is none, and return at once."""
         with self._lock:
             self._current()
 
     def get(self) -> SparkSession:
-        """The session, once it is open. SparkUnavailable says why there is none; the next call tries anew."""
+        """Wait for the session and return it. SparkUnavailable says why there is none; the next call tries
+        again."""
         with self._lock:
             opening = self._current()
         return opening.result().session
 
     def stop(self) -> None:
-        """Closes the session and opens no other."""
+        """Close the session, and open no other."""
         with self._lock:
             self._stopping.set()
             opening, self._opening = self._opening, None
@@ -78,7 +80,7 @@ class Sessions:
             opening.result().close()
 
     def _current(self) -> Future[Driver]:
-        """The session that is open or being opened; else a new one begins to open."""
+        """The session that is open or opening; a new one if there is none, or the last one died."""
         if self._stopping.is_set():
             raise SparkUnavailable("Spark has been stopped")
         opening = self._opening
@@ -100,7 +102,7 @@ class Sessions:
 
 
 def _open(options: SparkOptions, stopping: threading.Event) -> Driver:
-    """A new session. What this imports imports PySpark: half a second and 40 MB, on a thread of its own."""
+    """A new session. The module is imported here because it imports PySpark (half a second, 40 MB)."""
     options.scratch.mkdir(parents=True, exist_ok=True)
     if not options.remote:
         return importlib.import_module("engine.spark.classic").Classic(options, stopping)
@@ -118,7 +120,7 @@ def _is_alive(opening: Future[Driver]) -> bool:
 
 @contextmanager
 def described(session: SparkSession, text: str, tag: str) -> Iterator[None]:
-    """Within it, what this thread runs is shown as `text` in Spark's lists; `cancel` of the tag ends it.
+    """Within this context, Spark lists this thread's jobs as `text`, and `cancel` of the tag ends them.
 
     A tag has no comma. A Connect server shows the tag in place of the text.
     """
@@ -138,11 +140,11 @@ def described(session: SparkSession, text: str, tag: str) -> Iterator[None]:
 
 
 def cancel(session: SparkSession, tag: str) -> None:
-    """Ends what runs with the tag, in whichever thread."""
+    """End the jobs with this tag, in any thread."""
     if _is_remote(session):
         session.interruptTag(tag)
     else:
-        # A classic session's own tags are known to the thread that set them, and to no other.
+        # `interruptTag` of a classic session knows only tags that this thread set.
         session.sparkContext.cancelJobsWithTag(tag)
 
 

@@ -1,10 +1,10 @@
-"""Supersteps on Spark: a shard is a partition, an exchange a shuffle, and several supersteps are one job.
+"""Supersteps on Spark: a shard is a partition, an exchange is a shuffle, and a job runs several supersteps.
 
-Without loops the number of supersteps is known, and an epoch is one job. With them it depends on what
-happens: a job has some supersteps, of which those that come after the end do nothing, and where the
-end was not reached another job goes on from what it left.
+Without loops the number of supersteps is known, and an epoch is one job. With loops it depends on the data: a
+job runs a number of supersteps, those after the end do nothing, and if the end was not reached, another job
+continues.
 
-Only DataFrames are used, so that classic and Connect sessions are the same to it.
+Only DataFrames are used, so classic and Connect sessions work the same way.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from engine.errors import ExecutionFailed
 from engine.spark.sessions import Sessions, described
 from engine.spark.spark_tasks import scanning, superstep
 from engine.supersteps.executor import SuperstepTask
-from engine.supersteps.messages import Message, MessageKind, decode
+from engine.supersteps.messages import Message, MessageKind, decode_messages
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -31,22 +31,25 @@ _SEEDS = (
     "cast('' as binary) as body",
 )
 MORE = 8
-"""Supersteps of the second job of an epoch; each further one has twice as many, up to `MOST`."""
+"""Supersteps of an epoch's second job; each further job has twice as many, up to `MOST`."""
 MOST = 32
 
 
 class SparkTransport:
+    """Runs supersteps in the session of `sessions`."""
+
     def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
 
     def run(self, task: SuperstepTask) -> Sequence[Message]:
+        """Run all shards in Spark jobs; returns their reports."""
         session = self._sessions.get()
         with described(session, task.name, task.tag):
             return _Run(session, task).reports()
 
 
 class _Run:
-    """One epoch's jobs."""
+    """The jobs of one epoch."""
 
     def __init__(self, session: SparkSession, task: SuperstepTask) -> None:
         self._session = session
@@ -66,9 +69,11 @@ class _Run:
                     self._kept.append(frame.persist())
                 found = frame.where(f"kind = '{MessageKind.REPORT}'").toArrow()
                 if found.num_rows:
-                    return list(chain.from_iterable(map(decode, found.combine_chunks().to_batches())))
+                    return list(
+                        chain.from_iterable(map(decode_messages, found.combine_chunks().to_batches()))
+                    )
                 if not program.has_rounds:
-                    raise ExecutionFailed(f"{self._task.name} has not come to its end")
+                    raise ExecutionFailed(f"{self._task.name} did not finish on Spark")
                 supersteps, more = more, min(2 * more, MOST)
         finally:
             for kept in self._kept:

@@ -1,1 +1,1 @@
-"""State: times, batches and the traces made of them, the dictionary of texts, and snapshots."""
+"""State: times, batches and traces, the dictionary of texts, and snapshots."""

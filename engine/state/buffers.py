@@ -1,4 +1,4 @@
-"""Texts as Arrow lays them out: bytes end to end, and the offsets int64[n + 1] at which each begins."""
+"""Texts in Arrow's layout: their bytes end to end, and int64[n + 1] offsets at which they begin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def buffers_of(text: str) -> tuple[np.ndarray, np.ndarray]:
     try:
         data = np.frombuffer(text.encode(), np.uint8)
     except UnicodeEncodeError:
-        raise InvalidValue(f"{text!r} is no Unicode text: it has a lone surrogate") from None
+        raise InvalidValue(f"{text!r} is not Unicode text: it has a lone surrogate") from None
     return np.array([0, data.size], np.int64), data
 
 
@@ -31,7 +31,7 @@ def as_arrow(texts: Sequence[str | None]) -> pa.LargeStringArray:
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError as error:
-        raise InvalidValue(f"{error.object!r} is no Unicode text: it has a lone surrogate") from None
+        raise InvalidValue(f"{error.object!r} is not Unicode text: it has a lone surrogate") from None
 
 
 def buffers(texts: pa.Array) -> tuple[np.ndarray, np.ndarray]:

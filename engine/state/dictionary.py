@@ -1,16 +1,15 @@
 """The dictionary: texts as 64-bit words, by content.
 
-A text's word is the hash of its UTF-8 bytes, so that every process gives a text the
-same word without asking. The hash is never trusted as identity: bytes are compared,
-and a text whose word is taken by other bytes takes the hash of the next round. Such
-texts are the exceptions, remembered apart and consulted before anything else. Which
-of two colliding texts came first decides, so a log carries its entries (`entries`), and
+A text's word is the hash of its UTF-8 bytes, so every process gives a text the same word without asking
+another. The hash is never trusted as identity: bytes are compared, and a text whose word is taken by other
+bytes gets its hash of the next round. Such texts are the *exceptions*, which are stored separately and looked
+up first. The first of two colliding texts keeps the word, so a log carries its entries (`entries`), and
 reading it again (`absorb`) restores the exact words.
 
-Entries (`engine.state.entries`) are only ever appended. One writer at a time holds the lock;
-readers take none. Bounded caches in front of them serve single texts.
+Entries (`engine.state.entries`) are only ever appended. One writer at a time holds the lock; readers take
+none. Bounded caches in front of them serve single texts.
 
-It does not count references: a text stays until the dictionary goes.
+The dictionary does not count references: a text stays as long as the dictionary.
 """
 
 from __future__ import annotations
@@ -30,17 +29,19 @@ from engine.state.entries import Entries, Store
 Hash = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 """Offsets int64[n + 1], bytes uint8[...] and a round → hashes int64[n]."""
 
-_CACHED = 1 << 17  # texts in each of the caches of single texts, some 30 MB when full
-_FEW = 16  # up to so many texts, one by one through the cache beats Arrow
+_CACHED = 1 << 17  # texts in each of the caches of single texts; full, they take some 30 MB
+_FEW = 16  # up to this many texts, the cache is faster than Arrow
 
 
 class Dictionary:
+    """Interns texts as words, and finds the texts of words."""
+
     def __init__(self, hash: Hash = hash_texts) -> None:
         self._hash = hash
         self._lock = threading.Lock()
         self._entries = Entries()
         self._exceptions: dict[str, int] = {}
-        self._suspects = np.zeros(0, np.int64)  # the round 0 hashes of the exceptions
+        self._suspects = np.zeros(0, np.int64)  # the exceptions' hashes of round 0
         self._word_of: dict[str, int] = {}
         self._text_of: dict[int, str] = {}
 
@@ -50,18 +51,18 @@ class Dictionary:
 
     @property
     def store(self) -> Store:
-        """The entries' arrays, for kernels. Entries are numbered as they came and stay where they are."""
+        """The entries' arrays, for kernels. Entries are numbered in order of arrival and never move."""
         return self._entries.store
 
     @property
     def exceptions(self) -> tuple[tuple[str, int], ...]:
-        """The texts that have not the word of their hash of round 0, and their words."""
+        """The texts whose words are not their hashes of round 0, with their words."""
         return tuple(self._exceptions.items())
 
     # Texts to words
 
     def word(self, text: str) -> int:
-        """The word of `text`, which becomes an entry if it is none; InvalidValue if it is not Unicode."""
+        """The word of `text`, which becomes an entry if it is new; InvalidValue if it is not Unicode."""
         word = self._word_of.get(text)
         if word is None:
             word = int(self._resolve(*buffers_of(text))[0])
@@ -69,7 +70,7 @@ class Dictionary:
         return word
 
     def intern(self, texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> np.ndarray:
-        """The words int64[n] of `texts`, NULL for None; those that are no entries become entries."""
+        """The words int64[n] of `texts`, NULL for None; new texts become entries."""
         if isinstance(texts, pa.ChunkedArray):
             texts = texts.combine_chunks()
         if not isinstance(texts, pa.Array):
@@ -99,7 +100,7 @@ class Dictionary:
         return words
 
     def _exception(self, text: str) -> int:
-        """The word of a text that may not have its hash of round 0. The lock is held."""
+        """The word of a text that may not have its hash of round 0. The caller holds the lock."""
         known = self._exceptions.get(text)
         if known is not None:
             return known
@@ -124,12 +125,12 @@ class Dictionary:
         self._text_of[word] = text
 
     def require(self, words: np.ndarray) -> None:
-        """See to it that all `words` but NULL are entries' words: here, all that there are."""
+        """Make entries of all `words` but NULL. This dictionary has them all; a task's may read files."""
 
     # Words to texts
 
     def text(self, word: int) -> str:
-        """The text of `word`; KeyError when it is no entry's."""
+        """The text of `word`; KeyError if no entry has it."""
         text = self._text_of.get(word)
         if text is None:
             if word == NULL:
@@ -139,32 +140,33 @@ class Dictionary:
         return text
 
     def texts(self, words: np.ndarray) -> list[str | None]:
-        """The texts of `words`, None for NULL; KeyError when one is no entry's."""
+        """The texts of `words`, None for NULL; KeyError if no entry has one of them."""
         if words.size <= _FEW:
             return [None if w == NULL else self.text(w) for w in words.tolist()]
         return self.array(words).to_pylist()
 
     def array(self, words: np.ndarray) -> pa.LargeStringArray:
-        """The texts of `words`, null for NULL; KeyError when one is no entry's."""
+        """The texts of `words`, null for NULL; KeyError if no entry has one of them."""
         return self._entries.texts(words)
 
     # Order
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """int64[n]: -1, 0 or 1 as the left text is before, the same as or after the right one, by bytes.
+        """int64[n]: -1, 0 or 1 if the left text sorts before, the same as or after the right one, by bytes.
 
-        NULL where either is. A side of one word stands for a column. KeyError when a word is no entry's.
+        NULL if either word is NULL. A side of one word stands for a column. KeyError if no entry has one of
+        the words.
         """
         return self._entries.compare(left, right)
 
-    # Entries by their numbers, which are this dictionary's own
+    # Entry numbers, which mean nothing to other dictionaries
 
-    def words_at(self, places: np.ndarray) -> np.ndarray:
+    def entry_words(self, numbers: np.ndarray) -> np.ndarray:
         """The words of the entries with these numbers, NULL for -1."""
-        return self._entries.words(places)
+        return self._entries.words(numbers)
 
-    def places(self, words: np.ndarray) -> np.ndarray:
-        """The numbers of the entries of `words`, -1 for NULL; KeyError when one is no entry's."""
+    def entry_numbers(self, words: np.ndarray) -> np.ndarray:
+        """The entry numbers of `words`, -1 for NULL; KeyError if no entry has one of them."""
         return self._entries.numbers(words)
 
     def slice(self, first: int, last: int) -> tuple[np.ndarray, pa.LargeStringArray]:
@@ -180,10 +182,10 @@ class Dictionary:
         return distinct, self.array(distinct)
 
     def absorb(self, words: np.ndarray, texts: pa.Array | Sequence[str]) -> None:
-        """Makes entries of pairs of a word and its text, as `entries` gave them.
+        """Make entries of words and their texts, as `entries` returned them.
 
-        Pairs that are there already are passed over. EngineError when a pair contradicts an entry; which
-        of the other pairs are entries then is not said.
+        Pairs that exist already are skipped. Raises EngineError if a pair contradicts an entry; any of the
+        other pairs may have become entries by then.
         """
         offsets, data = buffers(texts if isinstance(texts, pa.Array) else as_arrow(texts))
         hashes = self._hash(offsets, data, 0)
@@ -196,7 +198,7 @@ class Dictionary:
             raise _conflict(text_at(offsets, data, wrong[0]), int(words[wrong[0]]))
 
     def _absorb_exception(self, text: str, word: int, hash: int) -> None:
-        """Notes that `text` has another word than its `hash` of round 0, unless it has one already."""
+        """Note that `text` has another word than its `hash` of round 0, unless it has an entry already."""
         known = self._exceptions.get(text)
         if known is None and self._holds(hash, text):
             known = hash
@@ -214,4 +216,6 @@ class Dictionary:
 
 
 def _conflict(text: str, word: int) -> EngineError:
-    return EngineError(f"the dictionary cannot take {text!r} as word {word}: one of them is taken")
+    return EngineError(
+        f"the dictionary cannot map {text!r} to word {word}: the text or the word has another entry"
+    )

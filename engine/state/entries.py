@@ -1,8 +1,8 @@
-"""Entries: the words and texts of a dictionary, numbered as they came, and found again by their words.
+"""Entries: the words and texts of a dictionary, numbered in order of arrival, and found by their words.
 
-They are kept as Arrow lays texts out: bytes end to end in an arena, offsets, and a hash table of
-numbers, about 40 bytes an entry beside its text. Entries are only ever appended. One writer at a time;
-readers need no lock, and see the entries that were there when they began.
+They are stored in Arrow's layout: bytes end to end in an arena, offsets, and a hash table of entry numbers;
+about 40 bytes an entry plus its text. Entries are only ever appended. One writer at a time; readers need no
+lock, and see the entries that existed when they began.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ class Store(NamedTuple):
 
 
 class Entries:
+    """The entries of one dictionary."""
+
     def __init__(self) -> None:
         self._count = 0
         self.store = Store(
@@ -39,9 +41,9 @@ class Entries:
         return self._count
 
     def append(self, hashes: np.ndarray, offsets: np.ndarray, data: np.ndarray) -> np.ndarray:
-        """The words of texts: their hashes; NULL where a hash is NULL or the word of other bytes.
+        """The words of texts: their hashes, or NULL if a hash is NULL or is the word of other bytes.
 
-        Texts that are no entries yet become entries.
+        Texts that have no entry yet become entries.
         """
         count = hashes.size
         words = np.empty(count + 1, np.int64)
@@ -54,7 +56,7 @@ class Entries:
             self._grow(int(offsets[row + 1] - offsets[row]))
 
     def _grow(self, size: int) -> None:
-        """Makes room for at least one more entry, of `size` bytes. Readers keep the arrays they have."""
+        """Make room for at least one more entry, of `size` bytes. Readers keep the arrays they have."""
         table, words, ends, arena = self.store
         count = self._count
         if count >= words.size:
@@ -69,7 +71,7 @@ class Entries:
         self.store = Store(table, words, ends, arena)
 
     def texts(self, words: np.ndarray) -> pa.LargeStringArray:
-        """The texts of `words`, null for NULL; KeyError when one is no entry's."""
+        """The texts of `words`, null for NULL; KeyError if no entry has one of them."""
         if words.size == 0:
             return pa.array([], pa.large_string())
         store = self.store
@@ -85,9 +87,10 @@ class Entries:
         return pa.Array.from_buffers(pa.large_string(), words.size, buffers)
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """int64[n]: -1, 0 or 1 as the left text is before, the same as or after the right one, by bytes.
+        """int64[n]: -1, 0 or 1 if the left text sorts before, the same as or after the right one, by bytes.
 
-        NULL where either is. A side of one word stands for a column. KeyError when a word is no entry's.
+        NULL if either word is NULL. A side of one word stands for a column. KeyError if no entry has one of
+        the words.
         """
         order = np.empty(max(left.size, right.size) if left.size and right.size else 0, np.int64)
         unknown = kernels.compare(left, right, *self.store, order)
@@ -96,7 +99,7 @@ class Entries:
         return order
 
     def numbers(self, words: np.ndarray) -> np.ndarray:
-        """The numbers of the entries of `words`, -1 for NULL; KeyError when one is no entry's."""
+        """The numbers of the entries of `words`, -1 for NULL; KeyError if no entry has one of them."""
         return _find(words, self.store)
 
     def words(self, numbers: np.ndarray) -> np.ndarray:

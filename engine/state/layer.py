@@ -1,4 +1,4 @@
-"""A layer: a batch of a trace, and the index by which its keys are found if it is large enough for one."""
+"""A layer: a batch of a trace and, if it is large enough, the index that finds its keys."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from engine.state.store.files import BatchFile
 
 @dataclass(eq=False)
 class Index:
-    """The slots of a batch's index by its first `key` words; `keys` are entered so far."""
+    """The slots of a batch's index by its first `key` words; `keys` is the number of keys entered so far."""
 
     slots: np.ndarray
     place_bits: int
@@ -22,19 +22,19 @@ class Index:
 
     @staticmethod
     def of_size(rows: int, keys: int, key: int) -> Index | None:
-        """An empty index of a batch of so many rows and keys at most; None where it would not pay."""
+        """An empty index for a batch of at most this many rows and keys; None if an index does not pay."""
         if key <= 0 or not FEWEST <= rows < MOST:
             return None
         return Index(np.zeros(SLOTS_A_KEY * keys, np.uint32), rows.bit_length(), key)
 
     def enter(self, batch: np.ndarray, start: int, stop: int) -> None:
-        """Take in the batch's rows from `start` up to `stop`, which follow those taken in before."""
+        """Enter the batch's rows from `start` up to `stop`; rows must be entered in order."""
         self.keys += index_rows(batch, start, stop, self.slots, self.place_bits, self.key)
 
 
 @dataclass(eq=False, slots=True)
 class Layer:
-    """`file` is the one that the rows and the index are mapped from, None if they are in memory alone."""
+    """A batch. `file` is the file that rows and index are mapped from, None if they are only in memory."""
 
     rows: np.ndarray
     index: Index | None = None
@@ -50,7 +50,7 @@ class Layer:
 
     @property
     def most_keys(self) -> int:
-        """The batch has no more keys than this."""
+        """An upper bound of the batch's number of keys."""
         return len(self.rows) if self.index is None else self.index.keys
 
     def indexed(self, key: int) -> Layer:

@@ -1,4 +1,4 @@
-"""A merge under way: two layers of a trace that become one, some rows at a time."""
+"""A merge in progress: two layers of a trace become one, some rows at a time."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from engine.state.layer import Index, Layer
 
 
 class Merging(Protocol):
-    """How a trace merges batches."""
+    """A trace's way of merging batches."""
 
     def merge_step(
         self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
     ) -> bool:
-        """Go on with a merge into `out` for `fuel` rows; true when it is done."""
+        """Continue a merge into `out` for `fuel` rows; true when it is done."""
 
 
 class LayerMerge:
-    """A merge under way, and the rows of work it is owed."""
+    """A merge in progress; `owed` is the number of rows to merge next."""
 
     def __init__(self, left: Layer, right: Layer, key: int) -> None:
         size = len(left) + len(right)
@@ -40,13 +40,13 @@ class LayerMerge:
         return self._out.nbytes + (0 if self._index is None else self._index.slots.nbytes)
 
     def go_on(self, trace: Merging) -> Layer | None:
-        """Do the work that is owed, as `trace` merges; the result when it is done."""
+        """Merge the rows that are owed, in the way of `trace`; returns the result when it is done."""
         out, state = self._out, self._state
         start = int(state[WRITTEN])
         done = trace.merge_step(self.left.rows, self.right.rows, out, state, self.owed)
         self.owed = 0
         written = int(state[WRITTEN])
         if self._index is not None:
-            # The last row written may still come to nothing, and is entered with those after it.
+            # The last row written may still cancel, so it is entered together with those after it.
             self._index.enter(out, max(start - 1, 0), written if done else max(written - 1, 0))
         return Layer(out[:written], self._index) if done else None

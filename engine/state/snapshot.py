@@ -1,7 +1,6 @@
-"""What can be read: every source and view at every kept epoch, immutable.
+"""Snapshots: every source and view at every kept epoch, immutable.
 
-A snapshot is swapped whole when an advance is published. It may be read from any thread,
-for as long as anybody holds it.
+Publishing an advance replaces the whole snapshot. Any thread may read one, for as long as it holds it.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ Rows = tuple[np.ndarray, np.ndarray]
 class RelationSnapshot:
     """A relation's history. `order` names the columns in the order of the batches' words.
 
-    It can be read from the epoch `since` on; where times have several coordinates, at or after
-    an element of `kept`.
+    It can be read from epoch `since` on or, if times have several coordinates, at or after an element of
+    `kept`.
     """
 
     schema: Schema
@@ -47,17 +46,17 @@ class RelationSnapshot:
     _cache: dict[int, Rows] = field(default_factory=dict)
 
     @property
-    def places(self) -> np.ndarray:
-        """The word at which each column is."""
+    def positions(self) -> np.ndarray:
+        """The word position of each column."""
         return np.argsort(np.array(self.order, np.int64))
 
     def rows(self, epoch: int) -> Rows:
-        """Words [W, n] in the schema's order and counts [n]."""
+        """The rows at an epoch: words [W, n] in the schema's order, and counts [n]."""
         found = self._cache.get(epoch)
         if found is None:
             batch = _accumulate(self.batches, len(self.order), epoch, self.kept.order.masks)
             batch = batch[batch[:, -1] > 0]
-            words = np.ascontiguousarray(batch[:, self.places].T)
+            words = np.ascontiguousarray(batch[:, self.positions].T)
             found = words, np.ascontiguousarray(batch[:, -1])
             if len(self._cache) >= _CACHED_EPOCHS:
                 self._cache.clear()
@@ -65,20 +64,21 @@ class RelationSnapshot:
         return found
 
     def delta(self, since: int = 0) -> np.ndarray:
-        """All differences that are kept, as a new delta [W + 2, n]; epochs before `since` count as it."""
+        """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`."""
         width = len(self.order)
         none = np.empty((0, width + 2), np.int64)
         rows = self.batches[0] if len(self.batches) == 1 else np.concatenate([none, *self.batches])
-        delta = np.ascontiguousarray(rows[:, [*self.places, width, width + 1]].T)
+        delta = np.ascontiguousarray(rows[:, [*self.positions, width, width + 1]].T)
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
+        """The relation with other batches."""
         return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure, self.kept)
 
 
 def _accumulate(batches: tuple[np.ndarray, ...], width: int, time: int, masks: np.ndarray) -> np.ndarray:
-    """All rows at or before a time as one batch at epoch 0."""
+    """All rows at or before a time, as one batch at epoch 0."""
     if len(masks):
         found = (rows_before(batch, width, time, masks) for batch in batches)
     else:
@@ -93,7 +93,7 @@ def _accumulate(batches: tuple[np.ndarray, ...], width: int, time: int, masks: n
 
 
 class Snapshot:
-    """The relations as of every time that is complete by `frontier`."""
+    """The relations, readable at every time that is complete by `frontier`."""
 
     def __init__(
         self, frontier: Frontier, relations: Mapping[str, RelationSnapshot], dictionary: Dictionary
@@ -103,16 +103,18 @@ class Snapshot:
         self._dictionary = dictionary
 
     def replaced(self, relations: Mapping[str, RelationSnapshot | None]) -> Snapshot:
-        """The snapshot with other relations in place of those of these names, or none where they are None."""
+        """The snapshot with the given relations replaced, and removed where they are None."""
         merged = {**self.relations, **relations}
         present = {name: relation for name, relation in merged.items() if relation is not None}
         return Snapshot(self.frontier, present, self._dictionary)
 
     @property
     def upper(self) -> int:
-        """The first epoch that is not complete; EpochError where times have several coordinates."""
+        """The first epoch that is not complete; EpochError if times have several coordinates."""
         if not self.frontier.order.is_total:
-            raise EpochError(f"times have the coordinates {', '.join(self.frontier.order.names)}: name one")
+            raise EpochError(
+                f"a read needs a time with the coordinates {', '.join(self.frontier.order.names)}"
+            )
         return self.frontier.words[0]
 
     def _relation(self, name: str) -> RelationSnapshot:
@@ -144,6 +146,7 @@ class Snapshot:
         return time
 
     def schema(self, name: str) -> Schema:
+        """The schema of a relation. Raises UnknownName."""
         return self._relation(name).schema
 
     def since(self, name: str) -> int:
@@ -151,7 +154,7 @@ class Snapshot:
         return self._relation(name).since
 
     def kept(self, names: Iterable[str]) -> Frontier:
-        """The times at or after which all of these relations, as far as there are any, can be read."""
+        """The times at or after which all of these relations can be read, as far as they exist."""
         order = self.frontier.order
         words: tuple[int, ...] = (0,)
         for name in names:
@@ -161,22 +164,22 @@ class Snapshot:
         return Frontier(order, words)
 
     def failure(self, name: str) -> str | None:
-        """Why the view is no longer maintained, if so."""
+        """Why the view is no longer maintained; None if it is."""
         return self._relation(name).failure
 
     def rows(self, name: str, epoch: int | None = None) -> Rows:
-        """The relation's distinct rows at an epoch (the newest): words [W, n], sorted, and counts [n].
+        """The distinct rows at an epoch, the newest by default: words [W, n] and counts [n].
 
-        They are sorted by their words, a source's primary key first. Raises EpochError.
+        Rows are sorted by their words, a source's primary key first. Raises EpochError.
         """
         relation = self._relation(name)
         return relation.rows(self._epoch(relation, name, epoch))
 
     def changes(self, name: str, since: int, until: int) -> np.ndarray:
-        """The relation's differences at the epochs after `since`, up to `until`, as a delta [W + 2, n].
+        """The differences at the epochs after `since` up to `until`, as a delta [W + 2, n].
 
-        Ordered by epoch, then by words; consolidated. Raises EpochError where `since` is
-        before the kept history.
+        It is consolidated, and sorted by epoch, then by words. Raises EpochError if `since` is before the
+        kept history.
         """
         relation = self._relation(name)
         self._epoch(relation, name, max(since, 0))
@@ -187,21 +190,20 @@ class Snapshot:
         by_epoch = arrange(
             np.ascontiguousarray(delta), np.array([width, *range(width)], np.int64), _NO_ROUNDS
         )
-        columns = [1 + place for place in relation.places]
+        columns = [1 + position for position in relation.positions]
         return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
 
     def differences(self, name: str) -> np.ndarray:
-        """All differences of the relation that are kept, as a consolidated delta [W + 2, n]."""
+        """All kept differences of the relation, as a consolidated delta [W + 2, n]."""
         relation = self._relation(name)
         order = np.arange(len(relation.order) + 1)
         return np.ascontiguousarray(arrange(relation.delta(), order, _NO_ROUNDS).T)
 
     def lookup(self, name: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The newest rows under given keys of a source.
+        """The newest rows of a source under the given keys.
 
-        `keys` [K, m] holds the columns of the primary key, or whole rows of a bag, in the
-        key's order. Returns words [W, j], counts [j] and int64[j], the position in `keys`
-        that each row answers.
+        `keys` [K, m] holds the columns of the primary key, or whole rows of a bag, in the key's order.
+        Returns words [W, j], counts [j], and int64[j]: the position in `keys` that each row answers.
         """
         relation = self._relation(name)
         width = len(relation.order)
@@ -222,13 +224,13 @@ class Snapshot:
         rows = arrange(found, np.arange(width + 2), _NO_ROUNDS)
         rows = rows[rows[:, -1] > 0]
         return (
-            np.ascontiguousarray(rows[:, relation.places].T),
+            np.ascontiguousarray(rows[:, relation.positions].T),
             np.ascontiguousarray(rows[:, -1]),
             np.ascontiguousarray(rows[:, width]),
         )
 
     def errors(self, name: str, epoch: int | None = None) -> list[tuple[str, int]]:
-        """The messages of the rows that fail in this view or in what it reads, with their number."""
+        """The messages of rows that fail in this view or in what it reads, with their counts."""
         relation = self._relation(name)
         if not relation.errors:
             return []

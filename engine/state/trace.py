@@ -1,24 +1,22 @@
 """A trace: all differences of a collection, as a spine of immutable sorted batches.
 
-A batch is an int64 matrix of rows `[W words | d rounds | epoch | K diffs]`, sorted by
-words, rounds and epoch, consolidated. Batches lie from the largest to the smallest; a reader
-sees each of them, and a row's value is the sum over all.
+A batch is an int64 matrix of rows `[W words | d rounds | epoch | K diffs]`, sorted by words, rounds and
+epoch, and consolidated. Batches lie from the largest to the smallest; a reader sees each of them, and a row's
+value is the sum over all.
 
-Two neighbours of similar size are merged. Small merges happen at once; large ones go on
-by the rows that are inserted meanwhile, so that no single insertion pays for them, and
-are read as their two inputs until they are done.
+Two neighbours of similar size are merged. Small merges happen at once. Large merges proceed with every
+insertion, so that no single insertion pays for them; until they are done, readers see their two inputs.
 
-A trace that is looked up by key has an index beside each batch that is large enough
-(`engine.kernels.index`), which a large merge builds as it goes.
+A trace that is looked up by key has an index beside each batch that is large enough (`engine.kernels.index`).
+A large merge builds the index as it proceeds.
 
-Beneath these batches lies the *base*, which insertions never merge: batches that are mapped from
-files (`engine.state.store`), in any number and of any size, and those that are being written to files.
+Beneath these batches lies the *base*, which insertions never merge: batches that are mapped from files
+(`engine.state.store`), in any number and of any size, and those that are being written to files.
 
-Epochs below `since` are no longer told apart: a merge advances them to `since`. A trace
-that only serves operators keeps `since` at its frontier and becomes as small as its
-collection. Rounds are kept.
+Epochs below `since` are no longer told apart: a merge advances them to `since`. A trace that only serves
+operators keeps `since` at its frontier and becomes as small as its collection. Rounds are kept.
 
-Not thread-safe; what `batches()` returned stays valid for ever.
+A trace is not thread-safe, but arrays that `batches()` returned never change.
 """
 
 from __future__ import annotations
@@ -38,35 +36,41 @@ from engine.state.packed_times import Frontier
 from engine.state.store.files import BatchFile
 
 AT_ONCE = 128
-"""Rows up to which a merge is done at once."""
+"""Merges of up to this many rows are done at once."""
 QUANTUM = 4096
-"""Rows that a large merge goes on by at a time."""
+"""A large merge proceeds by at least this many rows at a time."""
 EFFORT = 10
-"""Rows that every merge under way is owed for a row inserted."""
+"""For each inserted row, every merge in progress is owed this many rows."""
 
 
 class Trace:
-    """A spine of batches of `width` words and rounds, epoch, and `diffs` diffs.
+    """A spine of batches with `width` words and rounds, an epoch, and `diffs` diffs.
 
-    `key` is the number of words by which batches are looked up, 0 if they are not, and SPREAD if their
-    first words are spread evenly.
+    `key` is the number of words by which batches are looked up: 0 if they are not, SPREAD if their first word
+    is spread evenly.
     """
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
         self.width = width
+        """Words and rounds of a row."""
         self.diffs = diffs
+        """Diffs of a row."""
         self.since = since
+        """Epochs below this one are no longer told apart."""
         self.key = 0
+        """The number of words that readers look up."""
         self._base: list[Layer] = []
         self._layers: list[Layer | LayerMerge] = []
         self._merges: list[LayerMerge] = []
         self.table = np.empty((16, COLUMNS), np.int64)
+        """The batches as kernels take them (`engine.kernels.layers`); the first `count` lines count."""
         self.count = 0
+        """How many batches the table has."""
         self._held: list[Layer] = []
         self._compacted = 0
 
     def emptied(self) -> Trace:
-        """A trace like this one, without a row."""
+        """An empty trace like this one."""
         empty = copy(self)
         empty._base, empty._layers, empty._merges, empty._held = [], [], [], []
         empty.table = np.empty((16, COLUMNS), np.int64)
@@ -75,11 +79,11 @@ class Trace:
 
     @property
     def rows(self) -> int:
-        """Differences held, those of merges under way counted once."""
+        """The number of differences held; those of merges in progress count once."""
         return sum(len(batch) for batch in self._held)
 
     def batches(self) -> tuple[np.ndarray, ...]:
-        """The batches whose sum the trace is."""
+        """The batches whose sum is the trace."""
         return tuple(layer.rows for layer in self._held)
 
     def layers(self) -> tuple[Layer, ...]:
@@ -88,7 +92,7 @@ class Trace:
 
     @property
     def memory(self) -> int:
-        """Bytes in memory: batches that are in no file, their indexes, and the room of merges under way."""
+        """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
         held = sum(layer.bytes for layer in self._held if layer.file is None)
         return held + sum(merge.bytes for merge in self._merges)
 
@@ -105,7 +109,7 @@ class Trace:
             self._rebase([*self._base, *mapped])
 
     def capture(self) -> tuple[Layer, ...]:
-        """All batches: insertions leave them alone until they are exchanged or released."""
+        """All batches; insertions leave them unmerged until they are exchanged or released."""
         if self._layers:
             self._merges.clear()
             self._layers.clear()
@@ -113,7 +117,8 @@ class Trace:
         return tuple(self._base)
 
     def exchange(self, captured: Collection[Layer], mapped: Iterable[Layer]) -> bool:
-        """Let mapped batches of the same rows stand for captured ones; false if these are no longer there."""
+        """Replace captured batches by mapped ones with the same rows; false if they are no longer in the
+        trace."""
         gone = set(map(id, captured))
         if not gone <= set(map(id, self._base)):
             return False
@@ -121,7 +126,7 @@ class Trace:
         return True
 
     def release(self) -> None:
-        """Let insertions merge again what was captured and is in no file."""
+        """Let insertions merge captured batches again that are in no file."""
         released = [layer for layer in self._base if layer.file is None]
         if released:
             self._layers[:] = sorted((*released, *self._layers), key=len, reverse=True)
@@ -130,21 +135,21 @@ class Trace:
             self._rebase([layer for layer in self._base if layer.file is not None])
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
-        """A batch as it is written to files: the same in every process."""
+        """A batch in the form of files, the same in every process."""
         return rows
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
-        """A batch of a file as the trace has it in memory."""
+        """A file's batch in the form that the trace has in memory."""
         return rows
 
     # Merging
 
     def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
-        """The batch of the rows of two, their epochs advanced to `since`."""
+        """Merge two batches, with epochs advanced to `since`."""
         return merge(left, right, self.width, since)
 
     def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
-        """The batch of the rows of any number, their epochs advanced to `since`: the smallest first."""
+        """Merge any number of batches, the smallest first, with epochs advanced to `since`."""
         if not batches:
             return np.empty((0, self.width + 1 + self.diffs), np.int64)
         if len(batches) == 1:
@@ -161,11 +166,11 @@ class Trace:
     def merge_step(
         self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
     ) -> bool:
-        """Go on with a merge into `out` for `fuel` rows; true when it is done."""
+        """Continue a merge into `out` for `fuel` rows; true when it is done."""
         return merge_step(left, right, out, state, self.width, self.since, fuel)
 
     def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
-        """Add a batch. Costs its own size and a share of the merges that it brings about."""
+        """Add a batch. Costs its own size, and a share of the merges that it causes."""
         size = len(batch)
         if size == 0:
             return
@@ -186,22 +191,22 @@ class Trace:
             self._retable(max(len(layers) - 1, 0))
 
     def finish(self) -> None:
-        """Merge everything to one batch in memory, with every epoch advanced to `since`."""
+        """Merge everything into one batch in memory, with epochs advanced to `since`."""
         self._merges.clear()
         batch = self.merge_all(self.batches(), self.since)
         self._layers[:] = [Layer(batch)] if len(batch) else []
         self._rebase([])
 
     def compact_to(self, frontier: Frontier) -> None:
-        """Make times one that `frontier` no longer tells apart, whenever the trace has become twice as large.
+        """Merge times that `frontier` no longer tells apart, whenever the trace has doubled in size.
 
-        For times of several coordinates, where merges leave them as they are.
+        For times of several coordinates, which ordinary merges leave as they are.
         """
         if self.rows >= 2 * self._compacted + AT_ONCE:
             self.compact(frontier)
 
     def compact(self, frontier: Frontier) -> None:
-        """Make times one that `frontier` no longer tells apart, at once."""
+        """Merge times that `frontier` no longer tells apart, at once."""
         self.finish()
         batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
         advanced = [
@@ -212,7 +217,7 @@ class Trace:
         self._compacted = self.rows
 
     def _is_unbalanced(self) -> bool:
-        """Whether the two newest layers are neighbours of similar size."""
+        """Whether the two newest layers have a similar size."""
         if len(self._layers) < 2:
             return False
         left, right = self._layers[-2:]
@@ -221,7 +226,7 @@ class Trace:
         )
 
     def _balance(self) -> bool:
-        """Merge or start to merge neighbours of similar size, newest first; true if anything has changed."""
+        """Merge, or start to merge, neighbours of similar size, newest first; true if anything changed."""
         layers = self._layers
         changed = False
         for index in range(len(layers) - 1, 0, -1):
@@ -243,7 +248,7 @@ class Trace:
         return under_way
 
     def _work(self, inserted: int) -> bool:
-        """Pay every merge under way for `inserted` rows; true if one has ended."""
+        """Pay every merge in progress for `inserted` rows; true if one has ended."""
         ended = False
         for under_way in tuple(self._merges):
             under_way.owed += EFFORT * inserted
@@ -258,7 +263,7 @@ class Trace:
         return ended
 
     def _rebase(self, base: list[Layer]) -> None:
-        """Have another base, and write all of the table."""
+        """Replace the base, and rewrite the whole table."""
         self._base = base
         self._held[:] = base
         for line, layer in enumerate(base[: len(self.table)]):
@@ -266,7 +271,7 @@ class Trace:
         self._retable(0)
 
     def _retable(self, first: int) -> None:
-        """Write the table's lines from layer `first` on; no merge is under way after a `first` above 0."""
+        """Write the table's lines from layer `first` on. If `first` > 0, no merge is in progress after it."""
         held = self._held
         start = len(self._base) + (first + len(self._merges) if first else 0)
         del held[start:]

@@ -1,5 +1,5 @@
-"""An epoch in supersteps: many tasks, each with its share of the changes, and exchanges between them.
+"""An epoch in supersteps: many tasks, each with a share of the changes, and exchanges between them.
 
-Nothing here knows how messages travel: Spark's shuffle is one way (`engine.spark`), a loop in
-one process another (`engine.supersteps.local`).
+This package does not know how messages travel: a transport delivers them, such as Spark's shuffle
+(`engine.spark`) or a loop in one process (`engine.supersteps.local`).
 """

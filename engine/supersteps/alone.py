@@ -1,7 +1,7 @@
-"""A loop into which little enters: one shard has all of it, and runs the loop whole.
+"""A loop that few rows enter: one shard gets all of them, and runs the whole loop.
 
-Rounds that are exchanges cost more than the work of a small loop. Whatever shard the state's files
-are of, anyone can read them; only what is new has to be brought together.
+Exchanging in every round costs more than the work of a small loop. Every shard can read the files of the
+whole state, so only new rows have to be brought together.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.operators.operator import Operator
 
 @dataclass(frozen=True, eq=False)
 class Offer:
-    """What an operator outside of a loop brings in: a delta, or an arrangement's new batch."""
+    """What an operator outside a loop brings in: a delta, or an arrangement's new batch."""
 
     source: Operator
     is_batch: bool
@@ -28,16 +28,16 @@ class Offer:
 
     @property
     def size(self) -> int:
-        """How many rows it is."""
+        """The number of rows."""
         return self.rows.shape[0 if self.is_batch else 1]
 
     def exported(self) -> np.ndarray:
-        """The rows as another process takes them."""
+        """The rows, encoded for another process."""
         return self.source.export_rows(self.rows) if isinstance(self.source, Arrangement) else self.rows
 
     @staticmethod
     def imported(source: Operator, is_batch: bool, rows: np.ndarray) -> Offer:
-        """What another shard has exported."""
+        """The offer that another shard exported."""
         return Offer(source, is_batch, source.import_rows(rows) if isinstance(source, Arrangement) else rows)
 
 
@@ -51,7 +51,7 @@ def entering(loop: Loop) -> Iterator[Offer]:
 
 @contextmanager
 def entered(loop: Loop, offers: Sequence[Offer]) -> Iterator[None]:
-    """Within it, what enters the loop is what all shards have offered."""
+    """Within this context, the loop's inputs have the changes that all shards offered."""
     own = {
         source: (source.out, source.batch if isinstance(source, Arrangement) else None)
         for source in loop.inputs

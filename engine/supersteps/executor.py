@@ -1,4 +1,4 @@
-"""An executor of jobs in supersteps, over whatever carries messages between them."""
+"""An executor that runs jobs in supersteps, over any transport of messages."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ from engine.supersteps.superstep_program import SuperstepProgram
 SPEC = "spec"
 TAG = "freshet"
 _IN_PROCESS = (FlatMapOperator, GeneralOperator, HashedArrangement, InspectOperator)
-"""What needs functions that no other process has, or is of the Python library alone."""
+"""Operators that hold functions of this process, or exist only in the Python library."""
 
 
 @dataclass(frozen=True)
 class SuperstepTask:
-    """What a transport has to do: `shards` shards run `program` as the specification in the file says.
+    """What a transport runs: `program`, in `shards` shards, with the specification in the file `spec`.
 
-    `name` says what for, and `tag` tells it apart; `scans` has the rows to read.
+    `name` describes the task to people, `tag` identifies it, and `scans` has the rows to read.
     """
 
     name: str
@@ -61,12 +61,14 @@ class SuperstepTask:
 
 
 class Transport(Protocol):
+    """Delivers the messages between shards."""
+
     def run(self, task: SuperstepTask) -> Sequence[Message]:
-        """The reports of all shards."""
+        """Run all shards to their end; returns their reports. Raises ExecutionFailed if that fails."""
 
 
 class SuperstepExecutor:
-    """`scratch` is where the files of an epoch that is being computed lie."""
+    """Runs jobs over the state in `directory`; `scratch` has a subdirectory for each epoch being computed."""
 
     def __init__(
         self,
@@ -84,12 +86,13 @@ class SuperstepExecutor:
         self._limits = limits
 
     def tagged(self, tag: str) -> SuperstepExecutor:
-        """The same executor, whose jobs can be told from others, and ended, by `tag`."""
+        """The same executor with another tag: Spark shows its jobs, and cancels them, by the tag."""
         other = copy(self)
         other.tag = tag
         return other
 
     def run(self, job: ExecutorJob) -> Outcome:
+        """Compute a job in supersteps; see `Executor.run`."""
         scratch = self._scratch / uuid.uuid4().hex
         scratch.mkdir(parents=True)
         try:
@@ -102,14 +105,14 @@ class SuperstepExecutor:
         rendered = RenderedTask(spec, Dictionary())
         unfit = next((op for op in rendered.operators if isinstance(op, _IN_PROCESS)), None)
         if unfit is not None:
-            raise Declined(f"a {unfit.kind} runs in the process")
+            raise Declined(f"the operator {unfit.kind} runs in the process only")
         (scratch / SPEC).write_bytes(pickle.dumps(spec))
         program = rendered.program()
         reports = self._transport.run(
             SuperstepTask(job.name, self.tag, scratch / SPEC, self.shards, program, job.scans)
         )
         if sorted(report.to for report in reports) != list(range(self.shards)):
-            raise RuntimeError(f"{len(reports)} of {self.shards} shards have reported")
+            raise RuntimeError(f"{len(reports)} reports came from {self.shards} shards")
         return _outcome([report.about for report in reports])
 
     def _spec(self, job: ExecutorJob, scratch: Path) -> Spec:
@@ -134,13 +137,13 @@ class SuperstepExecutor:
         )
 
     def _stored(self, delta: np.ndarray) -> Stored:
-        """The delta in a file, which nobody names when the job is done."""
+        """The delta in a file, which is unreferenced once the job is done."""
         file = self.directory.write(np.ascontiguousarray(delta.T))
         return Stored((file,), tuple(range(len(delta))))
 
 
 def _outcome(reports: Sequence[Any]) -> Outcome:
-    """What all shards have written. Raises what is the first reason why there is none."""
+    """The outcome of all shards' reports. Raises the first error if shards report any."""
     errors = [tuple(report["error"]) for report in reports if report["error"] is not None]
     if errors:
         raise _error_of(*min(errors))

@@ -1,4 +1,4 @@
-"""What shards tell each other at an exchange: where they are, and what is left to do."""
+"""What shards tell each other at an exchange: their place in the program, and what is left to do."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ProgramPlace:
-    """Where in the program all shards are: the next instruction, and of each loop that is open the current
-    round and how many it has run."""
+    """The place in the program, the same for all shards: the next instruction and, for each open loop, the
+    current round and the number of rounds that it has run."""
 
     instruction: int = 0
     rounds: tuple[int, ...] = ()
@@ -18,9 +18,12 @@ class ProgramPlace:
 
 @dataclass(frozen=True)
 class Flags:
-    """What a shard says. `active`: something has happened in the current round of the innermost loop.
-    `next`: the next of its rounds in which something waits. `entering`: how many rows enter a loop.
-    `error`: why the epoch cannot be computed: the failed operator's fingerprint, the message and the hint."""
+    """One shard's state at an exchange.
+
+    `active`: something happened in the current round of the innermost loop. `next`: the next of its rounds
+    with work. `entering`: how many rows enter a loop. `error`: why the epoch cannot be computed (the failed
+    operator's fingerprint, the message and the hint).
+    """
 
     shard: int
     place: ProgramPlace
@@ -30,6 +33,7 @@ class Flags:
     error: tuple[str, str, str] | None = None
 
     def document(self) -> list[object]:
+        """The flags as JSON values."""
         place = self.place
         return [
             self.shard, place.instruction, place.rounds, place.done, self.active, self.next, self.entering,
@@ -38,6 +42,7 @@ class Flags:
 
     @staticmethod
     def of(document: Sequence) -> Flags:
+        """The flags of a document."""
         shard, instruction, rounds, done, active, following, entering, error = document
         place = ProgramPlace(instruction, tuple(rounds), tuple(done))
         return Flags(shard, place, active, following, entering, None if error is None else tuple(error))
@@ -45,7 +50,7 @@ class Flags:
 
 @dataclass(frozen=True)
 class Agreement:
-    """What all shards have said."""
+    """The flags of all shards, combined."""
 
     place: ProgramPlace
     active: bool
@@ -55,6 +60,7 @@ class Agreement:
 
     @staticmethod
     def of(said: Sequence[Flags]) -> Agreement:
+        """Combine the flags of all shards; RuntimeError if they are at different places."""
         places = {flags.place for flags in said}
         if len(places) != 1:
             raise RuntimeError(f"shards are at different places: {sorted(map(repr, places))}")

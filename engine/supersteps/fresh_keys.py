@@ -1,4 +1,4 @@
-"""Rows of a scan must have keys that are not there yet."""
+"""Checks that rows of a scan have keys that their tables do not have yet."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
 
 TAKEN = "taken"
-"""In place of a failed operator: a key is there twice. The message is the table's name."""
+"""Stands in an error for the fingerprint of a failed operator: a key is taken. The message is the table's
+name."""
 
 
 def check_new_keys(spec: Spec, shard: Shard) -> tuple[str, str, str] | None:
-    """The error of the first table whose rows have a key that another row has, and the key's words."""
+    """The error for the first table in which a scanned row has the key of another row, with the key's
+    words."""
     for table in spec.tables:
         if table.node.name in spec.scanned and table.key is not None:
             history: History = shard.rendered.dataflow.operators["history", table.node.name]  # type: ignore
@@ -26,7 +28,7 @@ def check_new_keys(spec: Spec, shard: Shard) -> tuple[str, str, str] | None:
 
 
 def _taken_key(history: History, table: JobTable) -> tuple[int, ...] | None:
-    """The words of a key that is there twice."""
+    """The words of a key that two rows have."""
     batch = history.batch
     if batch is None:
         return None

@@ -1,7 +1,8 @@
-"""What a shard keeps from one superstep to the next: taken out of its operators, and put into others.
+"""Keeping a shard's state from one superstep to the next: `save` takes it out of the operators, `restore`
+puts it into new ones.
 
-Large arrays are written to a file when they are first kept, and only named from then on. A large batch
-of an outermost arrangement, which has one an epoch, is written as the file that it will be.
+A large array is written to a file when it is first kept, and only named from then on. An outermost
+arrangement makes one batch an epoch; if that is large, it is written at once as a file of the state.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ FILED, FOREIGN, SCANNED, ERROR = "filed", "foreign", "scanned", "error"
 
 
 class Keeper:
-    """Keeps the state of one shard."""
+    """Saves and restores the state of one shard."""
 
     def __init__(self, shard: Shard, scratch: Scratch, directory: StateDirectory, shards: int) -> None:
         self._shard = shard
@@ -34,13 +35,13 @@ class Keeper:
         self._directory = directory
         self._shards = shards
         self.files: dict[object, BatchFile] = {}
-        """Of the batches that lie in files of the state already."""
+        """The batches that are in files of the state already."""
         self._names: dict[int, tuple[str, np.ndarray]] = {}
         self._batches: dict[Operator, np.ndarray] = {}
         self._staged: dict[Operator, list[np.ndarray]] = {}
 
     def save(self) -> Iterator[Message]:
-        """Messages to the shard's next self."""
+        """Messages from the shard to itself in the next superstep."""
         shard = self._shard
         yield from self.outs()
         for operator in shard.rendered.operators:
@@ -52,14 +53,14 @@ class Keeper:
         yield from self.notes()
 
     def outs(self) -> Iterator[Message]:
-        """The changes of operators that are still to be read."""
+        """The deltas of operators that are still to be read."""
         shard = self._shard
         for operator in shard.rendered.operators:
             if self._is_read(operator):
                 yield from (self._message(OUT, operator, 0, delta) for delta in operator.out)
 
     def notes(self) -> Iterator[Message]:
-        """What is beside the changes: failed rows, what was scanned, and what went wrong in a scan."""
+        """What is kept besides deltas: failed rows, what was scanned, and an error of the scan."""
         shard = self._shard
         for operator in shard.rendered.operators:
             log = getattr(operator, "failures", None)
@@ -70,7 +71,7 @@ class Keeper:
             yield Message(shard.number, MessageKind.KEPT, (ERROR, 0, shard.error))
 
     def _has_file(self, operator: Operator) -> bool:
-        """Whether the operator's batch lies in a file of the state; one that should is written."""
+        """Whether the operator's batch is in a file of the state; a large final batch is written to one."""
         if operator in self.files or not isinstance(operator, Arrangement):
             return operator in self.files
         batch = operator.batch
@@ -106,7 +107,7 @@ class Keeper:
             foreign = self._shard.rendered.foreign.get(operator)
             if foreign is not None:
                 yield from ((FOREIGN, 0, operator.export_rows(rows)) for rows in foreign.current)
-                yield from ((FOREIGN, 1, operator.export_rows(rows)) for rows in foreign.settled)
+                yield from ((FOREIGN, 1, operator.export_rows(rows)) for rows in foreign.earlier)
         if operator.deferred is not None:
             yield from ((DEFERRED, rounds, item) for rounds, item in operator.deferred.items())
         if isinstance(operator, Loop) and self._is_read(operator):
@@ -114,7 +115,7 @@ class Keeper:
             yield from ((LEFT, binding, delta) for binding, deltas in left for delta in deltas)
 
     def restore(self, message: Message) -> None:
-        """Take back what `save` gave; `finish` when all of it has come."""
+        """Take back a message of `save`; call `finish` after the last one."""
         what, number, place, *file = message.about  # type: ignore[misc]
         operator = self._shard.rendered.operators[number]
         if what == SCANNED:
@@ -143,7 +144,7 @@ class Keeper:
             case "foreign":
                 foreign = self._shard.rendered.foreign[operator]  # type: ignore[index]
                 rows = operator.import_rows(array)  # type: ignore[attr-defined]
-                (foreign.settled if place else foreign.current).append(rows)
+                (foreign.earlier if place else foreign.current).append(rows)
             case "deferred":
                 loop = self._shard.rendered.loops[operator]
                 operator.deferred.put(tuple(place), array, loop)  # type: ignore[union-attr]
@@ -151,13 +152,14 @@ class Keeper:
                 operator.left[place].append(array)  # type: ignore[attr-defined]
             case "failed":
                 log: FailureLog = operator.failures  # type: ignore[attr-defined]
-                log.resume(array, self._shard.step_of(None))
+                log.restore_staged(array, self._shard.step_of(None))
 
     def finish(self) -> None:
+        """Give the operators the batches that `restore` collected."""
         step: Step = self._shard.step_of(None)
         for operator in self._batches.keys() | self._staged.keys():
             arrangement: Arrangement = operator  # type: ignore[assignment]
-            arrangement.resume(
+            arrangement.restore_staged(
                 [arrangement.import_rows(rows) for rows in self._staged.get(operator, ())], step
             )
             if operator in self._batches:
@@ -165,6 +167,7 @@ class Keeper:
 
 
 def is_final(operator: Arrangement, batch: np.ndarray) -> bool:
-    """Whether a new batch stays as it is when the epoch is published: a history, or changes of one epoch."""
+    """Whether a new batch stays as it is when the epoch is published: a history's, or changes of one
+    epoch."""
     epochs = batch[:, operator.width + operator.depth]
     return isinstance(operator, History) or bool((epochs == epochs[0]).all())

@@ -1,4 +1,4 @@
-"""Programs that are compiled when they first have rows: a task runs few of those that it renders."""
+"""Programs that are compiled when rows first arrive: a task renders many programs and runs few of them."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from engine.supersteps.task_dictionary import TaskDictionary
 
 
 class LateProgram(ScalarProgram):
-    """Its literals' texts came with the specification: they are not new."""
+    """A scalar program of a task. The texts of its literals came with the specification, so they are not
+    new."""
 
     def __init__(self, expressions: tuple[Expression, ...], dictionary: Dictionary) -> None:
         if not isinstance(dictionary, TaskDictionary):
-            raise TypeError("a late program belongs to a task")
+            raise TypeError("a late program needs a task's dictionary")
         self._expressions = expressions
         self._dictionary = dictionary
         self._is_compiled = False

@@ -1,8 +1,8 @@
-"""Levels: what of a scope can run together between two exchanges.
+"""Levels: the parts of a scope that run together between two exchanges.
 
-Rows change hands where they are arranged, by the words they are arranged by: an arrangement is one
-level above what it reads. Every other operator is at the level of its highest input, a loop too,
-and what leaves a loop is one level above it, since it is there when all of the level is done.
+Rows change shards where they are arranged, divided by the words of the arrangement, so an arrangement is one
+level above its input. Every other operator, a loop too, is at the level of its highest input. What leaves a
+loop is one level above the loop, since it exists once the whole level is done.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Level:
 
 
 def levels_of(operators: Iterable[Operator]) -> tuple[Level, ...]:
-    """The levels of a scope's operators, which are in an order in which they can run."""
+    """The levels of a scope's operators, which are given in an order in which they can run."""
     height: dict[Operator, int] = {}
     for operator in operators:
         below = max((height[source] for source in operator.inputs if source in height), default=0)
@@ -44,7 +44,8 @@ def levels_of(operators: Iterable[Operator]) -> tuple[Level, ...]:
 
 
 def affected(operators: Iterable[Operator], changed: Iterable[Operator]) -> Iterator[Operator]:
-    """Those of a scope's operators, in order, that `changed` ones reach; and what keeps loops' results."""
+    """The operators of a scope, in order, that `changed` ones reach; also the arrangements that keep loops'
+    results."""
     reached = set(changed)
     for operator in operators:
         if operator in reached or any(source in reached for source in operator.inputs):

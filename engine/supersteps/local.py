@@ -1,6 +1,6 @@
-"""Supersteps in one process, one shard after the other: what an epoch in supersteps is, without a cluster.
+"""Supersteps in one process, one shard after the other: the reference for transports, without a cluster.
 
-Messages are encoded and decoded as they are elsewhere, and arrive in another order than they were sent.
+Messages are encoded and decoded as on a cluster, and arrive in a random order.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import random
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from engine.supersteps.messages import Message, MessageKind, decode, encode
+from engine.supersteps.messages import Message, MessageKind, decode_messages, encode_messages
 from engine.supersteps.worker import worker_of
 
 
 def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
-    """The reports of all shards of the epoch whose specification is in a file."""
+    """The reports of all shards of the epoch whose specification is in the file `spec`."""
     worker = worker_of(spec)
     random_order = random.Random(seed)
     inboxes: list[list[Message]] = [[] for _ in range(shards)]
@@ -27,5 +27,5 @@ def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
 
 
 def _passed(messages: Iterable[Message]) -> Iterator[Message]:
-    for batch in encode(messages):
-        yield from decode(batch)
+    for batch in encode_messages(messages):
+        yield from decode_messages(batch)

@@ -1,8 +1,8 @@
 """Messages between shards, and from a shard to itself in the next superstep.
 
-A message has a head, a small tuple of JSON values, and perhaps an array of int64. A large array
-that a shard keeps for itself lies in a file of its own instead, under a name that no other attempt
-has: a task that is run again writes another, and who reads takes the one it was told of.
+A message has a head, a small tuple of JSON values, and may have an int64 array. A large array that a shard
+keeps for itself lies in a file of its own, whose name no other attempt has: a task that runs again writes
+another file, and the reader takes the one that its message names.
 """
 
 from __future__ import annotations
@@ -26,18 +26,20 @@ SCHEMA = pa.schema(
         ("body", pa.large_binary()),
     ]
 )
-"""To whom, of what kind, what the array is, and its bytes."""
+"""The shard it goes to, the kind, the head, and the array's bytes."""
 INLINE = 1 << 18
-"""Bytes from which an array that a shard keeps for itself goes into a file."""
+"""Arrays of at least this many bytes go to a file, if a shard keeps them for itself."""
 CHUNK = 1 << 25
-"""Bytes of rows in one message at most."""
+"""Most bytes of rows in one message."""
 
 
 class MessageKind(StrEnum):
-    """SEED: a shard begins. ROWS: a part of an arrangement's batch. WIDE: of another shard's part of it.
-    KEPT: of a shard's own state.
-    OFFER: what enters a loop. FLAGS: where a shard is and what it has to do. TEXTS: a file of new texts.
-    REPORT: a shard's results."""
+    """The kinds of messages.
+
+    SEED: a shard begins. ROWS: a part of an arrangement's batch. WIDE: another shard's part of such a batch.
+    KEPT: a shard's own state. OFFER: what enters a loop. FLAGS: a shard's place and what it has to do. TEXTS:
+    a file of new texts. REPORT: a shard's results.
+    """
 
     SEED = "seed"
     ROWS = "rows"
@@ -51,7 +53,8 @@ class MessageKind(StrEnum):
 
 @dataclass(frozen=True, eq=False)
 class Message:
-    """`about` depends on the kind: what the array is, or all that is said."""
+    """A message to shard `to`. `about` describes the array, or is the whole content, depending on the
+    kind."""
 
     to: int
     kind: MessageKind
@@ -60,13 +63,13 @@ class Message:
 
     @property
     def rows(self) -> np.ndarray:
-        """The array of a message that has one."""
+        """The message's array; RuntimeError if it has none."""
         if self.array is None:
             raise RuntimeError(f"a message of {self.kind} has no array")
         return self.array
 
 
-def encode(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
+def encode_messages(messages: Iterable[Message]) -> Iterator[pa.RecordBatch]:
     """The messages as record batches of `SCHEMA`."""
     waiting: list[Message] = []
     size = 0
@@ -106,8 +109,8 @@ def _bodies(arrays: list[np.ndarray | None]) -> pa.Array:
     return pa.Array.from_buffers(pa.large_binary(), len(arrays), buffers)
 
 
-def decode(batch: pa.RecordBatch) -> Iterator[Message]:
-    """The messages of a record batch; their arrays may be written."""
+def decode_messages(batch: pa.RecordBatch) -> Iterator[Message]:
+    """The messages of a record batch; their arrays are writable copies."""
     bodies = batch.column("body").cast(pa.large_binary())
     _, offsets, data = bodies.buffers()
     bounds = np.frombuffer(offsets, np.int64, len(bodies) + 1, 8 * bodies.offset).tolist()
@@ -126,19 +129,19 @@ def decode(batch: pa.RecordBatch) -> Iterator[Message]:
 
 
 class Scratch:
-    """Files of arrays for the length of an epoch."""
+    """Files of arrays that live as long as the epoch."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
     def write(self, array: np.ndarray) -> str:
-        """The name of a new file with the array's numbers."""
+        """Write the array to a new file; returns the file's name."""
         name = uuid.uuid4().hex
         np.ascontiguousarray(array).tofile(self._directory / name)
         return name
 
     def read(self, name: str, shape: tuple[int, ...]) -> np.ndarray:
-        """The array, mapped; writing to it does not change the file."""
+        """The array, mapped copy-on-write: writing to it does not change the file."""
         if not all(shape):
             return np.empty(shape, np.int64)
         return np.asarray(np.memmap(self._directory / name, np.int64, "c", shape=tuple(shape)))

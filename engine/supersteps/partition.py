@@ -1,8 +1,8 @@
-"""By how many of its first words each arrangement is divided among shards.
+"""How many of its first words each arrangement is divided by among shards.
 
-Rows that meet must be in one shard: those with equal keys, on both sides of a join and in a group. An
-arrangement is divided by the fewest words that any of its readers looks for, and so are those
-that it is joined with. One that nobody looks anything up in is divided by all of its words.
+Rows that meet must be in one shard: rows with equal keys, on both sides of a join and in a group. An
+arrangement, with all that it is joined with, is divided by the fewest words that any of their readers looks
+up. One without readers that look up is divided by all of its words.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from engine.operators.temporal import TemporalOperator
 
 
 def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, int]) -> dict[Arrangement, int]:
-    """The number of words for each arrangement among all `operators`; `keys` has more readers' keys."""
+    """The number of words for each arrangement among all `operators`. `keys` adds key widths of other
+    readers."""
     groups: dict[Arrangement, _Group] = {}
     for operator in operators:
         if isinstance(operator, Arrangement):
@@ -45,7 +46,7 @@ def _arrangement(operator: Operator) -> Arrangement:
 
 
 class _Group:
-    """A set of arrangements, as in a forest of disjoint sets."""
+    """A set of arrangements that are divided by the same words, in a forest of disjoint sets."""
 
     def __init__(self) -> None:
         self.words: list[int] = []
@@ -59,7 +60,7 @@ class _Group:
         return group
 
     def union(self, other: _Group) -> _Group:
-        """The root of both sets, now one."""
+        """Join both sets; returns their root."""
         mine, others = self.root, other.root
         if mine is not others:
             others._parent = mine

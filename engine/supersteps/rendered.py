@@ -1,4 +1,4 @@
-"""A specification's dataflow, as one task has it: operators by number, and their state mapped from files."""
+"""The dataflow of a specification in one task: its operators by number, and their state mapped from files."""
 
 from __future__ import annotations
 
@@ -25,11 +25,13 @@ from engine.supersteps.wide_arrangements import ForeignParts, WideArrangement
 
 
 class RenderedTask:
-    """`operators` are all, also those inside of loops, in an order that is the same in every task.
+    """The operators of a specification, rendered.
 
-    `words` says by how many words arrangements are divided, `foreign` which of them every shard has all
-    of, with the others' parts; `loops` which loop is the innermost around an
-    operator; `inputs` are those of sources that change.
+    `operators` lists them all, also those inside loops, in an order that is the same in every task; `numbers`
+    has their positions there, and `paths` their paths. `words` has the number of words by which each
+    arrangement is divided, and `foreign` the other shards' parts of arrangements that every shard has in
+    full. `loops` maps an operator to the innermost loop around it; `inputs` are the inputs of sources that
+    change.
     """
 
     def __init__(self, spec: Spec, dictionary: Dictionary, compiler: Compiler = ScalarProgram) -> None:
@@ -69,10 +71,11 @@ class RenderedTask:
         return WideArrangement(source, self.foreign.setdefault(arrangement, ForeignParts()))
 
     def program(self) -> SuperstepProgram:
+        """The program of an advance over the changed operators."""
         return compile(self.dataflow.operators.values(), self.changed)
 
     def map_state(self, spec: Spec, directory: StateDirectory) -> None:
-        """Let arrangements have what the specification says that they have."""
+        """Map the state of arrangements from the files that the specification names."""
         for operator in self.operators:
             if isinstance(operator, Arrangement):
                 files = spec.state.get(fingerprint(*self.paths[operator]), ())

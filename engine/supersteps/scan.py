@@ -1,7 +1,7 @@
-"""Scans: tasks that read rows and do with them what needs no exchange, each on its own.
+"""Scans: tasks that read rows, and run the operators that need no exchange on them.
 
-A scan's messages join those of the shards' first superstep. Rows come as record batches of the table's
-columns and one more, which says what is wrong with a row.
+The messages of a scan join those of the shards' first superstep. Rows come as record batches of the table's
+columns and a last one with an error message, NULL for a good row.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from engine.supersteps.superstep_program import RunLevel
 from engine.supersteps.worker import Worker
 
 BAD_ROW = "bad row"
-"""In place of a failed operator: a row cannot be taken. The message says what is wrong with it."""
+"""Stands in an error for the fingerprint of a failed operator: a row cannot be inserted. The message says
+why."""
 GATHERED = 1 << 18
-"""Rows that are sorted together: fewer, longer runs are merged faster than they are sorted."""
+"""Rows that are sorted together. Merging a few long runs is faster than sorting all rows at once."""
 EXAMPLES = 10
-"""Bad rows that are told of."""
+"""Most error messages of bad rows that are reported."""
 
 
 def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
@@ -34,7 +35,7 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
     schema = next(t.node.schema for t in spec.tables if t.node.name == table)
     first = shard.program.instructions[0]
     if not isinstance(first, RunLevel):
-        raise RuntimeError("a program begins with a run")
+        raise RuntimeError("the first instruction of a program is not RunLevel")
     rows = ScannedRows(spec.scanned[table])
     keeper = worker.keeper(shard)
     for batch in gathered(batches):
@@ -58,7 +59,7 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
 
 
 def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The rows in batches of about `GATHERED`, or one."""
+    """The rows in batches of about `GATHERED` rows, or in one."""
     waiting: list[pa.RecordBatch] = []
     size = 0
     for batch in batches:
@@ -72,7 +73,7 @@ def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 class ScannedRows:
-    """What a task has read so far. `error` says what is wrong with a row, if such a row fails the scan."""
+    """What a task has read so far. `error` is the message of a bad row, if bad rows fail the scan."""
 
     def __init__(self, skip_bad: bool) -> None:
         self.error: str | None = None
@@ -82,7 +83,7 @@ class ScannedRows:
         self._examples: list[str] = []
 
     def good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The good rows of a batch, without the column that says so."""
+        """The good rows of a batch, without the column of error messages."""
         wrong = batch.column(batch.num_columns - 1)
         good = batch.select(range(batch.num_columns - 1))
         bad = len(wrong) - wrong.null_count
@@ -97,5 +98,5 @@ class ScannedRows:
         return good
 
     def counted(self) -> tuple[int, int, tuple[str, ...]]:
-        """Rows taken, rows left out, and what was wrong with some of them."""
+        """Rows taken, rows left out, and the first error messages."""
         return self._taken, self._skipped, tuple(self._examples)

@@ -1,7 +1,7 @@
-"""A shard in a superstep: it goes on with the program from one exchange to the next.
+"""A shard in a superstep: it runs the program from one exchange to the next.
 
-What it keeps comes as messages from itself, the rows of its part of every arrangement from all
-shards. Nothing that is there when a superstep ends is needed by the next one but what it sends.
+Its state comes in messages from itself, and the rows of its part of every arrangement in messages from all
+shards. The next superstep needs only what this one sends.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.plan.fingerprint import fingerprint
 from engine.state.packed_times import TOTAL
-from engine.state.store.key_shards import split
+from engine.state.store.key_shards import split_by_shard
 from engine.supersteps import alone
 from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Agreement, Flags, ProgramPlace
@@ -36,28 +36,36 @@ from engine.supersteps.superstep_program import (
 
 _NO_ROUNDS = np.empty(0, np.int64)
 DECLINED = "declined"
-"""In place of a failed operator: nothing is wrong, but the epoch is not one for supersteps."""
+"""Stands in an error for the fingerprint of a failed operator: supersteps do not suit this epoch."""
 
 
 class OutermostSteps:
-    """The scope of the steps of the outermost operators: nothing is scheduled there."""
+    """The scope around the outermost operators, which schedules nothing."""
 
     def schedule(self, rounds: tuple[int, ...]) -> None: ...
 
 
 class Shard:
-    """`place` is where it goes on from, `said` what all shards have said, None in the first superstep."""
+    """One shard. `place` is the next instruction, and `said` the flags of all shards, None in the first
+    superstep."""
 
     def __init__(
         self, rendered: RenderedTask, number: int, shards: int, solo: int, rounds: int, said: Agreement | None
     ) -> None:
         self.rendered = rendered
+        """The shard's operators, with its state."""
         self.number = number
+        """The shard's number."""
         self.place = ProgramPlace() if said is None else said.place
+        """The next instruction."""
         self.error = None if said is None else said.error
+        """Why the epoch cannot be computed: fingerprint, message and hint; None if it can."""
         self.offers: list[Offer] = []
+        """What all shards offered to a small loop."""
         self.scanned: tuple[int, int, tuple[str, ...]] = (0, 0, ())
+        """The totals of the scans."""
         self.program = rendered.program()
+        """What all shards run."""
         self._said = said
         self._shards = shards
         self._solo = solo
@@ -69,6 +77,7 @@ class Shard:
 
     @property
     def has_ended(self) -> bool:
+        """Whether the program is at its end."""
         return isinstance(self._instruction, End)
 
     @property
@@ -76,7 +85,7 @@ class Shard:
         return self.program.instructions[self.place.instruction]
 
     def advance(self) -> list[Message]:
-        """Go on to the next exchange or the end; the messages to other shards and to this one's next self."""
+        """Run to the next exchange or to the end; returns the messages to all shards, this one included."""
         while not self.has_ended:
             instruction = self._instruction
             if isinstance(instruction, Exchange):
@@ -86,7 +95,7 @@ class Shard:
         return self._sent
 
     def flags(self) -> Flags:
-        """What the shard says when it comes to an exchange."""
+        """The shard's flags at an exchange."""
         following: int | None = None
         if self.place.rounds:
             waiting = self._waiting()
@@ -96,12 +105,14 @@ class Shard:
         return Flags(self.number, self.place, self._active, following, self._entering, self.error)
 
     def take(self, arrangement: Arrangement, parts: list[np.ndarray]) -> None:
-        """Let the parts that all shards have sent be the arrangement's new batch. Nobody reads it before
-        its level has come, so that it may be there early."""
+        """Merge the parts that all shards sent into the arrangement's new batch.
+
+        It may come before its level runs, since nobody reads it before.
+        """
         arrangement.take(arrangement.trace.merge_all(parts, 0), self.step_of(None))
 
     def enter(self) -> None:
-        """Let what has entered the open loops be seen, as it was before the exchange."""
+        """Let open loops see what entered them before the exchange."""
         for loop in self._open_loops():
             step = self.step_of(loop)
             for entry in loop.entries:
@@ -109,13 +120,13 @@ class Shard:
                     entry.step(step)
 
     def run(self, run: RunLevel) -> list[Message]:
-        """Run a level alone; the messages to other shards."""
+        """Run one level on its own; returns the messages to other shards."""
         self._run(run)
         sent, self._sent = self._sent, []
         return sent
 
     def count(self, rows: int, skipped: int, examples: tuple[str, ...]) -> None:
-        """Note what scans have read."""
+        """Add to the totals of the scans."""
         self.scanned = (
             self.scanned[0] + rows, self.scanned[1] + skipped, (*self.scanned[2], *examples)
         )  # fmt: skip
@@ -148,7 +159,7 @@ class Shard:
                 self._go(start, self.place.rounds[-1] + 1)
 
     def _go(self, instruction: int, current: int | None = None) -> None:
-        """To an instruction, and in the innermost loop to round `current` if it is given."""
+        """Go to an instruction, and to round `current` of the innermost loop if it is given."""
         place = self.place
         rounds = place.rounds if current is None else (*place.rounds[:-1], current)
         self.place = ProgramPlace(instruction, rounds, place.done)
@@ -174,7 +185,7 @@ class Shard:
             self._active = True
         rows = arrangement.export_rows(batch)
         number = self.rendered.numbers[arrangement]
-        parts = split(rows, self.rendered.words[arrangement], self._shards)
+        parts = split_by_shard(rows, self.rendered.words[arrangement], self._shards)
         for to, part in enumerate(parts):
             for piece in chunks(part):
                 self._sent.append(Message(to, MessageKind.ROWS, number, piece))
@@ -183,7 +194,7 @@ class Shard:
                     self._sent += [Message(other, MessageKind.WIDE, number, piece) for other in others]
 
     def _step(self, operator: Operator, step: Step) -> None:
-        """One step of an operator; of a loop all of its rounds."""
+        """One step of an operator; for a loop, all of its rounds."""
         if self.error is not None:
             return
         try:
@@ -197,7 +208,7 @@ class Shard:
     def _fail(self, operator: Operator, error: Exception) -> None:
         name = fingerprint(*self.rendered.paths[operator])
         if isinstance(error, LimitExceeded):
-            # Changes of several shards may cancel: only who has all of them knows.
+            # Changes of several shards may cancel; only a process with all of them can tell.
             self.error = (DECLINED, error.message, "")
         elif isinstance(error, EngineError):
             self.error = (name, error.message, getattr(error, "hint", "") or "")
@@ -209,7 +220,7 @@ class Shard:
     # Loops
 
     def step_of(self, loop: Loop | None) -> Step:
-        """The step of a body, or of the outermost scope."""
+        """The step of a loop's body, or of the outermost scope."""
         if loop is None:
             return Step((), _NO_ROUNDS, OutermostSteps(), self._changed, TOTAL.masks)
         rounds = self.place.rounds[: self._open_loops().index(loop) + 1]
@@ -223,9 +234,9 @@ class Shard:
             for part in operator.parts():
                 part.clear()
                 if isinstance(part, Arrangement) and part.batch is not None:
-                    part.settle(indexed=False)
+                    part.end_step(indexed=False)
                 if part in self.rendered.foreign:
-                    self.rendered.foreign[part].settle()
+                    self.rendered.foreign[part].end_step()
 
     def _check(self, loop: Loop, start: int, end: int) -> None:
         said = self._agreement()
@@ -250,7 +261,7 @@ class Shard:
             self._fail(loop, error)
 
     def _waiting(self) -> set[int]:
-        """The rounds of the innermost open loop in which something waits."""
+        """The rounds of the innermost open loop that have deferred work."""
         loop = self._open_loops()[-1]
         prefix = self.place.rounds[:-1]
         depth = len(prefix)
@@ -263,7 +274,7 @@ class Shard:
         }
 
     def _open_loops(self) -> list[Loop]:
-        """The loops in whose bodies the shard is, outermost first."""
+        """The loops around the current instruction, outermost first."""
         depth = 0
         found: list[Loop] = []
         for instruction in self.program.instructions[: self.place.instruction]:
@@ -274,7 +285,7 @@ class Shard:
                 depth -= 1
         return found[: len(self.place.rounds)]
 
-    # A loop into which little enters
+    # Loops that few rows enter
 
     def _offer(self, loop: Loop) -> None:
         entering = list(alone.entering(loop))
@@ -297,7 +308,7 @@ class Shard:
 
     def _agreement(self) -> Agreement:
         if self._said is None:
-            raise RuntimeError("nobody has said anything yet")
+            raise RuntimeError("no flags have been exchanged yet")
         return self._said
 
 

@@ -1,4 +1,5 @@
-"""The specification of an epoch in supersteps: all that a task needs to know, frozen and the same for all."""
+"""The specification of an epoch in supersteps: everything a task needs to know, frozen and the same for
+all."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ from engine.state.store.files import BatchFile, TextFile
 
 @dataclass(frozen=True)
 class SuperstepLimits:
-    """`solo`: rows that may enter a loop which one task then runs whole. `rounds`: rounds of a loop that
-    are worth so many exchanges: one that needs more is not for supersteps."""
+    """`solo`: if at most this many rows enter a loop, one task runs the whole loop. `rounds`: an epoch with a
+    loop of more rounds is declined, since each round costs an exchange."""
 
     solo: int = 100_000
     rounds: int = 1_000
@@ -23,10 +24,10 @@ class SuperstepLimits:
 
 @dataclass(frozen=True)
 class Spec:
-    """What changes, what follows it, and where the state is.
+    """The changes, the tables and views they concern, and the files of the state.
 
-    As `engine.runtime.execution.Job`, but that all changes which do not come from a scan are in files.
-    `scanned` has the tables that are scanned, and whether bad rows are left out; their keys must be new.
+    Like `engine.runtime.execution.ExecutorJob`, but all changes except scans are in files. `scanned` has, for
+    each scanned table, whether bad rows are left out; scanned rows must have new keys.
     """
 
     tables: tuple[JobTable, ...]

@@ -1,18 +1,18 @@
-"""A dataflow's advance as a program: what every shard does, in one order, between exchanges.
+"""A dataflow's advance as a program: what every shard does between exchanges, in one order.
 
-All shards are at the same place, because where they go on depends only on the place and on what
-all of them said when they last exchanged. A loop is unrolled by going back:
+All shards are at the same place, because the next place depends only on the current one and on the flags that
+all shards exchanged. A loop is a jump back:
 
-    Begin          nothing has left the loop; round 0
-    Decide         a loop into which little enters: one shard runs it whole, the others go past it
-    Round          the round before is over                            <──┐
-    Run            what of the body needs no exchange                     │
-    Exchange                                                              │
-    Check          did anything happen in this round, in any shard? ──────┤ no: to the next round in
-    Run, Exchange  the other levels of the body                           │ which something waits, or out
-    FeedBack       ───────────────────────────────────────────────────────┘
+  Begin          nothing has left the loop; round 0
+  Decide         if few rows enter, one shard runs the whole loop and the others skip it
+  Round          starts a round                                    <──┐
+  Run            the part of the body that needs no exchange          │
+  Exchange                                                            │
+  Check          did anything happen in this round, in any shard? ────┤ no: go to the next round
+  Run, Exchange  the other levels of the body                         │ with work, or leave
+  FeedBack       ─────────────────────────────────────────────────────┘
 
-A loop whose body has no exchange runs whole in every shard.
+A loop whose body has no exchange runs as a whole in every shard.
 """
 
 from __future__ import annotations
@@ -28,7 +28,8 @@ from engine.supersteps.levels import Level, affected, levels_of
 
 @dataclass(frozen=True, eq=False)
 class RunLevel:
-    """A level's operators, in `loop`'s body or outermost; what `sends` read goes to where it is arranged."""
+    """Run a level's operators, in `loop`'s body or outermost, and send the inputs of `sends` to their
+    shards."""
 
     operators: tuple[Operator, ...]
     sends: tuple[Arrangement, ...]
@@ -37,12 +38,12 @@ class RunLevel:
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Messages are delivered."""
+    """Deliver all messages."""
 
 
 @dataclass(frozen=True, eq=False)
 class BeginLoop:
-    """`offers`: what enters is sent to one shard too, if it is little."""
+    """Enter a loop. With `offers`, shards also send what enters to one shard, if they have few rows."""
 
     loop: Loop
     offers: bool
@@ -50,17 +51,23 @@ class BeginLoop:
 
 @dataclass(frozen=True, eq=False)
 class Decide:
+    """Run the whole loop in one shard and go to `end` if few rows enter it; go on otherwise."""
+
     loop: Loop
     end: int
 
 
 @dataclass(frozen=True, eq=False)
 class Round:
+    """Start a round."""
+
     loop: Loop
 
 
 @dataclass(frozen=True, eq=False)
 class CheckLoop:
+    """Go on if something happened in this round; else to the next round with work, or to `end`."""
+
     loop: Loop
     start: int
     end: int
@@ -68,18 +75,22 @@ class CheckLoop:
 
 @dataclass(frozen=True, eq=False)
 class FeedBack:
+    """Feed the values back to the next round, and go to `start`."""
+
     loop: Loop
     start: int
 
 
 @dataclass(frozen=True, eq=False)
 class WholeLoop:
+    """Run all rounds of a loop without exchanges."""
+
     loop: Loop
 
 
 @dataclass(frozen=True, eq=False)
 class End:
-    """Everything has happened."""
+    """The epoch is computed."""
 
 
 Instruction = RunLevel | Exchange | BeginLoop | Decide | Round | CheckLoop | FeedBack | WholeLoop | End
@@ -87,19 +98,19 @@ Instruction = RunLevel | Exchange | BeginLoop | Decide | Round | CheckLoop | Fee
 
 @dataclass(frozen=True, eq=False)
 class SuperstepProgram:
-    """`last_reads`: the last place at which an operator's changes are read; a loop's, of what has left it."""
+    """Instructions; `last_reads` has the last place that reads an operator's changes, or what left a loop."""
 
     instructions: tuple[Instruction, ...]
     last_reads: dict[Operator, int]
 
     @property
     def exchanges(self) -> int:
-        """How many exchanges there are if every loop runs one round."""
+        """The number of exchanges if every loop runs one round."""
         return sum(isinstance(instruction, Exchange) for instruction in self.instructions)
 
     @property
     def has_rounds(self) -> bool:
-        """Whether the number of exchanges depends on what happens."""
+        """Whether the number of exchanges depends on the data."""
         return any(isinstance(instruction, Round) for instruction in self.instructions)
 
 
@@ -121,11 +132,11 @@ class _Compiler:
 
     @property
     def place(self) -> int:
-        """That of the next instruction."""
+        """The place of the next instruction."""
         return len(self.instructions)
 
     def scope(self, levels: Sequence[Level], loop: Loop | None) -> None:
-        """A scope's levels; those of a body come after a `Round`."""
+        """Compile a scope's levels; those of a body come after a `Round`."""
         for number, level in enumerate(levels):
             if number > 0 and not (loop is not None and number == 1):
                 self.put(Exchange())
@@ -171,5 +182,5 @@ class _Compiler:
 
 
 def has_exchanges(loop: Loop) -> bool:
-    """Whether rows change hands inside."""
+    """Whether the loop's body arranges rows, so that they change shards."""
     return any(isinstance(part, Arrangement) for part in loop.parts())

@@ -1,7 +1,7 @@
-"""The dictionary of a task: it makes words without asking, and reads the service's texts only if it has to.
+"""The dictionary of a task: it encodes texts on its own, and reads the state's texts only when it has to.
 
-Texts that a task meets become entries of its own; those that the service may not know are written
-to a file at the task's end. The texts of other words are in files, which a process reads once.
+Texts that a task meets become entries of its own dictionary; new ones are written to a file when the task
+ends. The texts of other words are read from the state's files, once a process.
 """
 
 from __future__ import annotations
@@ -19,13 +19,14 @@ from engine.state.store.files import TextFile
 
 
 class KnownTexts:
-    """The texts of files, kept by a process for all of its tasks."""
+    """The texts of the state's files, shared by all tasks of a process."""
 
     def __init__(self) -> None:
         self.dictionary = Dictionary()
         self._read: set[str] = set()
 
     def read(self, directory: StateDirectory, files: Iterable[TextFile]) -> None:
+        """Add the texts of files that were not read yet."""
         for file in files:
             if file.name not in self._read:
                 self.dictionary.absorb(*directory.read_texts(file))
@@ -33,6 +34,8 @@ class KnownTexts:
 
 
 class TaskDictionary(Dictionary):
+    """A dictionary that reads missing texts from files, and tells new texts from known ones."""
+
     def __init__(
         self,
         known: KnownTexts,
@@ -69,9 +72,9 @@ class TaskDictionary(Dictionary):
             self.require(words)
             return super().array(words)
 
-    def places(self, words: np.ndarray) -> np.ndarray:
+    def entry_numbers(self, words: np.ndarray) -> np.ndarray:
         self.require(words)
-        return super().places(words)
+        return super().entry_numbers(words)
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         try:
@@ -82,21 +85,21 @@ class TaskDictionary(Dictionary):
 
     @contextmanager
     def knowing(self) -> Iterator[None]:
-        """Texts that become entries meanwhile came with the specification, and are not new."""
+        """Within this context, texts that become entries came with the specification, and are not new."""
         first = len(self)
         yield
         if len(self) > first:
             self._learned.append(self.store.words[first : len(self)].copy())
 
     def new(self) -> tuple[np.ndarray, pa.LargeStringArray] | None:
-        """Words and texts of the entries that came with the task; None if there are none."""
+        """Words and texts of the entries that the task added; None if there are none."""
         words = self.store.words[: len(self)]
         if self._learned:
             words = words[~np.isin(words, np.concatenate(self._learned))]
         return (words.copy(), self.array(words)) if len(words) else None
 
     def _learn(self, words: np.ndarray, texts: pa.Array) -> None:
-        # Absorbing an exception asks whether its word is another text's: only among those that are here.
+        # Absorbing an exception asks whether its word is another text's: look among present entries only.
         self._is_learning = True
         try:
             self.absorb(words, texts)

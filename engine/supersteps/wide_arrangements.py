@@ -1,7 +1,7 @@
-"""Arrangements that are looked up by more keys than they are divided by: every shard has all of what is new.
+"""Wide arrangements: looked up by more keys than they are divided by, so every shard gets all new rows.
 
-What is published can be read by all anyway. A shard's part of a change is its own to work on; the
-others' parts are beside it, to be looked up.
+The published part can be read by all shards from files anyway. Of the new rows, a shard works on its own part
+only; it keeps the other shards' parts beside it, to be looked up.
 """
 
 from __future__ import annotations
@@ -15,19 +15,22 @@ from engine.state.layer import Layer
 
 
 class ForeignParts:
-    """Other shards' parts of an arrangement's new batches: of the current step, and of earlier ones."""
+    """Other shards' parts of an arrangement's new batches: of the current step, and of earlier steps."""
 
     def __init__(self) -> None:
         self.current: list[np.ndarray] = []
-        self.settled: list[np.ndarray] = []
+        """The current step's batches."""
+        self.earlier: list[np.ndarray] = []
+        """The batches of earlier steps."""
 
-    def settle(self) -> None:
-        self.settled += self.current
+    def end_step(self) -> None:
+        """Count the current step's parts among the earlier ones."""
+        self.earlier += self.current
         self.current = []
 
 
 class WideArrangement:
-    """An arrangement, or one that has entered a loop, with all that other shards have of it."""
+    """An arrangement, perhaps entered into a loop, together with the other shards' parts of it."""
 
     def __init__(self, source: Arrangement | EnteredArrangement, foreign: ForeignParts) -> None:
         self._source = source
@@ -54,14 +57,14 @@ class WideArrangement:
     def before(self) -> np.ndarray:
         if not self._is_now:
             return self.after()
-        return self._with(self._source.before(), self._foreign.settled)
+        return self._with(self._source.before(), self._foreign.earlier)
 
     def after(self) -> np.ndarray:
-        return self._with(self._source.after(), [*self._foreign.settled, *self._foreign.current])
+        return self._with(self._source.after(), [*self._foreign.earlier, *self._foreign.current])
 
     @property
     def _is_now(self) -> bool:
-        """Whether the changes happen in the current step."""
+        """Whether the changes belong to the current step."""
         return not isinstance(self._source, EnteredArrangement) or self._source.is_entering
 
     def _with(self, table: np.ndarray, batches: list[np.ndarray]) -> np.ndarray:

@@ -1,8 +1,8 @@
-"""A worker: what a process does for the supersteps of one epoch.
+"""A worker: what a process does in the supersteps of one epoch.
 
-`superstep` is a function of a shard's messages: it may be run again, and by several workers at
-once, and what it writes has names that nobody else uses. A batch is merged in an order that follows
-from what it holds, so that the order in which messages arrive does not matter.
+`superstep` is a function of a shard's messages. It may run again, and in several workers at once, because
+each run writes files under names of its own. Batches are merged in an order that depends on their contents
+only, so messages may arrive in any order.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _KNOWN: dict[Path, KnownTexts] = {}
 
 
 class Worker:
-    """`directory` has the state, `scratch` what lives as long as the epoch."""
+    """The tasks of one epoch: the state lies in `directory`, and files of the epoch in `scratch`."""
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
@@ -51,7 +51,7 @@ class Worker:
         return TaskDictionary(self._known, self.directory, (*spec.texts, *files), spec.exceptions)
 
     def new_texts(self, dictionary: TaskDictionary) -> list[Message]:
-        """Tell all shards of the texts that a task has met."""
+        """Messages that tell all shards of the texts that a task added."""
         new = dictionary.new()
         if new is None:
             return []
@@ -59,10 +59,11 @@ class Worker:
         return [Message(shard, MessageKind.TEXTS, file) for shard in range(self.spec.shards)]
 
     def keeper(self, shard: Shard) -> Keeper:
+        """A keeper of the shard's state."""
         return Keeper(shard, self.scratch, self.directory, self.spec.shards)
 
     def superstep(self, number: int, messages: Iterable[Message]) -> Iterator[Message]:
-        """What shard `number` sends when it has got `messages`, all that were sent to it."""
+        """The messages that shard `number` sends after it received `messages`."""
         by_kind: dict[MessageKind, list[Message]] = {kind: [] for kind in MessageKind}
         for message in messages:
             by_kind[message.kind].append(message)
@@ -95,7 +96,7 @@ class Worker:
         yield from (Message(to, MessageKind.FLAGS, flags) for to in range(self.spec.shards))
 
     def shard(self, number: int, dictionary: TaskDictionary, said: Agreement | None) -> Shard:
-        """Shard `number` with its state, before its messages are delivered."""
+        """Shard `number` with its mapped state, before its messages are delivered."""
         shard = self.stateless_shard(number, dictionary, said)
         shard.rendered.map_state(self.spec, self.directory)
         return shard
@@ -103,7 +104,7 @@ class Worker:
     def stateless_shard(
         self, number: int, dictionary: TaskDictionary, said: Agreement | None = None
     ) -> Shard:
-        """A shard without state, for what needs none."""
+        """A shard without state, for scans."""
         spec = self.spec
         with dictionary.knowing():
             rendered = RenderedTask(spec, dictionary, LateProgram)
@@ -136,7 +137,7 @@ class Worker:
             shard.rendered.inputs[name].pending = self.part(stored, shard.number, self.spec.shards)
 
     def part(self, stored: Stored, number: int, parts: int) -> np.ndarray:
-        """One of so many parts of the changes, as a delta."""
+        """Part `number` of `parts` of the changes, as a delta."""
         rows = [np.empty((0, len(stored.columns)), np.int64)]
         for file in stored.files:
             first, last = file.rows * number // parts, file.rows * (number + 1) // parts
@@ -146,7 +147,7 @@ class Worker:
         return delta
 
     def _report(self, shard: Shard, keeper: Keeper, texts: list[object]) -> Message:
-        """Write what the shard has new, and name it."""
+        """Write the shard's new batches; returns a message that names the files."""
         error = shard.error or check_new_keys(self.spec, shard)
         if error is not None:
             return Message(shard.number, MessageKind.REPORT, {"error": error})
@@ -159,7 +160,7 @@ class Worker:
         return Message(shard.number, MessageKind.REPORT, report)
 
     def _file_of(self, state: Kept, shard: Shard, keeper: Keeper) -> BatchFile | None:
-        """The file of what is new of a state, if anything is."""
+        """The file with the new rows of a state; None if there are none."""
         if state in keeper.files:
             return keeper.files[state]
         if isinstance(state, Arrangement):
@@ -174,7 +175,7 @@ class Worker:
 
     def _new_rows(self, arrangement: Arrangement) -> np.ndarray:
         if arrangement.batch is not None:
-            arrangement.settle(indexed=False)
+            arrangement.end_step(indexed=False)
         batches = arrangement.staged_batches
         if not batches:
             return np.empty((0, 0), np.int64)

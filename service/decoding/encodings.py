@@ -91,7 +91,7 @@ def _clock(unit: str | None, value: object) -> object:
 def _microseconds(number: int, kind: Kind, unit: str | None) -> int:
     if unit is None:
         raise InvalidValue(
-            f"{number} is no {kind.value}: its unit is not known",
+            f"{number} is not a valid {kind.value}: its unit is not known",
             "send the envelope's schema, or name the unit of its timestamps",
         )
     microseconds, finer = divmod(number * UNITS[unit], 1000)

@@ -93,7 +93,7 @@ def _judged(column: Column, name: str | None, source: str) -> tuple[str, str]:
         )
     cases = []
     if coerced.fits is not None:
-        message = _about(f"column {column.name}", given, source, f" is no {column.type}")
+        message = _about(f"column {column.name}", given, source, f" is not a valid {column.type}")
         cases.append(f"WHEN {given} IS NOT NULL AND NOT coalesce({coerced.fits}, false) THEN {message}")
     if not column.nullable:
         message = literal(f"column {column.name}: NULL in a column that is NOT NULL")

@@ -25,7 +25,7 @@ def test_of_few_durations_the_99th_percentile_is_the_greatest() -> None:
 
 
 def test_the_peak_remembers_what_was_freed_until_it_is_reset() -> None:
-    measure.settle()
+    measure.release_memory()
     before = measure.resident()
     block = np.ones(64 * MEGABYTE, np.uint8)
     del block

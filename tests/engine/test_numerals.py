@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.codec.numerals import is_wide, number_of, numbers_of, word_of, words_of
+from engine.codec.numerals import is_wide, number_of, numbers_of, word_of, words_of_numbers
 from engine.kernels.words import NULL
 from engine.state.dictionary import Dictionary
 
@@ -28,7 +28,7 @@ def test_a_number_comes_back_and_its_word_keeps_its_side(number: int) -> None:
 @given(NUMBERS, NUMBERS)
 def test_wide_numbers_order_as_their_texts(one: int, other: int) -> None:
     dictionary = Dictionary()
-    left, right = words_of((one, None), dictionary), words_of((other, None), dictionary)
+    left, right = words_of_numbers((one, None), dictionary), words_of_numbers((other, None), dictionary)
     if is_wide(left)[0] and is_wide(right)[0]:
         assert dictionary.compare(left[:1], right[:1])[0] == (one > other) - (one < other)
     elif one != other:

@@ -370,7 +370,7 @@ def test_only_a_new_engine_resumes_and_only_epochs_are_spilled(directory: StateD
     with pytest.raises(EpochError, match="cannot begin"):
         engine.resume(state)
     stage = engine.stage({}, 2)
-    with pytest.raises(EpochError, match="neither published nor aborted"):
+    with pytest.raises(EpochError, match="a stage is open"):
         engine.capture()
     stage.abort()
     with pytest.raises(EpochError):

@@ -52,7 +52,7 @@ hint: a table has columns with NOT NULL, DEFAULT, GENERATED, and PRIMARY KEY, UN
 sql
 INSERT INTO orders VALUES (2, 'Bob', 12345678.90)
 --
-422 invalid_value: column amount: "12345678.90" is no NUMERIC(8, 2): out of range
+422 invalid_value: column amount: "12345678.90" is not a valid NUMERIC(8, 2): out of range
 at statement 0
 
 sql
@@ -71,7 +71,7 @@ delta orders
 {"insert": {"id": 2, "customer": "Bob", "amount": "1.00"}}
 {"insert": {"id": "three", "customer": "Cem", "amount": "2.00"}}
 --
-422 invalid_value: line 2: column id: "three" is no BIGINT
+422 invalid_value: line 2: column id: "three" is not a valid BIGINT
 
 # What the state forbids. Nothing of the request was applied.
 

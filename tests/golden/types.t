@@ -126,7 +126,7 @@ P30D   | 1
 delta guests
 {"insert": {"id": 4, "at": "2026-03-30T00:00:00Z", "feels": "angry"}}
 --
-422 invalid_value: line 1: column feels: "angry" is no ENUM('sad', 'ok', 'happy')
+422 invalid_value: line 1: column feels: "angry" is not a valid ENUM('sad', 'ok', 'happy')
 
 sql
 CREATE VIEW labels AS SELECT id, (details ->> 'paid')::mood AS feels FROM guests WHERE id = 1
@@ -135,7 +135,7 @@ CREATE VIEW, epoch 2
 
 read labels
 --
-409 view_has_errors: view labels has errors at epoch 2: 'true' is no ENUM('sad', 'ok', 'happy')
+409 view_has_errors: view labels has errors at epoch 2: 'true' is not a valid ENUM('sad', 'ok', 'happy')
 hint: errors=skip reads the other rows; the view heals when the rows that fail are gone
 
 # A type that loses its name leaves what was made with it.

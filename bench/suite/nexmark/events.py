@@ -1,6 +1,6 @@
-"""Random events: of fifty, one is a new person, three are auctions and the rest bids.
+"""Random events: of fifty, one is a new person, three are auctions and the rest are bids.
 
-Auctions and persons that an event names are recent ones; some go before what refers to them.
+An event refers to recent auctions and persons; some of these are deleted before what refers to them.
 """
 
 from __future__ import annotations
@@ -69,11 +69,11 @@ class Events(Tables):
             self.connection.execute(macro)
 
     def side_input(self, keys: int) -> Change:
-        """The table of q13."""
+        """Insert the table of q13."""
         rows = f"SELECT range AS key, 'value ' || range AS value FROM range({keys})"
         return self.insert_all({"side_input": rows})
 
     def happen(self, count: int) -> Change:
-        """The next `count` events."""
+        """Insert the next `count` events."""
         low, self._next = self._next, self._next + count
         return self.insert_all({name: sql.format(low=low, high=self._next) for name, sql in _EVENTS.items()})

@@ -1,7 +1,7 @@
-"""The tables of Nexmark, as its generator for Flink has them.
+"""The tables of Nexmark, as in its generator for Flink.
 
-A bid has a number, which the original has not, so that single bids can be taken back; `side_input` is the
-bounded table that q13 looks up.
+Unlike the original, a bid has a number, so that single bids can be deleted; `side_input` is the bounded table
+that q13 looks up.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """TPC-H: the 22 queries as views, loaded and kept up to date, beside DuckDB's recompute of all of them.
 
-A round places orders with their lines, the next cancels as many. Memory is the process's above what it
-holds before the load, the rows in Arrow included.
+One round places orders with their lines, and the next cancels as many. Memory is the process's above what it
+holds before the load, including the rows in Arrow.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ SMOKE = (Phase(1, 4), Phase(10, 2))
 
 
 def apart(quick: bool) -> list[Result]:
-    """`run` in a fresh process, so that memory and caches are its own."""
+    """Call `run` in a fresh process, so that memory and caches are its own."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(run, quick).result()
 
 
 def run(quick: bool) -> list[Result]:
-    """Measure it; raises WrongAnswer if a view and DuckDB disagree at the end."""
+    """Measure the suite. Raises WrongAnswer if a view and DuckDB disagree at the end."""
     scale, phases = (0.002, SMOKE) if quick else (1, PHASES)
     with TemporaryDirectory(prefix="freshet-tpch-") as directory:
         generate(scale, Path(directory))
@@ -43,7 +43,7 @@ def run(quick: bool) -> list[Result]:
         rows = tables.load(Path(directory))
     if not quick:
         measure.warm()
-    measure.settle()
+    measure.release_memory()
     baseline = measure.resident()
     maintained = Maintained(RELATIONS, QUERIES)
     count = sum(difference.rows for difference in rows.values())

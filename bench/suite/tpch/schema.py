@@ -1,6 +1,6 @@
 """The eight tables of TPC-H, with their primary keys (specification, section 1.4).
 
-Columns may be NULL but those of the keys, so that changes can take values away.
+All columns but the keys' may be NULL, so that changes can remove values.
 """
 
 from __future__ import annotations
@@ -34,5 +34,5 @@ TABLES = {
         l_receiptdate DATE, l_shipinstruct TEXT, l_shipmode TEXT, l_comment TEXT,
         PRIMARY KEY (l_orderkey, l_linenumber)""",
 }
-"""Columns by table, in an order in which they can be loaded; the lines are last."""
+"""Columns by table, in an order in which they can be loaded; the lines come last."""
 RELATIONS = relations(TABLES)

@@ -13,7 +13,7 @@ from bench.suite.tpch.schema import RELATIONS, TABLES
 
 
 def generate(scale: float, directory: Path) -> None:
-    """A Parquet file for each table at a scale factor (1 has 6 million lines)."""
+    """Generate a Parquet file for each table at a scale factor (1 has 6 million lines)."""
     command = [str(Path(sys.executable).with_name("tpchgen-cli")), "parquet", "-s", str(scale)]
     subprocess.run([*command, "--output-dir", str(directory)], check=True, stdout=subprocess.DEVNULL)
 
@@ -25,11 +25,11 @@ class Business(Tables):
         super().__init__(RELATIONS, seed)
 
     def load(self, directory: Path) -> Change:
-        """Every row of the files that `generate` made."""
+        """Insert every row of the files that `generate` made."""
         return self.insert_all({name: f"FROM read_parquet('{directory / name}.parquet')" for name in TABLES})
 
     def place(self, orders: int) -> Change:
-        """New orders with their lines, made after orders that are there, for one customer (RF1)."""
+        """Insert new orders with their lines, modelled on existing orders, for one customer (RF1)."""
         models = self.some("orders", orders).column("o_orderkey").to_pylist()
         customers = self.some("customer", 1).column("c_custkey").to_pylist() or ["NULL"]
         ((last,),) = self.connection.execute("SELECT coalesce(max(o_orderkey), 0) FROM orders").fetchall()
@@ -45,7 +45,7 @@ class Business(Tables):
         )
 
     def cancel(self, orders: int) -> Change:
-        """Orders go, with their lines (RF2)."""
+        """Delete orders with their lines (RF2)."""
         gone = self.some("orders", orders)
         lines = self.query("FROM lineitem SEMI JOIN given ON l_orderkey = o_orderkey", gone)
         return self.delete_all({"orders": gone, "lineitem": lines})

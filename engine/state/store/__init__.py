@@ -1,1 +1,1 @@
-"""State on disk: batches and texts as files that are written once and never changed."""
+"""State on disk: batches and texts in files that are written once and never changed."""

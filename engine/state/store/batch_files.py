@@ -1,13 +1,13 @@
 """The layout of a batch file: a header, the rows, and the slots of the index.
 
-    magic 8 bytes | version u32 | CRC-32 u32 of all that follows
-    rows | columns | key | keys | slots | place bits, int64 each
-    the rows, int64, row by row | the index's slots, uint32
+  magic 8 bytes | version u32 | CRC-32 u32 of all that follows
+  rows | columns | key | keys | slots | place bits, int64 each
+  the rows, int64, row by row | the index's slots, uint32
 
-Numbers are little-endian. `key` is the trace's; the last three are 0 without an index. The header
-has 64 bytes, so that rows and slots lie as an array in memory does: a file is mapped and read in
-place. It is mapped copy-on-write because kernels take arrays that may be written; none writes to
-a batch. A small file is cheaper to read than to map, and then its checksum costs nothing.
+Numbers are little-endian. `key` is the trace's; without an index, the last three are 0. The header has 64
+bytes, so that rows and slots are aligned: a file is mapped and read in place. It is mapped copy-on-write,
+because kernels take writable arrays, though none writes to a batch. Reading a small file is cheaper than
+mapping it, and then the checksum costs nothing extra.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.state.store.files import BatchFile
 
 VERSION = 1
 SMALL = 1 << 17
-"""Bytes up to which a file is read instead of mapped."""
+"""Files of up to this many bytes are read instead of mapped."""
 _MAGIC = b"freshetB"
 _PREFIX = struct.Struct("<8sII")
 _SHAPE = struct.Struct("<6q")
@@ -32,7 +32,7 @@ _HEADER = _PREFIX.size + _SHAPE.size
 
 
 def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
-    """The checksum of a batch's file and its content, piece by piece."""
+    """The checksum of a batch's file, and its content piece by piece."""
     rows, index = layer.rows, layer.index
     slots = np.empty(0, np.uint32) if index is None else index.slots
     keys, place_bits = (0, 0) if index is None else (index.keys, index.place_bits)
@@ -46,9 +46,9 @@ def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
 
 
 def open_batch(path: Path, file: BatchFile) -> Layer:
-    """The batch, mapped; StoreError names a file that is missing, or not the one that was written.
+    """The batch, mapped. StoreError if the file is missing, or not the one that was written.
 
-    Of a large file only the header and the size are looked at.
+    Of a large file, only the header and the size are checked.
     """
     content = _content(path, file)
     rows, columns, _, keys, slots, place_bits = _SHAPE.unpack_from(content.data, _PREFIX.size)
@@ -59,12 +59,12 @@ def open_batch(path: Path, file: BatchFile) -> Layer:
 
 
 def verify(path: Path, file: BatchFile) -> None:
-    """Reads all of the file; StoreError if a byte of it has changed."""
+    """Read the whole file; StoreError if a byte of it has changed."""
     _check_sum(path, file, _content(path, file))
 
 
 def _content(path: Path, file: BatchFile) -> np.ndarray:
-    """The file's bytes, uint8[size], its header checked."""
+    """The file's bytes, uint8[size], with a checked header."""
     try:
         size = path.stat().st_size
         if size != file.size or size < _HEADER:

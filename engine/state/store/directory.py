@@ -1,8 +1,8 @@
-"""The state directory: a flat folder of files that nobody ever overwrites.
+"""The state directory: a flat folder of files that are never overwritten.
 
-Any process and any thread may write, each file under a name of its own, and a file is durable
-before its name is known to anybody. Which files are part of the state is said elsewhere, by a
-manifest; the others are garbage, of attempts that failed or of state that was replaced.
+Any process and any thread may write, each file under a name of its own, and a file is durable before its name
+is passed on. A manifest, kept elsewhere, says which files are part of the state; the others are garbage, from
+failed attempts or from state that was replaced.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ _BATCH, _TEXTS = ".batch", ".texts"
 
 
 class Writing:
-    """Files that are written together, and durable when all of them are: it costs less than one by one."""
+    """Files that are written together; syncing them together costs less than one by one."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._files: list[Path] = []
 
     def write(self, rows: np.ndarray, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
-        """A new file of a sorted batch, int64[n, columns], indexed by `key` words."""
+        """Write a new file with a sorted batch, int64[n, columns], indexed by `key` words."""
         layer = Layer(rows).indexed(key)
         checksum, pieces = batches.pieces(layer, key)
         name, size = self._write(_BATCH, pieces)
         return BatchFile(name, len(rows), rows.shape[1], key, size, checksum, shard, shards)
 
     def write_texts(self, words: np.ndarray, values: pa.LargeStringArray) -> TextFile:
-        """A new file of words int64[n] and their texts."""
+        """Write a new file with words int64[n] and their texts."""
         content = texts.text_bytes(words, values)
         name, size = self._write(_TEXTS, [content])
         return TextFile(name, len(words), size, zlib.crc32(content))
 
     def _write(self, suffix: str, pieces: Iterable[bytes | memoryview | pa.Buffer]) -> tuple[str, int]:
-        """The name and the size of a new file."""
+        """Write a new file; returns its name and size."""
         name = uuid.uuid4().hex + suffix
         self._files.append(self._path / name)
         with open(self._files[-1], "xb") as file:
@@ -55,7 +55,7 @@ class Writing:
             return name, file.tell()
 
     def sync(self) -> None:
-        """Make all of them durable, with their names."""
+        """Make all files durable, with their names."""
         for path in (*self._files, self._path) if self._files else ():
             descriptor = os.open(path, os.O_RDONLY)
             try:
@@ -64,20 +64,22 @@ class Writing:
                 os.close(descriptor)
 
     def remove(self) -> None:
-        """Take back what was written."""
+        """Remove the files that were written."""
         for path in self._files:
             path.unlink(missing_ok=True)
 
 
 class StateDirectory:
+    """The files of the state in one folder."""
+
     def __init__(self, path: Path) -> None:
-        """Makes the folder if there is none."""
+        """Make the folder if it does not exist."""
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
-        """Files to be written inside the block: durable when it ends, and none is there if it raises."""
+        """Files to be written in this context: durable when it ends, removed if it raises."""
         writing = Writing(self.path)
         try:
             yield writing
@@ -87,21 +89,22 @@ class StateDirectory:
             raise
 
     def write(self, rows: np.ndarray, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
-        """A new file of a sorted batch, int64[n, columns], indexed by `key` words; durable on return."""
+        """Write a new file with a sorted batch, int64[n, columns], indexed by `key` words; durable on
+        return."""
         with self.writing() as writing:
             return writing.write(rows, key, shard, shards)
 
     def write_texts(self, words: np.ndarray, values: pa.LargeStringArray) -> TextFile:
-        """A new file of words int64[n] and their texts; durable on return."""
+        """Write a new file with words int64[n] and their texts; durable on return."""
         with self.writing() as writing:
             return writing.write_texts(words, values)
 
     def open(self, file: BatchFile) -> Layer:
-        """The batch of a file, mapped; StoreError if it is missing or not the one that was written."""
+        """The batch of a file, mapped; StoreError if the file is missing or not the one that was written."""
         return batches.open_batch(self.path / file.name, file)
 
     def verify(self, file: BatchFile) -> None:
-        """Reads all of a file; StoreError if it is missing or damaged."""
+        """Read the whole file; StoreError if it is missing or damaged."""
         batches.verify(self.path / file.name, file)
 
     def read_texts(self, file: TextFile) -> texts.Texts:
@@ -109,9 +112,9 @@ class StateDirectory:
         return texts.read_texts(self.path / file.name, file)
 
     def sweep(self, kept: Collection[str]) -> int:
-        """Removes the files whose names are not among `kept`; how many these were.
+        """Remove the files whose names are not among `kept`; returns their number.
 
-        Nobody may be writing a file that is to stay.
+        No other thread or process may be writing a file that is to stay.
         """
         found = [path for path in self.path.iterdir() if path.suffix in (_BATCH, _TEXTS)]
         orphans = [path for path in found if path.name not in kept]

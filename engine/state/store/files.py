@@ -1,4 +1,4 @@
-"""What is known of a file of the state directory without opening it."""
+"""Descriptions of the state directory's files, known without opening them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class BatchFile:
-    """A batch of `rows` rows of `columns` words each, `size` bytes in all.
+    """A file with a batch of `rows` rows of `columns` words each, `size` bytes in all.
 
-    `key` is the number of words that its index is by, as a trace has it. Its rows are those of
-    shard `shard` out of `shards`. `checksum` is the CRC-32 of what follows it in the file.
+    `key` is the number of words that its index is by, as in a trace. Its rows belong to shard `shard` of
+    `shards`. `checksum` is the CRC-32 of what follows it in the file.
     """
 
     name: str
@@ -25,7 +25,7 @@ class BatchFile:
 
 @dataclass(frozen=True)
 class TextFile:
-    """`entries` texts of the dictionary with their words; `checksum` is the CRC-32 of all `size` bytes."""
+    """A file with `entries` texts of the dictionary; `checksum` is the CRC-32 of all `size` bytes."""
 
     name: str
     entries: int

@@ -1,8 +1,8 @@
-"""Shards: which rows of an arrangement belong together, by a hash of their key.
+"""Shards: the division of an arrangement's rows by a hash of their key.
 
-Rows whose keys are of the same words have the same shard in every arrangement and every
-process. A shard says where a change is processed and to which file new rows go; reading the
-files of other shards does no harm, because operators look up the keys of a change.
+Rows whose keys have the same words have the same shard in every arrangement and every process. The shard
+decides where a change is processed and into which file new rows go. Reading the files of other shards does no
+harm, because operators look up the keys of a change.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ def key_words(key: int) -> int:
     return 1 if key == SPREAD else key
 
 
-def split(rows: np.ndarray, words: int, shards: int) -> list[np.ndarray]:
+def split_by_shard(rows: np.ndarray, words: int, shards: int) -> list[np.ndarray]:
     """The rows int64[n, columns] of each shard, by their first `words` words; sorted rows stay sorted.
 
-    With no words all are in shard 0.
+    Without words, all rows are in shard 0.
     """
     if words == 0 or shards == 1:
         return [rows, *(rows[:0] for _ in range(shards - 1))]

@@ -1,4 +1,4 @@
-"""Manifests: which files an engine's state at one moment consists of."""
+"""Manifests: the files that make up an engine's state at one moment."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from engine.state.store.files import BatchFile, TextFile
 
 @dataclass(frozen=True)
 class Manifest:
-    """The state of an engine at which the epochs before `upper` are complete.
+    """The state of an engine whose epochs before `upper` are complete.
 
-    `arrangements` has the files of all that operators keep, by fingerprint (`engine.plan.fingerprint`): their
-    sum is the collection, whatever their shards. `since` has for each the epoch up to which epochs
-    are not told apart. `texts` are the dictionary's files, in the order in which they are read.
+    `arrangements` has the files of each operator's state, by fingerprint (`engine.plan.fingerprint`): the
+    collection is their sum, whatever their shards. `since` has, for each, the epoch up to which epochs are
+    not told apart. `texts` are the dictionary's files, in the order in which they are read.
     """
 
     upper: int

@@ -1,4 +1,4 @@
-"""The layout of a text file: an Arrow IPC file of words and the texts that they stand for."""
+"""The layout of a text file: an Arrow IPC file of words and their texts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Texts = tuple[np.ndarray, pa.LargeStringArray]
 
 
 def text_bytes(words: np.ndarray, texts: pa.LargeStringArray) -> pa.Buffer:
-    """The content of the file of some words and their texts."""
+    """The content of a file with these words and texts."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_file(sink, _SCHEMA) as writer:
         writer.write_batch(pa.record_batch([pa.array(words, pa.int64()), texts], schema=_SCHEMA))
@@ -26,7 +26,7 @@ def text_bytes(words: np.ndarray, texts: pa.LargeStringArray) -> pa.Buffer:
 
 
 def read_texts(path: Path, file: TextFile) -> Texts:
-    """What a file holds; StoreError names one that is missing or damaged."""
+    """The content of a file; StoreError if it is missing or damaged."""
     try:
         content = np.fromfile(path, np.uint8)
     except FileNotFoundError:

@@ -240,13 +240,13 @@ def test_nonsense_is_refused_by_name() -> None:
         rows.count("m")
     with pytest.raises(AttributeError, match="no column m"):
         rows.map(lambda row: row.m)
-    with pytest.raises(EngineError, match="do not go together"):
+    with pytest.raises(EngineError, match="have no common type"):
         rows.filter(lambda row: row.n == row.name)
-    with pytest.raises(EngineError, match="no truth"):
+    with pytest.raises(EngineError, match="neither true nor false"):
         rows.filter(lambda row: row.n > 1 and row.n < 3)
     with pytest.raises(EngineError, match="column n"):
         rows.insert(("x", "y"))
-    with pytest.raises(EngineError, match="no type"):
+    with pytest.raises(EngineError, match="is not the type"):
         flow.input("more", x=list)
 
 

@@ -79,7 +79,7 @@ def test_probes_and_frontiers() -> None:
         flow.advance((0, 0))
     with pytest.raises(EngineError, match="coordinates"):
         flow.advance()
-    with pytest.raises(EngineError, match="has not the coordinates"):
+    with pytest.raises(EngineError, match="needs the coordinates"):
         rows.insert((1,), 3)
     with pytest.raises(EngineError, match="version -1"):
         rows.insert((1,), (-1, 0))
@@ -95,7 +95,7 @@ def test_forgetting_keeps_what_can_still_be_read() -> None:
     flow.advance((0, 6))
     before = {(v, e): output.at((v, e)) for v in range(3) for e in (4, 5)}
     held = flow.differences()
-    with pytest.raises(EngineError, match="not all complete"):
+    with pytest.raises(EngineError, match="not all of it is complete"):
         flow.forget((1, 4))
     flow.forget((0, 4))
     assert {time: output.at(time) for time in before} == before

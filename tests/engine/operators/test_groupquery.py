@@ -83,7 +83,7 @@ def test_groups_are_asked_about_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     assert errors_of(parted) == errors_of(whole) and errors_of(whole)
     monkeypatch.setattr(questions, "MOST", 20)
     insert(parted, "s", *rows[:1])
-    assert any("more than the 20" in message for message in errors_of(parted))
+    assert any("at most 20 are allowed" in message for message in errors_of(parted))
 
 
 def test_a_query_that_duckdb_refuses_is_refused() -> None:

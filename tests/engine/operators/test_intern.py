@@ -24,7 +24,7 @@ from engine.plan.nodes import (
     Variable,
     project,
 )
-from engine.plan.row_ids import IdHash, Intern, intern
+from engine.plan.row_ids import IdHash, Intern, intern_rows
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.engine.harness import Row, apply, bag, delete, delta, insert, rows, source
@@ -135,7 +135,7 @@ def test_texts_have_ids() -> None:
     engine = Engine()
     columns = Schema((Column("name", TEXT), Column("size", BIGINT)))
     engine.create_source("s", columns)
-    engine.create_view("ids", intern(Source("s", columns), (0,)))
+    engine.create_view("ids", intern_rows(Source("s", columns), (0,)))
     words = [engine.dictionary.word(text) for text in ("a", "b", "a")]
     insert(engine, "s", *((word, size) for size, word in enumerate(words)))
     assert len(rows(engine, "ids")) == 2
@@ -143,7 +143,7 @@ def test_texts_have_ids() -> None:
 
 
 def test_rows_without_columns_are_one() -> None:
-    engine = engine_with(intern(source("s", 1), ()))
+    engine = engine_with(intern_rows(source("s", 1), ()))
     insert(engine, "s", (1,), (2,))
     assert rows(engine, "ids") == [(row_hash((), 0, IdHash()),)]
     delete(engine, "s", (1,), (2,))
@@ -181,7 +181,7 @@ def expected(values: range) -> dict[Row, int]:
 def test_random_histories(hash: IdHash, columns: tuple[int, ...]) -> None:
     pairs = Source("s", Schema((Column("a", BIGINT), Column("b", BIGINT))))
     for number, seed in enumerate(seeds(12)):
-        assert check(intern(pairs, columns, hash), (pairs,), random.Random(seed), seed, most=3 + number)
+        assert check(intern_rows(pairs, columns, hash), (pairs,), random.Random(seed), seed, most=3 + number)
 
 
 class Interning(PlanMaker):

@@ -172,11 +172,11 @@ TEXTS = Source("texts", Schema((Column("t", TEXT),)))
 @pytest.mark.parametrize(
     ("parts", "equalities", "message"),
     [
-        ((EDGES,), (), "less than two inputs"),
+        ((EDGES,), (), "fewer than two inputs"),
         ((EDGES, EDGES), (((0, 0), (1, 0)), ((1, 0), (0, 1))), "in two classes"),
         ((EDGES, EDGES), (((0, 0), (2, 0)),), "column 0 of input 2"),
         ((EDGES, EDGES), (((0, 2), (1, 0)),), "column 2 of input 0"),
-        ((EDGES, EDGES), (((0, 0), (0, 1)),), "not two columns, of different inputs"),
+        ((EDGES, EDGES), (((0, 0), (0, 1)),), "at least two columns, from different inputs"),
         ((EDGES, TEXTS), (((0, 0), (1, 0)),), "different types: BIGINT, TEXT"),
     ],
 )

@@ -151,7 +151,7 @@ def test_the_engine_chooses_by_the_size_of_the_change() -> None:
     engine = engine_with(Rebuild.AUTO, reach=reach())
     edges = graph(rng, 500, 1_000, acyclic=False)
     apply(engine, {"edges": [(edge, 1) for edge in edges], "roots": [((root,), 1) for root in range(5)]})
-    assert engine.statistics()[0].reason == "nothing was there"
+    assert engine.statistics()[0].reason == "the loop was empty"
     apply(engine, {"edges": [(edges[0], -1)]})
     assert engine.statistics()[0].reason == "a small change"
     apply(engine, {"edges": [(edge, -1) for edge in edges[500:]]})
@@ -167,7 +167,7 @@ def test_a_change_that_brings_about_too_much_is_given_up() -> None:
         apply(engine, {"edges": [(edge, 1) for edge in chain], "roots": [((0,), 1)]})
         insert(engine, "edges", (0, 2))
     loop = engines[0].statistics()[0]
-    assert (loop.reason, loop.given_up, loop.rebuilt) == ("a change that brought about too much", 1, 1)
+    assert (loop.reason, loop.given_up, loop.rebuilt) == ("a change with too many consequences", 1, 1)
     upper = engines[0].snapshot.upper
     first, second = (engine.snapshot.changes("reach", 0, upper - 1).tolist() for engine in engines)
     assert first == second

@@ -275,7 +275,7 @@ def test_moments_beyond_python_are_exact(copies):
 def test_texts_with_nul_reach_duckdb():
     results, failed = run((Foreign("length({0})", (NAME,), BIGINT), Cast(NAME, INTEGER)), [(1, 1, "a\0b")])
     assert results[0][0] == 3
-    assert "is no INTEGER" in failed[0]
+    assert "is not a valid INTEGER" in failed[0]
 
 
 def test_lenient_casts_are_null_where_they_fail():
@@ -289,10 +289,10 @@ def test_casts_say_what_does_not_fit():
     text, real, cash = (ColumnRef(i, t) for i, t in enumerate(schema.types))
     row = [("it's", 1e300, "123.45")]
     for expression, message in [
-        (Cast(text, DATE), "'it''s' is no DATE"),
-        (Cast(Literal("it's", TEXT), DATE), "'it''s' is no DATE"),
-        (Cast(real, REAL), "1e+300 is no REAL: out of range"),
-        (Cast(cash, numeric(3, 1)), "123.45 is no NUMERIC(3, 1): out of range"),
+        (Cast(text, DATE), "'it''s' is not a valid DATE"),
+        (Cast(Literal("it's", TEXT), DATE), "'it''s' is not a valid DATE"),
+        (Cast(real, REAL), "1e+300 is not a valid REAL: out of range"),
+        (Cast(cash, numeric(3, 1)), "123.45 is not a valid NUMERIC(3, 1): out of range"),
     ]:
         assert run((expression,), row, schema)[1] == {0: message}
 

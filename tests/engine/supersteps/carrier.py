@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
 from engine.supersteps.executor import SuperstepTask
-from engine.supersteps.messages import Message, MessageKind, decode, encode
+from engine.supersteps.messages import Message, MessageKind, decode_messages, encode_messages
 from engine.supersteps.scan import scan
 from engine.supersteps.worker import Worker, worker_of
 
@@ -48,7 +48,10 @@ class Carrier:
 
     def _one_of(self, attempts: list[Attempt], worker: Worker) -> list[Message]:
         """For each shard what any of the attempts sends to it; the first two send the same."""
-        sent = [[m for batch in encode(attempt()) for m in decode(batch)] for attempt in attempts]
+        sent = [
+            [m for batch in encode_messages(attempt()) for m in decode_messages(batch)]
+            for attempt in attempts
+        ]
         contents = [[_content(message, worker) for message in messages] for messages in sent[:2]]
         assert contents[0] == contents[1]
         self.compared += 1

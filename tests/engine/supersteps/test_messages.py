@@ -10,7 +10,15 @@ import pyarrow as pa
 import pytest
 
 from engine.supersteps import messages
-from engine.supersteps.messages import SCHEMA, Message, MessageKind, Scratch, chunks, decode, encode
+from engine.supersteps.messages import (
+    SCHEMA,
+    Message,
+    MessageKind,
+    Scratch,
+    chunks,
+    decode_messages,
+    encode_messages,
+)
 
 NUMBERS = np.arange(60, dtype=np.int64).reshape(12, 5)
 ARRAYS = {
@@ -54,11 +62,11 @@ def compare(got: list[Message], expected: list[Message]) -> None:
 
 
 def received(batches: Iterator[pa.RecordBatch]) -> list[Message]:
-    return [message for batch in batches for message in decode(batch)]
+    return [message for batch in batches for message in decode_messages(batch)]
 
 
 def test_messages_arrive_as_they_were_sent() -> None:
-    compare(received(encode(sent())), sent())
+    compare(received(encode_messages(sent())), sent())
 
 
 def test_narrow_and_sliced_batches_are_read_too() -> None:
@@ -66,20 +74,22 @@ def test_narrow_and_sliced_batches_are_read_too() -> None:
     narrow = pa.schema(
         [("shard", pa.int32()), ("kind", pa.string()), ("head", pa.binary()), ("body", pa.binary())]
     )
-    (whole,) = encode(sent())
+    (whole,) = encode_messages(sent())
     for batch in (whole, whole.cast(narrow)):
-        got = [message for first in range(0, len(batch), 4) for message in decode(batch.slice(first, 4))]
+        got = [
+            message for first in range(0, len(batch), 4) for message in decode_messages(batch.slice(first, 4))
+        ]
         compare(got, sent())
 
 
 def test_a_received_array_can_be_written() -> None:
-    (message,) = received(encode([Message(0, MessageKind.ROWS, 1, NUMBERS)]))
+    (message,) = received(encode_messages([Message(0, MessageKind.ROWS, 1, NUMBERS)]))
     message.rows[0] = 9
     assert NUMBERS[0, 0] == 0
 
 
 def test_nothing_is_sent_as_nothing() -> None:
-    assert not list(encode([]))
+    assert not list(encode_messages([]))
     with pytest.raises(RuntimeError, match="seed has no array"):
         _ = Message(0, MessageKind.SEED, None).rows
 
@@ -87,7 +97,7 @@ def test_nothing_is_sent_as_nothing() -> None:
 def test_what_is_much_is_sent_in_several_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(messages, "CHUNK", 100 * 8)
     many = [Message(0, MessageKind.KEPT, number, NUMBERS) for number in range(7)]
-    batches = list(encode(many))
+    batches = list(encode_messages(many))
     assert [len(batch) for batch in batches] == [2, 2, 2, 1]
     assert all(batch.schema == SCHEMA for batch in batches)
     compare(received(iter(batches)), many)

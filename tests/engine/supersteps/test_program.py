@@ -33,7 +33,7 @@ def program(tables: tuple[str, ...], *views: Node) -> str:
 
 def _line(rendered: RenderedTask, instruction: Instruction) -> str:
     def name(operator: Operator) -> str:
-        return f"{type(operator).__name__}{rendered.numbers[operator]}"
+        return f"{operator.kind}{rendered.numbers[operator]}"
 
     kind = type(instruction).__name__
     match instruction:
@@ -60,11 +60,11 @@ def text(lines: str) -> str:
 
 def test_a_join_is_one_exchange_and_its_result_another() -> None:
     assert program(("t", "u"), planned("SELECT t.b, u.d FROM t JOIN u ON t.a = u.a")) == text("""
-        00 Run Input0 Input2 Filter4 Filter6 -> History1 History3 Arrangement5 Arrangement7
+        00 RunLevel Input0 Input2 Filter4 Filter6 -> History1 History3 Arrangement5 Arrangement7
         01 Exchange
-        02 Run History1 History3 Arrangement5 Arrangement7 Join8 -> History9
+        02 RunLevel History1 History3 Arrangement5 Arrangement7 Join8 -> History9
         03 Exchange
-        04 Run History9
+        04 RunLevel History9
         05 End
     """)
 
@@ -96,24 +96,24 @@ RECURSION = """
 
 def test_a_recursion_goes_back_to_its_round() -> None:
     assert program(("edges",), planned(RECURSION)) == text("""
-        00 Run Input0 -> History1 Arrangement2 Arrangement3
+        00 RunLevel Input0 -> History1 Arrangement2 Arrangement3
         01 Exchange
-        02 Run History1 Arrangement2 Arrangement3
-        03 Begin OutermostLoop4 with offers
+        02 RunLevel History1 Arrangement2 Arrangement3
+        03 BeginLoop OutermostLoop4 with offers
         04 Exchange
         05 Decide OutermostLoop4, past it to 14
         06 Round OutermostLoop4
-        07 Run Variable5 EnteredArrangement6 Rows7 EnteredArrangement9 -> Arrangement8
+        07 RunLevel Variable5 EnteredArrangement6 ArrangementChanges7 EnteredArrangement9 -> Arrangement8
         08 Exchange
-        09 Check OutermostLoop4, to a later round 6, out 14
-        10 Run Arrangement8 Join10 Concat11 -> Arrangement12
+        09 CheckLoop OutermostLoop4, to a later round 6, out 14
+        10 RunLevel Arrangement8 Join10 Concat11 -> Arrangement12
         11 Exchange
-        12 Run Arrangement12 Threshold13
+        12 RunLevel Arrangement12 Threshold13
         13 FeedBack OutermostLoop4, back to 6
         14 Exchange
-        15 Run Leave14 -> History15
+        15 RunLevel Leave14 -> History15
         16 Exchange
-        17 Run History15
+        17 RunLevel History15
         18 End
     """)
 
@@ -132,56 +132,56 @@ def nested(distinct: bool) -> Node:
 
 def test_a_recursion_in_a_recursion() -> None:
     assert program(("edges",), nested(distinct=True)) == text("""
-        00 Run Input0 -> History1 Arrangement2
+        00 RunLevel Input0 -> History1 Arrangement2
         01 Exchange
-        02 Run History1 Arrangement2
-        03 Begin OutermostLoop3 with offers
+        02 RunLevel History1 Arrangement2
+        03 BeginLoop OutermostLoop3 with offers
         04 Exchange
         05 Decide OutermostLoop3, past it to 21
         06 Round OutermostLoop3
-        07 Run Variable4 EnteredArrangement5 Rows6
+        07 RunLevel Variable4 EnteredArrangement5 ArrangementChanges6
         08 Exchange
-        09 Check OutermostLoop3, to a later round 6, out 21
-        10 Begin Loop7
+        09 CheckLoop OutermostLoop3, to a later round 6, out 21
+        10 BeginLoop Loop7
         11 Round Loop7
-        12 Run Variable8 Enter9 Concat10 -> Arrangement11
+        12 RunLevel Variable8 Enter9 Concat10 -> Arrangement11
         13 Exchange
-        14 Check Loop7, to a later round 11, out 17
-        15 Run Arrangement11 Threshold12
+        14 CheckLoop Loop7, to a later round 11, out 17
+        15 RunLevel Arrangement11 Threshold12
         16 FeedBack Loop7, back to 11
-        17 Run Leave13 Concat14 -> Arrangement15
+        17 RunLevel Leave13 Concat14 -> Arrangement15
         18 Exchange
-        19 Run Arrangement15 Threshold16
+        19 RunLevel Arrangement15 Threshold16
         20 FeedBack OutermostLoop3, back to 6
         21 Exchange
-        22 Run Leave17 -> History18
+        22 RunLevel Leave17 -> History18
         23 Exchange
-        24 Run History18
+        24 RunLevel History18
         25 End
     """)
 
 
 def test_a_recursion_without_exchanges_is_run_whole() -> None:
     assert program(("edges",), nested(distinct=False)) == text("""
-        00 Run Input0 -> History1 Arrangement2
+        00 RunLevel Input0 -> History1 Arrangement2
         01 Exchange
-        02 Run History1 Arrangement2
-        03 Begin OutermostLoop3 with offers
+        02 RunLevel History1 Arrangement2
+        03 BeginLoop OutermostLoop3 with offers
         04 Exchange
         05 Decide OutermostLoop3, past it to 15
         06 Round OutermostLoop3
-        07 Run Variable4 EnteredArrangement5 Rows6
+        07 RunLevel Variable4 EnteredArrangement5 ArrangementChanges6
         08 Exchange
-        09 Check OutermostLoop3, to a later round 6, out 15
-        10 Whole Loop7
-        11 Run Leave11 Concat12 -> Arrangement13
+        09 CheckLoop OutermostLoop3, to a later round 6, out 15
+        10 WholeLoop Loop7
+        11 RunLevel Leave11 Concat12 -> Arrangement13
         12 Exchange
-        13 Run Arrangement13 Threshold14
+        13 RunLevel Arrangement13 Threshold14
         14 FeedBack OutermostLoop3, back to 6
         15 Exchange
-        16 Run Leave15 -> History16
+        16 RunLevel Leave15 -> History16
         17 Exchange
-        18 Run History16
+        18 RunLevel History16
         19 End
     """)
 

@@ -103,7 +103,7 @@ def test_every_use_of_a_word_finds_its_text(directory: Counted, service: Diction
     assert task(directory, files).text(int(words[3])) == texts[3]
     assert task(directory, files).compare(words[:-1], words[1:]).tolist() == [-1] * 39
     dictionary = task(directory, files)
-    assert dictionary.words_at(dictionary.places(words)).tolist() == words.tolist()
+    assert dictionary.entry_words(dictionary.entry_numbers(words)).tolist() == words.tolist()
 
 
 def test_a_word_that_no_file_has_is_an_error(directory: Counted, service: Dictionary) -> None:
