@@ -226,7 +226,12 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
     if version is None:
         return _snowflake(table)
     if version.args["kind"] != "AS OF":
-        fail(Unsupported(f"{version.args['kind']} of versions is not supported", "use VERSION AS OF or TIMESTAMP AS OF"), table)
+        fail(
+            Unsupported(
+                f"{version.args['kind']} of versions is not supported", "use VERSION AS OF or TIMESTAMP AS OF"
+            ),
+            table,
+        )
     value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
     if version.name == "VERSION":

@@ -59,7 +59,10 @@ def insert_query(insert: Insert, relations: Relations) -> AdhocQuery:
     if outer is not None:
         if query.args.get("with_") is not None:
             fail(
-                Unsupported("WITH before INSERT and before its query is not supported", "put all CTEs into one WITH"), query
+                Unsupported(
+                    "WITH before INSERT and before its query is not supported", "put all CTEs into one WITH"
+                ),
+                query,
             )
         query.set("with_", outer.copy())
     return adhoc_query(query, relations)
@@ -161,9 +164,7 @@ def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Express
     if not isinstance(left, exp.Tuple):
         return [(left, right)]
     if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
-        fail(
-            Unsupported("the numbers of columns and of values differ", "SET (a, b) = (1, 2)"), left
-        )
+        fail(Unsupported("the numbers of columns and of values differ", "SET (a, b) = (1, 2)"), left)
     return list(zip(left.expressions, right.expressions, strict=True))
 
 
@@ -171,7 +172,13 @@ def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression
     """Each column with a query for its value alone."""
     query = right.this
     if not isinstance(query, exp.Select) or len(query.expressions) != len(left.expressions):
-        fail(Unsupported("several columns are set to a query that is not one SELECT of as many columns", "SET a = (SELECT ...)"), left)
+        fail(
+            Unsupported(
+                "several columns are set to a query that is not one SELECT of as many columns",
+                "SET a = (SELECT ...)",
+            ),
+            left,
+        )
     pairs: list[tuple[exp.Expression, exp.Expression]] = []
     for column, value in zip(left.expressions, query.expressions, strict=True):
         alone = query.copy()

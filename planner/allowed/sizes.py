@@ -160,7 +160,9 @@ def _below(node: Node) -> list[Node]:
             if "class" in part:
                 found.append(part)
             elif part.get("type") == "TABLE_FUNCTION":
-                waiting.append(part["function"]["arguments"])  # its arguments do not bound the rows: it gives them one by one
+                waiting.append(
+                    part["function"]["arguments"]
+                )  # its arguments do not bound the rows: it gives them one by one
             else:
                 waiting += part.values()
     return found

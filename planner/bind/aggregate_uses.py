@@ -1,9 +1,9 @@
-"""Aggregate functions: which there are, their types, and the collection of those a query uses.
+"""Aggregate functions: their names, their types, and the collector of those that a query uses.
 
-A function is accumulated, ordered or general (see `planner.ir.aggregates`). FILTER becomes a CASE in
-the argument of the first two, which skip NULL, or come to the rows that it leaves out last. What stands
-above the aggregation refers to a function by the column that the collector gives it; the same
-function of the same arguments is one column.
+A function is accumulated, ordered or general (see `planner.ir.aggregates`). For an accumulated function,
+which skips NULL, FILTER becomes a CASE around the argument; an ordered function places the rows that FILTER
+rejects last. Expressions above the aggregation refer to a function by the column that the collector gives it.
+Equal functions of equal arguments share one column.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Bind = Callable[[exp.Expression], Expression]
 
 @dataclass(frozen=True)
 class AggregateUse:
-    """One use of a function: of `arguments` (none: of rows), of their distinct values or of all."""
+    """One use of a function: over `arguments` (over rows if empty), over all values or over distinct ones."""
 
     function: AggregateFunction
     arguments: tuple[Expression, ...]
@@ -57,8 +57,8 @@ class AggregateUse:
 
 @dataclass
 class Collector:
-    """The aggregates of one query, which groups by `keys`, in the order in which they were met; and what
-    GROUPING asks of keys."""
+    """The aggregates of one query that groups by `keys`, in the order of their first use, and its GROUPING
+    calls."""
 
     session: Session
     keys: tuple[Expression, ...] = ()
@@ -72,9 +72,10 @@ class Collector:
         return self.found[use]
 
     def grouping(self, keys: tuple[Expression, ...]) -> Attribute:
-        """The column of GROUPING(keys), of all if it names none; InvalidQuery if one is no key."""
+        """The column of GROUPING(keys), of all keys if none are given. Raises InvalidQuery for another
+        expression."""
         if not set(keys) <= set(self.keys):
-            raise InvalidQuery("GROUPING takes what GROUP BY has")
+            raise InvalidQuery("GROUPING takes only expressions of GROUP BY")
         keys = keys or self.keys
         if keys not in self.groupings:
             self.groupings[keys] = self.session.attribute("grouping", BIGINT, False)
@@ -90,8 +91,8 @@ class Collector:
 def bind_aggregate(
     call: AggregateCall, bind: Bind, only: Expression | None, framed: bool = False
 ) -> AggregateUse:
-    """The use of a function that the call is, FILTER's condition in `only`; if `framed` no First, which a
-    window has not."""
+    """The function that a call uses, with FILTER's condition in `only`. A `framed` call gives no First,
+    because a window cannot compute one."""
     many = 3 if call.name.startswith("arg_") else 2
     if call.name in ("min", "max", *_FIRSTS) and len(call.arguments) >= many:
         return AggregateUse(*general(call, bind, only))
@@ -127,7 +128,7 @@ def _accumulated(
 
 
 def _typed(name: str, function: Function, value: Expression) -> tuple[Expression, Type] | None:
-    """The argument as the function takes it, and the type of its value; None where only DuckDB knows."""
+    """The argument as the function takes it, and the result's type; None if only DuckDB knows the type."""
     if name in _BOOLEANS:
         return coerce(value, BOOLEAN), BIGINT if function is Function.COUNT else BOOLEAN
     if function is Function.COUNT:
@@ -156,7 +157,7 @@ def where(condition: Expression | None, value: Expression) -> Expression:
 
 
 def _as_one(values: Sequence[Expression], strict: bool) -> Expression:
-    """Several values as one text that no others have; NULL where one of them is, if `strict`."""
+    """Several values as one text that no other values give; NULL if `strict` and any of them is NULL."""
     places = ", ".join(f"CAST({{{i}}} AS VARCHAR)" for i in range(len(values)))
     text = Foreign(f"CAST([{places}] AS VARCHAR)", tuple(values), TEXT)  # type: ignore[arg-type]
     return where(conjoin([is_known(value) for value in values]), text) if strict else text
@@ -167,7 +168,7 @@ def is_known(value: Expression) -> Expression:
 
 
 def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> AggregateUse:
-    """A value of the first row among those that count; of the last by turning the order round."""
+    """A value of the first row that counts; of the last row, by reversing the order."""
     name, by_another = call.name, call.name.startswith("arg_")
     if len(call.arguments) != 1 + by_another:
         fail(InvalidQuery(f"{name} takes {'two arguments' if by_another else 'one argument'}"), call.node)

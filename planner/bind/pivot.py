@@ -1,9 +1,9 @@
-"""PIVOT and UNPIVOT, written as the queries that they stand for.
+"""PIVOT and UNPIVOT, rewritten as the queries that they stand for.
 
     t PIVOT (sum(x) FOR k IN ('a', 'b'))   →   SELECT g, sum(x) FILTER (WHERE k = 'a') AS a, ... GROUP BY g
     t UNPIVOT (v FOR k IN (a, b))          →   SELECT g, 'a' AS k, a AS v WHERE a IS NOT NULL UNION ALL ...
 
-The columns of a view do not depend on data: a PIVOT names its values.
+The columns of a view must not depend on data, so a PIVOT lists its values.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from planner.positions import fail
 
 
 def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) -> exp.Select | exp.Union:
-    """The query for `pivot` over the table `source`, whose columns are called `columns`."""
+    """The query for `pivot` over the table `source` with the given `columns`."""
     if pivot.args.get("unpivot"):
         return _unpivoted(source, pivot, columns)
     aggregates = pivot.args.get("using") or pivot.expressions
@@ -42,7 +42,7 @@ def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) ->
 
 
 def _cell(cell: tuple[exp.Expression, ...], fields: Sequence[exp.In], name: str) -> exp.Expression:
-    """An aggregate of the rows that have the values."""
+    """An aggregate of the rows that have the cell's values."""
     *values, aggregate = cell
     tests = [exp.EQ(this=f.this.copy(), expression=_value(v)) for f, v in zip(fields, values, strict=True)]
     function = aggregate.unalias().copy()
@@ -57,7 +57,7 @@ def _value(node: exp.Expression) -> exp.Expression:
 
 
 def _name(cell: tuple[exp.Expression, ...], aggregates: Sequence[exp.Expression]) -> str:
-    """What DuckDB calls the column."""
+    """DuckDB's name for the column."""
     *values, aggregate = cell
     parts = [value.alias or value.name for value in values]
     if aggregate.alias or len(aggregates) > 1:
@@ -80,7 +80,7 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
     }
     missing = taken - {column.lower() for column in columns}
     if missing:
-        fail(InvalidQuery(f'UNPIVOT names column "{min(missing)}", which is not there'), pivot)
+        fail(InvalidQuery(f'UNPIVOT names column "{min(missing)}", which does not exist'), pivot)
     kept = [column for column in columns if column.lower() not in taken]
     parts = [_row(source, part, kept, label, values[0], pivot) for part in listed]
     query: exp.Select | exp.Union = parts[0]

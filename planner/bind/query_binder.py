@@ -1,4 +1,4 @@
-"""Any query: SELECT, set operations, VALUES, with the CTEs before it."""
+"""Binds any query: SELECT, set operations and VALUES, with the CTEs before it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _KINDS: dict[type[exp.Expression], SetKind] = {
 
 
 def bind_query(session: Session, node: exp.Expression, environment: Environment) -> Bound:
-    """The query; every bare NULL among its columns has become an INTEGER."""
+    """The bound query; its columns of untyped NULLs have become INTEGER."""
     return settle(session, _bind(session, node, environment))
 
 
@@ -67,7 +67,7 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
 
 
 def _placed(session: Session, node: exp.Expression, bound: Bound, environment: Environment) -> Bound:
-    """The bound query with the ORDER BY, LIMIT and OFFSET that stand behind it."""
+    """The bound query with the ORDER BY, LIMIT and OFFSET behind it."""
     if not any(node.args.get(part) for part in ("order", "limit", "offset")):
         return bound
     limits = limits_of(session, node)
@@ -86,14 +86,14 @@ def _placed(session: Session, node: exp.Expression, bound: Bound, environment: E
 
 
 def settle(session: Session, bound: Bound) -> Bound:
-    """The query with columns of bare NULLs made INTEGER, as DuckDB does when it must choose."""
+    """The query with its columns of untyped NULLs made INTEGER, as in DuckDB."""
     if all(column.type is not UNTYPED for column in bound.columns):
         return bound
     return cast_columns(session, bound, [settled(column.ref).type for column in bound.columns])
 
 
 def cast_columns(session: Session, bound: Bound, types: list) -> Bound:
-    """The query with its columns, and no others, cast to `types`."""
+    """The query with exactly its columns, cast to `types`."""
     if [column.type for column in bound.columns] == types:
         return bound
     known = {column.id: column for column in bound.operator.columns}
@@ -115,7 +115,7 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
         left, right = by_name(session, node, left, right)
     name = node.key.upper()
     if len(left.columns) != len(right.columns):
-        error = f"{name} takes queries of as many columns, not {len(left.columns)} and {len(right.columns)}"
+        error = f"{name} takes queries with equal numbers of columns, not {len(left.columns)} and {len(right.columns)}"
         fail(InvalidQuery(error), node.expression)
     types = []
     for a, b in zip(left.columns, right.columns, strict=True):
@@ -155,7 +155,7 @@ def _combined(
 
 
 def _distinct(bound: Bound) -> Relational:
-    """The distinct rows of just the query's columns."""
+    """The distinct rows of the query's columns alone."""
     if set(bound.operator.columns) == set(bound.columns):
         return Distinct(bound.operator)
     return Distinct(Project(bound.operator, identity(bound.columns)))
@@ -193,7 +193,7 @@ def _row(node: exp.Expression) -> list[exp.Expression]:
 
 
 def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Relational:
-    """Literal rows as one operator, any others as a query each."""
+    """One operator for the rows of literals, and a query for each other row."""
     literal = tuple(values for row in rows if (values := _literal_row(row)) is not None)
     others = [row for row in rows if _literal_row(row) is None]
     if not others:
@@ -205,6 +205,6 @@ def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expr
 
 
 def _literal_row(row: list[Expression]) -> tuple[object, ...] | None:
-    """The values of a row of literals alone; None for any other."""
+    """The values of a row of literals; None for any other row."""
     values = tuple(value.value for value in row if isinstance(value, Literal))
     return values if len(values) == len(row) else None

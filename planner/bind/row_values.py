@@ -1,4 +1,4 @@
-"""Comparisons of rows of values, as PostgreSQL has them: the first pair that is not equal decides."""
+"""Comparisons of rows of values, as in PostgreSQL: the first unequal pair decides."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _STRICT = {Op.LT: Op.LT, Op.LE: Op.LT, Op.GT: Op.GT, Op.GE: Op.GT}
 def compare_rows(
     op: Op, left: Sequence[Expression], right: Sequence[Expression], dialect: str = ""
 ) -> Expression:
-    """`(a, b) op (c, d)`; InvalidQuery if the rows are not as long."""
+    """`(a, b) op (c, d)`. Raises InvalidQuery if the rows have different lengths."""
     if len(left) != len(right):
         raise InvalidQuery("rows of different lengths cannot be compared")
     pairs = list(zip(left, right, strict=True))
