@@ -115,7 +115,8 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
         left, right = by_name(session, node, left, right)
     name = node.key.upper()
     if len(left.columns) != len(right.columns):
-        error = f"{name} takes queries with equal numbers of columns, not {len(left.columns)} and {len(right.columns)}"
+        counts = f"{len(left.columns)} and {len(right.columns)}"
+        error = f"{name} takes queries with equal numbers of columns, not {counts}"
         fail(InvalidQuery(error), node.expression)
     types = []
     for a, b in zip(left.columns, right.columns, strict=True):

@@ -42,7 +42,7 @@ def dataflow_listing(plan: Node) -> Listing:
 
 
 def node_names(plan: Node) -> dict[Node, str]:
-    """What the listing calls each node."""
+    """The name of each node in the listing."""
     walk = _Walk()
     walk.visit(plan)
     return walk.seen
@@ -65,7 +65,8 @@ class _Walk:
 
 
 def _depth(variable: str) -> int:
-    """In how many loops a node that refers to the variable lies: variables are called `v<depth>.<place>`."""
+    """The number of loops around a node that refers to the variable; variables are named
+    `v<depth>.<place>`."""
     return int(variable[1:].split(".")[0]) + 1
 
 
@@ -128,8 +129,10 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
 
 
 def _recursive(node: Recursive, inputs: tuple[str, ...]) -> list[str]:
-    """What each name is set to and starts from, what enters and when, and the limit; `inputs` in the order of
-    the node's."""
+    """For each name its step and its initial rows, the rows that enter by priority, and the limit.
+
+    `inputs` are in the node's order.
+    """
     steps = iter(inputs)
     details = [f"{binding.name} := {next(steps)}" for binding in node.bindings]
     details += [f"{b.name} starts as {next(steps)}" for b in node.bindings if b.initial is not None]

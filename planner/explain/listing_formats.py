@@ -9,7 +9,7 @@ from planner.explain.listing import Listing, ListingStep
 
 
 def text(listing: Listing) -> str:
-    """One step after the other, `r0 := ...`, details below; steps inside a loop are indented."""
+    """The steps in order, `r0 := ...`, with their details below; steps inside a loop are indented."""
     lines: list[str] = []
     for step in listing.steps:
         margin = "  " * step.depth
@@ -49,7 +49,7 @@ def _node(step: ListingStep) -> dict[str, object]:
 
 
 def mermaid(listing: Listing) -> str:
-    """A flowchart from the sources up."""
+    """A flowchart from the sources upwards."""
     lines = ["flowchart BT"]
     for step in listing.steps:
         label = "<br/>".join(

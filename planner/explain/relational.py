@@ -1,7 +1,7 @@
 """A program of the relational IR as a listing.
 
-A column is known as `step.name` after the step that brings it forth, wherever it is used; two of
-one name in one step are told apart by a number.
+A column is named `step.name` after the step that produces it, wherever it is used; a number tells two columns
+of one name in one step apart.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def relational_listing(stage: str, program: RelationalProgram) -> Listing:
 
 
 class _Walk:
-    """Names steps and columns in the order in which the walk, inputs first, meets them."""
+    """Names steps and columns in the order of the walk, inputs first."""
 
     def __init__(self, stage: str, program: RelationalProgram) -> None:
         self.stage = stage
@@ -186,13 +186,13 @@ class _Walk:
         return f"{self.columns[attribute.id].split('.', 1)[1]} := {value}"
 
     def _ask(self, expressions: tuple) -> None:
-        """List the queries inside expressions before the step that asks them."""
+        """List the queries inside expressions before the step that uses them."""
         for expression in expressions:
             for subquery in subqueries(expression):
                 self._visit(subquery.query)
 
     def _name(self, columns: tuple[Attribute, ...] | list[Attribute]) -> None:
-        """Names for columns that the next step brings forth."""
+        """Give names to the columns that the next step produces."""
         taken: Counter[str] = Counter()
         for column in columns:
             taken[column.name] += 1

@@ -11,12 +11,13 @@ from planner.formats.format_scanner import Letter, Part, Scan, UnknownToken, let
 
 
 def _number(name: str, most: int) -> Letter:
-    """A number with as many digits as there are letters, of which there are at most so many."""
+    """A number with as many digits as there are letters, at most `most`."""
     return lambda count: padded(E[name], count) if count <= most else None
 
 
 def _one_of(*names: str | None) -> Letter:
-    """By the count of letters, from one; the last is for all that are longer if it is not None."""
+    """The element by the number of letters, from one; the last element also for more letters, unless it is
+    None."""
 
     def element(count: int) -> Element | None:
         name = names[min(count, len(names)) - 1]
@@ -26,7 +27,7 @@ def _one_of(*names: str | None) -> Letter:
 
 
 def _texts(*words: str | None) -> Letter:
-    """The same text for every moment, by the count of letters."""
+    """The same text for every moment, by the number of letters."""
 
     def element(count: int) -> Element | None:
         word = words[count - 1] if count <= len(words) else None
@@ -36,7 +37,7 @@ def _texts(*words: str | None) -> Letter:
 
 
 _ANY = 20
-"""Letters in a row that nobody writes."""
+"""More letters in a row than any real format has."""
 
 
 def _month(count: int, longest: int) -> Element | None:
@@ -152,7 +153,7 @@ def _dotnet_day(count: int) -> Element | None:
 
 
 def _twice(name: str) -> Letter:
-    """A number of one or of two digits, the latter for longer rows of letters too."""
+    """A number with one digit, or with two for two or more letters."""
     return lambda count: padded(E[name], min(count, 2))
 
 
@@ -176,7 +177,7 @@ _DOTNET: Mapping[str, Letter] = {
 
 
 def dotnet(form: str) -> Iterator[Part]:
-    """T-SQL's FORMAT of moments; a percent sign goes before a single letter that is no standard format."""
+    """T-SQL's FORMAT of moments; a percent sign precedes a single letter that is not a standard format."""
     if len(form) == 1 and form.isalpha():
         if form not in _STANDARD:
             raise UnknownToken(form, 0)

@@ -1,7 +1,7 @@
 """Template languages: to_char's of Oracle and Snowflake, and BigQuery's CAST ... FORMAT.
 
-Tokens are known in any case; in Oracle and BigQuery words are written in the case of their token. Oracle's
-`FM` holds up to the next. Text in double quotes is text; other letters that are no token are refused.
+Tokens have any case; in Oracle and BigQuery, words are written in the case of their token. Oracle's `FM`
+applies up to the next `FM`. Text stands in double quotes; other letters that form no token are refused.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _WORDS = frozenset(
 
 
 def _in_case(element: Element, token: str) -> Element | None:
-    """The word in the case of its token; None for a mixture that says neither."""
+    """The word in the case of its token; None for a mixed case with no meaning."""
     if token in (token.upper(), token.lower()):
         return upper(element) if token == token.upper() else lower(element)
     return element if token == token.capitalize() else None
 
 
 def _caseless(tokens: Tokens, cased: bool = True, modifiers: bool = False, plain: str = "") -> Scan:
-    """Tokens in any case; letters outside quotes that are no token are refused, but for those of `plain`."""
+    """Tokens in any case; letters outside quotes that form no token are refused, except those of `plain`."""
 
     def scan(form: str) -> Iterator[Part]:
         place, fills = 0, True

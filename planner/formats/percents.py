@@ -1,6 +1,6 @@
 """Percent languages: strftime's of SQLite and BigQuery, DATE_FORMAT's of MySQL, Trino and ClickHouse.
 
-`%!` is a token of ours, which only the formats behind shorthands have.
+`%!` is an internal token, which only the formats behind abbreviations have.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ _STRFTIME: Tokens = {
     "%": text("%"),
 }
 _MILLIS = "(epoch_us({t}) + 500) // 1000"
-"""SQLite keeps milliseconds, rounded; it writes the second as it was read, and its fraction up to .999."""
+"""SQLite keeps milliseconds, rounded; it writes the second as read, with a fraction of at most .999."""
 _SECONDS = "second({t}) + microsecond({t}) % 1000000 / CAST(1000000 AS DOUBLE)"
 sqlite = percents(
     {

@@ -1,7 +1,7 @@
-"""Template languages: to_char's of PostgreSQL and its kin, Redshift, Materialize and RisingWave.
+"""Template languages: to_char's of PostgreSQL and its relatives, Redshift, Materialize and RisingWave.
 
-A token is known in the cases that the manual lists, and words are written in its case. `FM` and `TH` are of
-the one token that they stand at. Text in double quotes is text, and so is what is no token.
+A token has the cases that the manual lists, and words are written in its case. `FM` and `TH` apply to one
+token. Text in double quotes is literal, and so are characters that form no token.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _ISO_AGE = "CASE WHEN isoyear({t}) > 0 THEN isoyear({t}) ELSE 1 - isoyear({t}) E
 
 
 def _of_all_time(name: str, value: str, age: str) -> Element:
-    """An element of the year that counts the years before Christ, and has no end."""
+    """An element of the year that also counts the years before Christ, without a limit."""
     element = E[name]
     return replace(element, value=element.value.replace(value, f"({age})"), directive="")
 
@@ -80,11 +80,11 @@ _POSTGRES_UPPER: Tokens = {
     "FX": text(""),
 }
 _ALWAYS_FILLED = frozenset({"MS", "US", *(f"FF{digits}" for digits in range(1, 7))})
-"""Numbers of PostgreSQL's that keep their zeros after FM."""
+"""PostgreSQL's numbers that keep their zeros after FM."""
 
 
 def _cased(tokens: Tokens) -> dict[str, Element | None]:
-    """The tokens in the cases in which PostgreSQL lists them: words write what they are written in."""
+    """The tokens in the cases that PostgreSQL lists; words are written in their token's case."""
     found: dict[str, Element | None] = {}
     for token, element in tokens.items():
         is_word = element is not None and not element.digits
@@ -101,7 +101,7 @@ _PREFIXES = {"FM": True, "fm": True, "TM": True, "tm": True}
 
 
 def _modified(element: Element, token: str, prefix: str) -> Element:
-    """FM takes leading zeros and filling blanks away; TM is for words alone, in the session's language."""
+    """FM removes leading zeros and padding; TM applies to words alone, in the session's language."""
     if prefix == "FM" and token == "OF":
         return text("+0")
     if prefix == "TM":
@@ -113,7 +113,7 @@ _ORDINALS = {"TH": "upper", "th": "lower"}
 
 
 def _postgres(tokens: Tokens, modifiers: bool = True) -> Scan:
-    """What stands in double quotes is text, and so is what is no token."""
+    """Text in double quotes is literal, and so are characters that form no token."""
 
     def scan(form: str) -> Iterator[Part]:
         place = 0
@@ -142,7 +142,7 @@ def _postgres(tokens: Tokens, modifiers: bool = True) -> Scan:
 
 
 def _text(form: str, start: int) -> tuple[int, str]:
-    """Text outside tokens: one character, or all up to the end of the quotes, where backslashes quote."""
+    """Text outside tokens: one character, or a quoted text, in which backslashes escape."""
     if form[start] != '"':
         escaped = form.startswith('\\"', start)
         return (2, '"') if escaped else (1, form[start])

@@ -12,7 +12,8 @@ from planner.formats.read_formats import ReadRules
 
 @dataclass(frozen=True)
 class ReadFunction:
-    """A function that makes a moment of a text, the argument `value`; see `reading.read` for `result`."""
+    """A function that reads a moment from a text, its argument `value`; see `read_formats.read` for
+    `result`."""
 
     scan: Scan
     system: str
