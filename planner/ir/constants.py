@@ -27,7 +27,7 @@ PLAIN = frozenset(
         Kind.TIMESTAMP,
     }
 )
-"""Kinds whose values are in Python what they are in SQL, and in the same order."""
+"""Kinds whose values have the same meaning and order in Python as in SQL."""
 _COMPARISONS: Mapping[Op, Callable[[Any, Any], bool]] = {
     Op.EQ: operator.eq,
     Op.NE: operator.ne,
@@ -40,7 +40,7 @@ _ARITHMETIC = {Op.ADD: operator.add, Op.SUB: operator.sub, Op.MUL: operator.mul}
 
 
 def folded(expression: Expression) -> Expression:
-    """The expression with what it computes of constants computed, as far as it fails for none."""
+    """The expression with its constant parts computed, except those that fail."""
     parts = children(expression)
     new = tuple(folded(part) for part in parts)
     if any(a is not b for a, b in zip(new, parts, strict=True)):
@@ -49,7 +49,7 @@ def folded(expression: Expression) -> Expression:
 
 
 def fold(expression: Expression) -> Expression:
-    """The same for the expression itself, its parts being folded."""
+    """The same for the expression itself, whose parts are already folded."""
     match expression:
         case Cast(arg=Literal() as literal):
             return _cast(expression, literal)
@@ -76,14 +76,14 @@ def _is_plain(expression: Expression) -> bool:
 
 
 def _written(literal: Literal) -> str:
-    """The literal as a value of its very type."""
+    """The literal's text with exactly its type."""
     if isinstance(literal.value, bool | int | float | str | None):
         return literal_text(literal)
     return f"CAST('{literal.value}' AS {duckdb_type(literal.type)})"
 
 
 def _compared(expression: Expression, op: Op, left: Literal, right: Literal) -> Expression:
-    """A comparison of constants; NULL with a NULL."""
+    """A comparison of constants; NULL if one is NULL."""
     if left.value is None or right.value is None:
         return Literal(None, BOOLEAN)
     if left.type != right.type or left.type.kind not in PLAIN:

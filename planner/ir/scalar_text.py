@@ -47,7 +47,7 @@ _ATOM = 9
 
 
 def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
-    """An aggregate of the columns that its arguments are called."""
+    """An aggregate's text; `columns` are the names of its arguments."""
     match item.function:
         case GeneralAggregate():
             return item.function.text(columns)
@@ -61,7 +61,7 @@ def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
 
 
 class ScalarText:
-    """Writes expressions; `column` names a column by its number, `query` the step of a subquery."""
+    """Writes expressions; `column` gives the name of a column's number, `query` the step of a subquery."""
 
     def __init__(
         self, column: Callable[[int], str], query: Callable[[Relational], str] | None = None
@@ -99,7 +99,7 @@ class ScalarText:
                 return f"SOME {self.query(query)} WHERE ({self(predicate)})", 3
             case ScalarSubquery(query=query):
                 return f"VALUE {self.query(query)}", 4
-        raise TypeError(f"{expression!r} is no expression")
+        raise TypeError(f"{expression!r} is not an expression")
 
     def _within(self, expression: Expression, precedence: int) -> str:
         text, own = self._text(expression)

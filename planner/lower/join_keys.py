@@ -1,4 +1,4 @@
-"""The keys of a join: both sides with the columns on which they meet."""
+"""The keys of a join: both sides with the columns on which they are joined."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from planner.lower.time_filters import filtered, with_keys
 
 @dataclass(frozen=True)
 class Keyed:
-    """Both sides with the positions on which they are joined; rows that cannot match are filtered away."""
+    """Both sides with the positions on which they are joined, without rows that cannot match."""
 
     left: Lowered
     right: Lowered
@@ -20,8 +20,8 @@ class Keyed:
 
 
 def keyed(left: Lowered, right: Lowered, condition: Condition, keep_left: bool = False) -> Keyed:
-    """The sides made ready. With `keep_left` no row of the left is filtered away, which changes no match: a
-    NULL has no partner on the right."""
+    """The sides with their keys. With `keep_left` no row of the left is filtered out; that changes no match,
+    because a NULL has no partner on the right."""
     right = filtered(right, condition.rights)
     if not keep_left:
         left = filtered(left, condition.lefts)

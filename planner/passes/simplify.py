@@ -1,4 +1,4 @@
-"""Expressions made simpler without a change of meaning.
+"""Simplifies expressions without changing their meaning.
 
     CAST('2020-01-01' AS DATE)             →   DATE '2020-01-01'
     5 < x                                  →   x > 5
@@ -7,9 +7,9 @@
     (a = b AND p) OR (a = b AND q)         →   a = b AND (p OR q)
     x IS NULL, where x is never NULL       →   FALSE
 
-What has no rows because a filter is never true becomes empty VALUES, as far up as that goes; what
-is distinct by a key is not made so again.
-A constant that cannot be computed stays: it is an error of the rows that ask for it.
+An operator that has no rows because a filter is never true becomes empty VALUES, and so do the operators
+above it as far as possible. DISTINCT over rows that have a key is removed. A constant that cannot be computed
+stays: it is an error of the rows that need it.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _operator(operator: Relational) -> Relational:
 
 
 def is_empty(operator: Relational) -> bool:
-    """Whether the operator surely has no row; its inputs are simplified."""
+    """Whether the operator certainly has no row; its inputs are simplified."""
     match operator:
         case Values(rows=()):
             return True
@@ -156,7 +156,7 @@ def simplified(expression: Expression, known: Columns) -> Expression:
 
 
 def _strict(part: Expression, known: Columns) -> Expression:
-    """A conjunct that may as well be NULL where it is false: what is never NULL is equal to no NULL."""
+    """A conjunct that may be NULL instead of false; a column that is never NULL equals no NULL."""
     match part:
         case Call(op=Op.NOT_DISTINCT, args=args) if not all(may_be_null(arg, known) for arg in args):
             return Call(Op.EQ, args, BOOLEAN)
@@ -177,7 +177,7 @@ def _logic(op: Op, operands: list[Expression]) -> Expression:
 
 
 def factored(alternatives: list[Expression]) -> Expression:
-    """A disjunction with what all alternatives demand taken out before it."""
+    """A disjunction with the conjuncts common to all alternatives factored out."""
     split_up = [conjuncts(alternative) for alternative in alternatives]
     if len(split_up) < 2:
         return disjoin(alternatives)

@@ -1,4 +1,4 @@
-"""Reading COMMENT ON."""
+"""Reads COMMENT ON."""
 
 from __future__ import annotations
 
@@ -24,7 +24,8 @@ def comment(piece: Piece) -> Comment:
     kind = tree.args.get("kind")
     if not isinstance(tree, exp.Comment) or kind not in ("TABLE", "VIEW", "COLUMN"):
         raise piece.unsupported(
-            f"{' '.join(piece.words(3))} is not supported", "COMMENT ON TABLE, VIEW or COLUMN ... IS '...'"
+            f"{' '.join(piece.words(3))} is not supported",
+            "write COMMENT ON TABLE, VIEW or COLUMN ... IS '...'",
         )
     text = tree.expression.name or None
     if kind != "COLUMN":

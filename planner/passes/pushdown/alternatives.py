@@ -1,4 +1,4 @@
-"""What alternatives over several relations demand of one of them.
+"""The condition on one relation that follows from a disjunction over several relations.
 
 (n.name = 'x' AND m.name = 'y') OR (n.name = 'y' AND m.name = 'x')   →   n.name = 'x' OR n.name = 'y'
 """
@@ -11,7 +11,7 @@ from planner.ir.scalars import can_fail, conjoin, conjuncts, disjoin, split
 
 
 def demanded(predicate: Expression, ids: frozenset[int]) -> Expression | None:
-    """A disjunction over the columns `ids` that holds where the predicate does; None if there is none."""
+    """A disjunction over the columns `ids` that holds wherever the predicate does; None if there is none."""
     alternatives = split(Op.OR, predicate)
     if len(alternatives) < 2 or can_fail(predicate):
         return None
