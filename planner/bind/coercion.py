@@ -65,7 +65,7 @@ def cast(expression: Expression, type: Type, lenient: bool = False) -> Expressio
     if (expression.type, type) == (TIMESTAMPTZ, TIME):
         return Cast(Cast(expression, TIMESTAMP, lenient), TIME, lenient)  # type: ignore[arg-type]
     if not castable(expression.type, type):
-        raise TypeMismatch(f"{expression.type} cannot be cast to {type}")
+        raise TypeMismatch(f"there is no cast of {expression.type} to {type}")
     return Cast(expression, type, lenient)  # type: ignore[arg-type]
 
 

@@ -44,7 +44,7 @@ from planner.ir import (
 )
 from planner.ir.scalars import conjuncts
 
-_HINT = "remove the hint PRIORITY: it changes only the speed, not the result"
+_HINT = "remove the hint PRIORITY: the result is the same without it"
 
 
 class Course(enum.Enum):

@@ -84,7 +84,7 @@ def literal_text(literal: Literal) -> str:
     if isinstance(value, float):
         return f"{value!r}::DOUBLE"
     if isinstance(value, Decimal) and abs(value) >= 2**63:
-        return f"{value}::{duckdb_type(literal.type)}"  # without its type, a number beyond BIGINT would be a HUGEINT
+        return f"{value}::{duckdb_type(literal.type)}"  # else a HUGEINT
     return str(value)
 
 
