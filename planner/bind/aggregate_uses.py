@@ -17,7 +17,7 @@ from engine.plan.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, Kind, Type, numeric
 from planner.bind.aggregate_calls import AggregateCall
-from planner.bind.coercion import argument, coerce, settled
+from planner.bind.coercion import argument, coerce, typed
 from planner.bind.session import Session
 from planner.bind.whole_group import general
 from planner.errors import InvalidQuery
@@ -104,10 +104,10 @@ def bind_aggregate(
     is_row = len(arguments) == 1 and isinstance(arguments[0], exp.Tuple)
     if call.name == "count" and call.distinct and (is_row or len(arguments) > 1):
         nodes = arguments[0].expressions if is_row else arguments
-        return _accumulated(call, bind, _as_one([settled(bind(node)) for node in nodes], not is_row), only)
+        return _accumulated(call, bind, _as_one([typed(bind(node)) for node in nodes], not is_row), only)
     if len(arguments) > 1 or (not arguments and call.name != "count"):
         fail(InvalidQuery(f"{call.name} takes one argument"), call.node)
-    return _accumulated(call, bind, settled(bind(arguments[0])) if arguments else None, only)
+    return _accumulated(call, bind, typed(bind(arguments[0])) if arguments else None, only)
 
 
 def _accumulated(
@@ -172,12 +172,12 @@ def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> Aggregat
     name, by_another = call.name, call.name.startswith("arg_")
     if len(call.arguments) != 1 + by_another:
         fail(InvalidQuery(f"{name} takes {'two arguments' if by_another else 'one argument'}"), call.node)
-    value, *others = [settled(bind(node)) for node in call.arguments]
+    value, *others = [typed(bind(node)) for node in call.arguments]
     order = [(other, (name.startswith("arg_max"), False)) for other in others]
     for ordered in call.order:
         desc, nulls_first = bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))
         turned = name == "last"
-        order.append((settled(bind(ordered.this)), (desc != turned, nulls_first != turned)))
+        order.append((typed(bind(ordered.this)), (desc != turned, nulls_first != turned)))
     needed = others if name.endswith("_null") else [*others, value] if by_another else []
     if call.skips_nulls or name == "any_value":
         needed = [*needed, value]

@@ -9,7 +9,7 @@ from sqlglot.dialects.dialect import Dialect
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, Kind, array_of
-from planner.bind.coercion import arithmetic, coerce
+from planner.bind.coercion import bind_arithmetic, coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
@@ -50,7 +50,7 @@ def _plus(number: Expression, more: int) -> Expression:
         return number
     if isinstance(number, Literal) and isinstance(number.value, int):
         return Literal(number.value + more, number.type)
-    return arithmetic(Op.ADD, number, Literal(more, INTEGER)) or number
+    return bind_arithmetic(Op.ADD, number, Literal(more, INTEGER)) or number
 
 
 def concatenated(left: Expression, right: Expression, node: exp.Expression, dialect: str) -> Expression:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
 from planner.errors import Unsupported
 from planner.ir import Expression
-from planner.native.reference import fill, literal_text
+from planner.native.reference import fill_places, literal_text
 from planner.positions import fail
 from planner.sql_types import UNTYPED, duckdb_type
 
@@ -52,7 +52,7 @@ def _text(value: Expression, columns: list[ColumnRef], node: exp.Expression) -> 
             whens = (f"WHEN {_text(c, columns, node)} THEN {_text(v, columns, node)}" for c, v in branches)
             text = f"CASE {' '.join(whens)} ELSE {_text(otherwise, columns, node)} END"
         case Foreign(template=template, args=args):
-            text = fill(template, [_text(arg, columns, node) for arg in args])
+            text = fill_places(template, [_text(arg, columns, node) for arg in args])
         case _:
             hint = "write the query or the time outside TRY"
             fail(Unsupported("TRY of a query or of the time is not supported", hint), node)

@@ -57,10 +57,10 @@ def coerce(expression: Expression, type: Type) -> Expression:
         return literal_as(expression, type)
     if expression.type is UNTYPED:
         return Literal(None, type)
-    return cast(expression, type)
+    return explicit_cast(expression, type)
 
 
-def cast(expression: Expression, type: Type, lenient: bool = False) -> Expression:
+def explicit_cast(expression: Expression, type: Type, lenient: bool = False) -> Expression:
     """An explicit cast. Raises TypeMismatch if there is none between the types."""
     if (expression.type, type) == (TIMESTAMPTZ, TIME):
         return Cast(Cast(expression, TIMESTAMP, lenient), TIME, lenient)  # type: ignore[arg-type]
@@ -94,7 +94,7 @@ def literal_as(literal: Literal, type: Type) -> Expression:
     return Literal(converted, type) if storable(converted, type) else Cast(literal, type)
 
 
-def settled(expression: Expression) -> Expression:
+def typed(expression: Expression) -> Expression:
     """The expression, or an INTEGER NULL for an untyped NULL, as in DuckDB."""
     if expression.type is UNTYPED:
         return Literal(None, INTEGER)
@@ -111,7 +111,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     if left.type == right.type and left.type is not UNTYPED:
         return left.type
     if left.type is UNTYPED or right.type is UNTYPED:
-        return settled(left).type if right.type is UNTYPED else settled(right).type
+        return typed(left).type if right.type is UNTYPED else typed(right).type
     if TEXT in (left.type, right.type):
         text, other = (left, right) if left.type == TEXT else (right, left)
         return TEXT if other.type.kind in _TEXTUAL and not isinstance(text, Literal) else other.type
@@ -124,7 +124,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     return common_type(left.type, right.type)
 
 
-def compare(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
+def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
     if dialect in _TEXTS_APART:
@@ -161,7 +161,7 @@ def condition(expression: Expression, where: str) -> Expression:
 _SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
 
 
-def arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None:
+def bind_arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None:
     """The operator over numbers, with its arguments cast; None if an argument is not a number."""
     type = type_of(f"({{0}} {_SYMBOLS[op]} {{1}})", (argument(left), argument(right)))
     if type is UNTYPED:

@@ -18,12 +18,12 @@ from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
 from planner.bind.coercion import (
     alternatives,
-    arithmetic,
+    bind_arithmetic,
+    bind_comparison,
     case_type,
-    cast,
     coerce,
-    compare,
     condition,
+    explicit_cast,
     interval_literal,
     number_literal,
     text_literal,
@@ -51,7 +51,7 @@ from planner.errors import (
 from planner.ir import Expression, references
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
-from planner.native.reference import fill, literal_text
+from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
 from planner.sql_types import UNTYPED, data_type
@@ -267,7 +267,7 @@ class ExpressionBinder:
             literal_text(value) if isinstance(value, Literal) and value.type in (TEXT, INTEGER) else place
             for value, place in zip(values[1:], places[1:], strict=True)
         ]
-        return foreign(fill(form, ["{0}", *written]), values, node, self.session.dialect)
+        return foreign(fill_places(form, ["{0}", *written]), values, node, self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))
@@ -326,7 +326,7 @@ class ExpressionBinder:
             return self._function(node)
 
     def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
-        return compare(op, left, right, self.session.dialect)
+        return bind_comparison(op, left, right, self.session.dialect)
 
     def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
         a, b = ([self.bind(part) for part in side.expressions] for side in (left, right))
@@ -342,7 +342,7 @@ class ExpressionBinder:
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV
         known = {id(node.this): left, id(node.expression): right}
-        return arithmetic(op, left, right) or self._function(node, known)
+        return bind_arithmetic(op, left, right) or self._function(node, known)
 
     def _containment(self, node: exp.Expression) -> Expression:
         """`@>`, `<@` and `?`; DuckDB has the first two for arrays."""
@@ -445,7 +445,7 @@ class ExpressionBinder:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
             return value
-        return cast(value, type, isinstance(node, exp.TryCast))
+        return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:
         call = aggregate_call(node, self.session.dialect)

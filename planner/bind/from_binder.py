@@ -16,7 +16,7 @@ from planner.bind.join_binder import From, JoinBinder
 from planner.bind.lists import ElementTable, bound_list, rows_of, with_places
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
-from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import check_schema, fold
@@ -108,20 +108,20 @@ class FromBinder:
                 bound = self.bind_query(self.session, query, self.environment.within(before))
                 return self._named(node, bound, "")
             case exp.Lateral():
-                unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
+                refuse_unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
             case exp.Table(this=exp.Values() as rows):
                 named = rows if rows.alias else node
                 return self._named(named, self.bind_query(self.session, rows, self.environment), "")
             case exp.Table() if not isinstance(node.this, exp.Identifier):
                 name = node.this.sql(self.session.dialect).split("(")[0].lower()
-                unsupported(f"table function {name}", node)
+                refuse_unsupported(f"table function {name}", node)
             case exp.Table():
                 return self._named(node, self._relation(node), node.name)
             case exp.Subquery() if is_join_tree(node):
                 return self._parenthesised(node, before)
             case exp.Subquery() | exp.Values():
                 return self._named(node, self.bind_query(self.session, node, self.environment), "")
-        unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
+        refuse_unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
 
     def _elements(self, rows: ElementTable, input: Relational, scope: NameScope) -> From:
         """The rows of `input`, which `scope` describes, with the elements of their lists."""

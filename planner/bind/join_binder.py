@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from engine.plan.expressions import Op
 from planner.bind.asof import asof_join
-from planner.bind.coercion import alternatives, compare
+from planner.bind.coercion import alternatives, bind_comparison
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.name_scope import NameScope
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, JoinKind, Project, Relational, Selection, ThetaJoin
@@ -54,7 +54,9 @@ class JoinBinder:
     def join(self, node: exp.Join, left: From, right: From) -> From:
         kind = _kind(node)
         if node.side in ("RIGHT", "FULL") and right.operator.free & left.operator.ids:
-            unsupported(f"{node.side} JOIN LATERAL", node, "join a LATERAL with INNER, LEFT or CROSS JOIN")
+            refuse_unsupported(
+                f"{node.side} JOIN LATERAL", node, "join a LATERAL with INNER, LEFT or CROSS JOIN"
+            )
         pairs, condition = self._condition(node, left, right)
         if kind in (JoinKind.SEMI, JoinKind.ANTI):
             exists: Expression = Exists(Selection(right.operator, condition))
@@ -83,7 +85,9 @@ class JoinBinder:
             ops[-1] = Op.GE
         dialect = self.session.dialect
         try:
-            parts = [compare(op, a.ref, b.ref, dialect) for op, (a, b) in zip(ops, pairs, strict=True)]
+            parts = [
+                bind_comparison(op, a.ref, b.ref, dialect) for op, (a, b) in zip(ops, pairs, strict=True)
+            ]
         except TypeMismatch as error:
             fail(error, node)
         conditions = [node.args[part] for part in ("on", "match_condition") if node.args.get(part)]
@@ -150,16 +154,16 @@ def _kind(node: exp.Join) -> JoinKind:
         return JoinKind[node.kind]
     if node.method == "ASOF":
         if node.side not in ("", "LEFT"):
-            unsupported(f"ASOF {node.side} JOIN", node)
+            refuse_unsupported(f"ASOF {node.side} JOIN", node)
         return JoinKind.LEFT if node.side or node.args.get("match_condition") else JoinKind.INNER
     if node.method not in ("", "NATURAL"):
-        unsupported(f"{node.method} JOIN", node)
+        refuse_unsupported(f"{node.method} JOIN", node)
     if node.side == "FULL":
         return JoinKind.FULL
     if node.side in ("LEFT", "RIGHT"):
         return JoinKind.LEFT
     if node.kind not in ("", "INNER", "CROSS", "OUTER"):
-        unsupported(f"{node.kind} JOIN", node)
+        refuse_unsupported(f"{node.kind} JOIN", node)
     return JoinKind.INNER
 
 

@@ -14,8 +14,8 @@ from sqlglot import exp
 from engine.plan.expressions import Foreign, Literal, Op
 from engine.plan.list_elements import MOST_ELEMENTS
 from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, array_of
-from planner.bind.coercion import coerce, settled
-from planner.bind.refuse import unsupported
+from planner.bind.coercion import coerce, typed
+from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
@@ -120,7 +120,7 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
         return Bounded((value,))
     step = node.args.get("step") or exp.Literal.number(1)
     exclusive = bool(node.args.get("is_end_exclusive"))
-    start, stop, by = (settled(bind(part)) for part in (node.args["start"], node.args["end"], step))
+    start, stop, by = (typed(bind(part)) for part in (node.args["start"], node.args["end"], step))
     if by.type == INTERVAL:
         return Bounded((_moments(start, stop, by, exclusive, node),))
     parts = (start, stop, by)
@@ -192,7 +192,7 @@ class SelectLists:
     def column(self, node: exp.Expression, bind: Bind) -> Attribute:
         """The column of the elements that `node` unnests."""
         if isinstance(node, exp.Posexplode) or len(_lists(node)) > 1:
-            unsupported("more than one list in one place of the select list", node, "write it in FROM")
+            refuse_unsupported("more than one list in one place of the select list", node, "write it in FROM")
         each = bound_list(_lists(node)[0], bind, self.session.dialect)
         if each not in self.found:
             self.found[each] = self.session.attribute("unnest", each.element, True)

@@ -39,7 +39,7 @@ from planner.ir import (
     ThetaJoin,
     Top,
     UnnestLists,
-    name_of,
+    function_name,
     references,
 )
 from planner.ir.scalars import conjuncts
@@ -202,7 +202,7 @@ class _Check:
         for item in aggregate.items:
             course = _COURSES.get(item.function) if isinstance(item.function, Function) else None
             if course is None or not item.arguments:
-                raise _refusal(name_of(item.function).upper())
+                raise _refusal(function_name(item.function).upper())
             self.courses[item.attribute.id] = course.with_(
                 self._of(item.arguments[0]), "MIN of a MAX, or MAX of a MIN,"
             )

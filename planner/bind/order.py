@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Ordering
-from planner.bind.coercion import settled
+from planner.bind.coercion import typed
 from planner.bind.session import Session
 from planner.errors import InvalidQuery
 from planner.ir import Attribute, Expression, Item, Project
@@ -65,7 +65,7 @@ def _term(
     position = listed(this, names, clause)
     if position is not None:
         return [Term(node, None, position)]
-    value = settled(bind(this))
+    value = typed(bind(this))
     return [] if isinstance(value, Literal) else [Term(node, value)]
 
 

@@ -13,7 +13,7 @@ from itertools import product
 
 from sqlglot import exp
 
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery
 from planner.positions import fail
 
@@ -26,13 +26,13 @@ def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) ->
     fields = pivot.args.get("fields") or pivot.expressions
     for field in fields:
         if not isinstance(field, exp.In) or not field.expressions:
-            unsupported("PIVOT without its values", field, "write the values: IN (...)")
+            refuse_unsupported("PIVOT without its values", field, "write the values: IN (...)")
     cells = list(product(*(field.expressions for field in fields), aggregates))
     names = [name.name for name in pivot.args.get("columns") or ()] or [
         _name(cell, aggregates) for cell in cells
     ]
     if len(names) != len(cells):
-        unsupported("this form of PIVOT", pivot)
+        refuse_unsupported("this form of PIVOT", pivot)
     used = {c.name.lower() for part in (*fields, *aggregates) for c in part.find_all(exp.Column)}
     group = pivot.args.get("group")
     keys = list(group.expressions) if group else [_column(c) for c in columns if c.lower() not in used]
@@ -73,7 +73,7 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
         field = pivot.args["fields"][0]
         label, values, listed = field.this.name, [v.name for v in pivot.expressions], field.expressions
     if len(values) != 1 or any(isinstance(part.unalias(), exp.Tuple) for part in listed):
-        unsupported("UNPIVOT into several columns", pivot)
+        refuse_unsupported("UNPIVOT into several columns", pivot)
     taken = {
         part.name.lower() if not isinstance(part, exp.PivotAlias) else part.this.name.lower()
         for part in listed

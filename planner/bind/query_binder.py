@@ -8,14 +8,14 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal
 from planner.bind.byname import by_name
-from planner.bind.coercion import coerce, settled
+from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.from_binder import FromBinder, is_join_tree
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.order import order_terms
 from planner.bind.pivot import pivoted
-from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.row_limits import limits_of, placed
 from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
@@ -38,7 +38,7 @@ _KINDS: dict[type[exp.Expression], SetKind] = {
 
 def bind_query(session: Session, node: exp.Expression, environment: Environment) -> Bound:
     """The bound query; its columns of untyped NULLs have become INTEGER."""
-    return settle(session, _bind(session, node, environment))
+    return with_typed_columns(session, _bind(session, node, environment))
 
 
 def _bind(session: Session, node: exp.Expression, environment: Environment) -> Bound:
@@ -51,7 +51,7 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
         case exp.Subquery():
             check_clauses(node)
             if is_join_tree(node):
-                unsupported("a join in place of a query", node)
+                refuse_unsupported("a join in place of a query", node)
             return _placed(session, node, _bind(session, node.this, environment), environment)
         case exp.Pivot():
             tables = FromBinder(session, environment, bind_query).bind(
@@ -63,7 +63,7 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
             return _placed(session, node, _set_operation(session, node, environment), environment)
         case exp.Values():
             return _placed(session, node, _values(session, node, environment), environment)
-    unsupported(f"{node.key.upper()} as a query", node)
+    refuse_unsupported(f"{node.key.upper()} as a query", node)
 
 
 def _placed(session: Session, node: exp.Expression, bound: Bound, environment: Environment) -> Bound:
@@ -71,7 +71,7 @@ def _placed(session: Session, node: exp.Expression, bound: Bound, environment: E
     if not any(node.args.get(part) for part in ("order", "limit", "offset")):
         return bound
     limits = limits_of(session, node)
-    bound = settle(session, bound)
+    bound = with_typed_columns(session, bound)
     scope = NameScope.of(FromTable("", bound.columns), environment.outer)
 
     def queries(query: exp.Expression, within: NameScope) -> Bound:
@@ -85,11 +85,11 @@ def _placed(session: Session, node: exp.Expression, bound: Bound, environment: E
     return placed(session, rows, bound.columns, terms, limits)
 
 
-def settle(session: Session, bound: Bound) -> Bound:
+def with_typed_columns(session: Session, bound: Bound) -> Bound:
     """The query with its columns of untyped NULLs made INTEGER, as in DuckDB."""
     if all(column.type is not UNTYPED for column in bound.columns):
         return bound
-    return cast_columns(session, bound, [settled(column.ref).type for column in bound.columns])
+    return cast_columns(session, bound, [typed(column.ref).type for column in bound.columns])
 
 
 def cast_columns(session: Session, bound: Bound, types: list) -> Bound:
@@ -121,7 +121,7 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
     types = []
     for a, b in zip(left.columns, right.columns, strict=True):
         try:
-            types.append(settled(Literal(None, union_type(a.type, b.type))).type)
+            types.append(typed(Literal(None, union_type(a.type, b.type))).type)
         except PlannerError as error:
             fail(error, node.expression)
     left, right = cast_columns(session, left, types), cast_columns(session, right, types)
@@ -177,7 +177,7 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
     types = []
     for column in zip(*rows, strict=True):
         try:
-            types.append(settled(Literal(None, reduce(union_type, (value.type for value in column)))).type)
+            types.append(typed(Literal(None, reduce(union_type, (value.type for value in column)))).type)
         except PlannerError as error:
             fail(error, node)
     cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]

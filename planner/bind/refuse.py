@@ -79,5 +79,5 @@ def check_clauses(node: exp.Expression) -> None:
         )
 
 
-def unsupported(construct: str, node: exp.Expression, hint: str = "") -> NoReturn:
+def refuse_unsupported(construct: str, node: exp.Expression, hint: str = "") -> NoReturn:
     fail(Unsupported(f"{construct} is not supported", hint), node)

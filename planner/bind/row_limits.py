@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from engine.plan.nodes import Ordering
 from planner.bind.order import Term, ordered
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import InvalidQuery, PlannerError
 from planner.ir import Attribute, JoinKind, Project, Relational, ThetaJoin, Top
@@ -42,9 +42,9 @@ def limits_of(session: Session, node: exp.Expression) -> RowLimits:
         return RowLimits(None, skipped)
     options = limit.args.get("limit_options")
     if options is not None and options.args.get("percent"):
-        unsupported("a LIMIT in percent", limit)
+        refuse_unsupported("a LIMIT in percent", limit)
     if limit.args.get("expressions") or (offset is not None and offset.args.get("expressions")):
-        unsupported("LIMIT BY", limit)
+        refuse_unsupported("LIMIT BY", limit)
     ties = options is not None and bool(options.args.get("with_ties"))
     if isinstance(limit, exp.Fetch):
         count = limit.args.get("count")
@@ -59,7 +59,7 @@ def _count(session: Session, node: exp.Expression, clause: str) -> int | None:
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
         return int(node.this)
     if any(node.find_all(exp.Column, exp.Query)):
-        unsupported(f"{clause} by an expression that is not a constant", node)
+        refuse_unsupported(f"{clause} by an expression that is not a constant", node)
     try:
         known, value = constant(f"CAST({node.sql('duckdb')} AS BIGINT)")
     except PlannerError as error:

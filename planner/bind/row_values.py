@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.plan.expressions import Op
-from planner.bind.coercion import compare
+from planner.bind.coercion import bind_comparison
 from planner.errors import InvalidQuery
 from planner.ir import Expression
 from planner.ir.scalars import conjoin, disjoin, negate
@@ -23,13 +23,16 @@ def compare_rows(
     if op is Op.NE:
         return negate(compare_rows(Op.EQ, left, right, dialect))
     if op is Op.DISTINCT:
-        return disjoin(compare(op, a, b, dialect) for a, b in pairs)
+        return disjoin(bind_comparison(op, a, b, dialect) for a, b in pairs)
     if op not in _STRICT:
-        return conjoin(compare(op, a, b, dialect) for a, b in pairs)
+        return conjoin(bind_comparison(op, a, b, dialect) for a, b in pairs)
     *before, last = pairs
-    result = compare(op, *last, dialect)
+    result = bind_comparison(op, *last, dialect)
     for a, b in reversed(before):
         result = disjoin(
-            [compare(_STRICT[op], a, b, dialect), conjoin([compare(Op.EQ, a, b, dialect), result])]
+            [
+                bind_comparison(_STRICT[op], a, b, dialect),
+                conjoin([bind_comparison(Op.EQ, a, b, dialect), result]),
+            ]
         )
     return result

@@ -20,7 +20,7 @@ from engine.plan.expressions import Foreign, Literal
 from planner.allowed.check import check
 from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
-from planner.bind.coercion import argument, settled
+from planner.bind.coercion import argument, typed
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.native.reference import PLACE, type_of
@@ -103,7 +103,7 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         fail(error, node)
     if type is UNTYPED:
         return Literal(None, UNTYPED)
-    values = tuple(settled(a) for a in arguments)
+    values = tuple(typed(a) for a in arguments)
     return Foreign(template, values, type)  # type: ignore[arg-type]
 
 

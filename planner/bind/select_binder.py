@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from planner.bind.aggregate_calls import has_aggregate
 from planner.bind.aggregate_uses import Collector
-from planner.bind.coercion import settled
+from planner.bind.coercion import typed
 from planner.bind.expression_binder import SELECT_LIST, ExpressionBinder
 from planner.bind.frames import named_windows
 from planner.bind.from_binder import FromBinder
@@ -114,11 +114,11 @@ class _SelectBinder:
         binder = self._binder(scope, "GROUP BY")
         if group.args.get("all") and not group.expressions:
             plain = (i for i, output in enumerate(outputs) if not has_aggregate(output.node))
-            return [[settled(self._output(binder, outputs, i)) for i in plain]]
+            return [[typed(self._output(binder, outputs, i)) for i in plain]]
         bound: dict[int, Expression] = {}
         sets: list[list[Expression]] = []
         for nodes in grouping_sets(group):
-            bound |= {id(n): settled(self._key(binder, n, outputs)) for n in nodes if id(n) not in bound}
+            bound |= {id(n): typed(self._key(binder, n, outputs)) for n in nodes if id(n) not in bound}
             sets.append([bound[id(node)] for node in nodes])
         if group.args.get("all") is False:  # GROUP BY DISTINCT
             return list({frozenset(keys): keys for keys in sets}.values())
@@ -177,7 +177,7 @@ class _SelectBinder:
         distinct = self.node.args.get("distinct")
         limits = limits_of(self.session, self.node)
         if distinct is not None or not limits.keep_all:
-            values = [settled(value) for value in values]
+            values = [typed(value) for value in values]
         known = {column.id: column for column in operator.columns}
         items = tuple(
             (self.session.attribute(output.name, value.type, may_be_null(value, known)), value)

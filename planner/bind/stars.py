@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from planner.bind.name_scope import NameScope
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression
@@ -93,7 +93,7 @@ def _names(columns: tuple[Attribute, ...]) -> list[str]:
 def _like(columns: tuple[Attribute, ...], pattern: exp.Expression, any_case: bool) -> tuple[Attribute, ...]:
     """The columns whose names are LIKE the pattern."""
     if not (isinstance(pattern, exp.Literal) and pattern.is_string):
-        unsupported("* LIKE a pattern that is not a constant", pattern)
+        refuse_unsupported("* LIKE a pattern that is not a constant", pattern)
     wild = {"%": ".*", "_": "."}
     shape = "".join(wild.get(letter) or re.escape(letter) for letter in pattern.this)
     test = re.compile(shape, re.IGNORECASE | re.DOTALL if any_case else re.DOTALL)
@@ -105,7 +105,7 @@ def _chosen(node: exp.Columns, scope: NameScope) -> tuple[Attribute, ...]:
     if isinstance(node.this, exp.Star):
         return _left(node.this, scope.star)
     if not (isinstance(node.this, exp.Literal) and node.this.is_string):
-        unsupported("COLUMNS of anything but * or a pattern", node)
+        refuse_unsupported("COLUMNS of anything but * or a pattern", node)
     try:
         pattern = re.compile(node.this.this)
     except re.error as error:

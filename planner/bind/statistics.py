@@ -16,7 +16,7 @@ from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE
 from planner.bind.aggregate_calls import AggregateCall
 from planner.bind.aggregate_uses import AggregateUse, is_known, where
-from planner.bind.coercion import coerce, settled
+from planner.bind.coercion import coerce, typed
 from planner.ir import Expression
 from planner.ir.scalars import call as applied
 from planner.ir.scalars import conjoin
@@ -55,7 +55,7 @@ def moment(
     wanted = 1 if call.name in _OF_ONE else 2 if call.name in _OF_TWO else 0
     if not wanted or len(call.arguments) != wanted or (call.distinct and wanted == 2):
         return None
-    values = [settled(bind(node)) for node in call.arguments]
+    values = [typed(bind(node)) for node in call.arguments]
     if not all(value.type.is_numeric and not value.type.may_be_wide for value in values):
         return None
     if any(value.type.is_float for value in values):

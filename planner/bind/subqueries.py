@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER
-from planner.bind.coercion import compare
+from planner.bind.coercion import bind_comparison
 from planner.bind.row_values import compare_rows
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery
@@ -49,7 +49,7 @@ def member(row: Sequence[Expression], query: Bound, dialect: str) -> Expression:
     if len(row) != len(query.columns):
         raise InvalidQuery(f"IN compares {len(row)} values with a query of {len(query.columns)} columns")
     pairs = zip(row, query.columns, strict=True)
-    equal = [compare(Op.EQ, value, column.ref, dialect) for value, column in pairs]
+    equal = [bind_comparison(Op.EQ, value, column.ref, dialect) for value, column in pairs]
     return Some(conjoin(equal), query.operator)
 
 

@@ -14,7 +14,7 @@ from sqlglot import exp
 from engine.plan.expressions import Literal
 from planner.allowed.open_functions import AGGREGATES
 from planner.bind.aggregate_calls import AggregateCall
-from planner.bind.coercion import argument, settled
+from planner.bind.coercion import argument, typed
 from planner.errors import Unsupported
 from planner.ir import Expression, GeneralAggregate
 from planner.native.reference import literal_text, type_of
@@ -108,7 +108,7 @@ class _Columns:
             text = literal_text(value)
             if not set("{}") & set(text):
                 return text
-        value = settled(value)
+        value = typed(value)
         if value not in self.values:
             self.values.append(value)
         return f"{{{self.values.index(value)}}}"

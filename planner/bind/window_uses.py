@@ -16,7 +16,7 @@ from engine.plan.nodes import Function, Ordering
 from engine.schema import BIGINT, Type
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import bind_aggregate
-from planner.bind.coercion import argument, coerce, settled
+from planner.bind.coercion import argument, coerce, typed
 from planner.bind.frames import frame_of, specification
 from planner.bind.session import Session
 from planner.errors import PlannerError, Unsupported
@@ -30,7 +30,7 @@ from planner.ir import (
     Project,
     Relational,
     WindowItem,
-    name_of,
+    function_name,
     references,
 )
 from planner.ir.rewrite import identity
@@ -106,16 +106,16 @@ class WindowUses:
             fail(error, node)
         if use not in self.found:
             nullable = use.function not in (*_NEVER_NULL, Function.COUNT)
-            name = node.this.key if use.function is Function.COUNT else name_of(use.function)
+            name = node.this.key if use.function is Function.COUNT else function_name(use.function)
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
 
     def _use(self, node: exp.Window, bind: Bind, predicate: Bind) -> WindowUse:
         spec = specification(node, self.named)
-        keys = tuple(e for e in (settled(bind(key)) for key in spec.keys) if not isinstance(e, Literal))
+        keys = tuple(e for e in (typed(bind(key)) for key in spec.keys) if not isinstance(e, Literal))
         order = tuple(
             (value, bool(o.args.get("desc")), bool(o.args.get("nulls_first")))
-            for o, value in ((o, settled(bind(o.this))) for o in spec.order)
+            for o, value in ((o, typed(bind(o.this))) for o in spec.order)
             if not isinstance(value, Literal)
         )
         frame = frame_of(spec.frame, bool(order))
@@ -199,7 +199,7 @@ def _places(
     if node.args.get("from_first") is False:
         fail(Unsupported("FROM LAST is not supported", "reverse the window's ORDER BY"), node)
     written = [node.args.get(part) for part in ("this", "offset", "default")]
-    values = [settled(bind(part)) for part in written if part is not None]
+    values = [typed(bind(part)) for part in written if part is not None]
     if function in (PlaceFunction.LAG, PlaceFunction.LEAD) and len(values) == 1:
         values.append(Literal(1, BIGINT))
     template = f"{function.value}({', '.join(f'{{{i}}}' for i in range(len(values)))}) OVER ()"

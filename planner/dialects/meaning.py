@@ -8,7 +8,7 @@ from planner.dialects.as_written import dialect_of
 from planner.dialects.dates import date_call, interval_sum
 from planner.dialects.operator_rules import rule
 from planner.dialects.renamed_functions import function
-from planner.dialects.row_comparisons import plain
+from planner.dialects.row_comparisons import expanded_comparison
 from planner.formats import formatted
 from planner.native.templates import is_native
 
@@ -44,7 +44,7 @@ def in_duckdb(query: exp.Expression) -> exp.Expression:
         dialect = dialect_of(node)
         found = node
         if dialect is not None:
-            found = plain(node, dialect)
+            found = expanded_comparison(node, dialect)
             found = translated(node, dialect) if found is node else found
         if node is query:
             query = found

@@ -21,7 +21,7 @@ _STRICT: dict[type[exp.Expression], type[exp.Expression]] = {
 }
 
 
-def plain(node: exp.Expression, dialect: str) -> exp.Expression:
+def expanded_comparison(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node with the same meaning over single values, or the node itself. Raises Unsupported for ANY and
     ALL."""
     if dialect == "duckdb":

@@ -29,7 +29,7 @@ from planner.explain.list_texts import elements_text
 from planner.explain.listing import Listing, ListingStep
 from planner.explain.ordering import partition_details, top_details
 from planner.explain.path_texts import multijoin_text
-from planner.ir.scalar_text import ScalarText, literal_text
+from planner.ir.scalar_text import ScalarText, shown_literal
 from planner.ir.scalars import conjuncts
 
 _TEXT = ScalarText(lambda index: f"#{index}")
@@ -76,7 +76,7 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return f"source {name}", []
         case Constant(rows=rows, schema=schema):
             return "constant", [
-                ", ".join(literal_text(Literal(v, t)) for v, t in zip(row, schema.types, strict=True))
+                ", ".join(shown_literal(Literal(v, t)) for v, t in zip(row, schema.types, strict=True))
                 for row in rows
             ]
         case Variable(name=name):

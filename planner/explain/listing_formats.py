@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from planner.explain.listing import Listing, ListingStep
 
 
-def text(listing: Listing) -> str:
+def as_text(listing: Listing) -> str:
     """The steps in order, `r0 := ...`, with their details below; steps inside a loop are indented."""
     lines: list[str] = []
     for step in listing.steps:
@@ -66,4 +66,4 @@ def _escaped(label: str) -> str:
     return label
 
 
-FORMATS: Mapping[str, Callable[[Listing], str]] = {"text": text, "json": as_json, "mermaid": mermaid}
+FORMATS: Mapping[str, Callable[[Listing], str]] = {"text": as_text, "json": as_json, "mermaid": mermaid}

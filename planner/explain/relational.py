@@ -40,7 +40,7 @@ from planner.ir import (
     WindowItem,
     subqueries,
 )
-from planner.ir.scalar_text import ScalarText, aggregate_text, literal_text
+from planner.ir.scalar_text import ScalarText, aggregate_text, shown_literal
 from planner.ir.scalars import conjuncts
 
 
@@ -100,7 +100,7 @@ class _Walk:
                 return f"scan {name}", []
             case Values(rows=rows, columns=columns):
                 return "values", [
-                    ", ".join(literal_text(Literal(v, c.type)) for v, c in zip(row, columns, strict=True))
+                    ", ".join(shown_literal(Literal(v, c.type)) for v, c in zip(row, columns, strict=True))
                     for row in rows
                 ]
             case Project(items=items):
@@ -144,7 +144,7 @@ class _Walk:
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
     def _windowed(self, item: WindowItem) -> str:
-        given = [self.columns[a] if isinstance(a, int) else literal_text(a) for a in item.arguments]
+        given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.arguments]
         if isinstance(item.function, GeneralAggregate):
             return self._assigned(item.attribute, item.function.text(given, f" over {item.frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")

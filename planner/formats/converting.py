@@ -10,7 +10,7 @@ from engine.schema import Kind
 from planner.errors import Unsupported
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.percents import bigquery_datetime
-from planner.formats.read_formats import read
+from planner.formats.read_formats import read_expression
 from planner.formats.styles import OF_DATES, READS, STYLES
 from planner.formats.write_formats import CENTURIES, written
 from planner.formats.write_functions import MOMENT, MOMENTS
@@ -43,7 +43,7 @@ def converted(node: exp.Convert) -> exp.Expression:
         return whole(_text(number, target), node.expression, kinds=MOMENTS)
     rules = replace(READS, nulls=bool(node.args.get("safe")))
     try:
-        template = read(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
+        template = read_expression(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
     except UnknownToken:
         what = f"style {number} of CONVERT is not supported for reading a text"
         fail(Unsupported(what, "use a style of digits alone, such as 101, 112 or 120"), node)

@@ -69,12 +69,12 @@ class Element:
         return f"{text} || {self.ordinal}({suffix})"
 
 
-def bare(element: Element) -> Element:
+def unpadded(element: Element) -> Element:
     """The element without leading zeros and padding."""
     return replace(element, digits=min(element.digits, 1), blanks=0)
 
 
-def padded(element: Element, digits: int) -> Element:
+def zero_padded(element: Element, digits: int) -> Element:
     """The number with at least `digits` digits."""
     return replace(element, digits=digits)
 
@@ -166,11 +166,11 @@ def fraction(digits: int) -> Element:
     return Element(f"{_MICROS} // {10 ** (6 - digits)}", digits, reads=f"fraction{digits}")
 
 
-def upper(element: Element) -> Element:
+def upper_case(element: Element) -> Element:
     return replace(element, case="upper")
 
 
-def lower(element: Element) -> Element:
+def lower_case(element: Element) -> Element:
     return replace(element, case="lower")
 
 
@@ -179,6 +179,6 @@ def filled(element: Element, blanks: int) -> Element:
     return replace(element, blanks=blanks)
 
 
-def text(words: str) -> Element:
+def fixed_text(words: str) -> Element:
     """An element with the same text for every moment."""
     return Element("'" + words.replace("'", "''") + "'")

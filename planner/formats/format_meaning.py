@@ -13,7 +13,7 @@ from planner.formats.converting import converted
 from planner.formats.format_functions import UNKNOWN
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.number_formats import grouped
-from planner.formats.read_formats import read
+from planner.formats.read_formats import read_expression
 from planner.formats.read_functions import READERS, ReadFunction
 from planner.formats.write_formats import written
 from planner.formats.write_functions import CAST_AS_TEXT, WRITERS, WriteFunction
@@ -94,7 +94,7 @@ def _read(
     literal = _constant(form)
     seconds = reader.result == "SECONDS"
     try:
-        template = read(
+        template = read_expression(
             list(reader.scan(literal.this)), reader.rules, "TIMESTAMP" if seconds else reader.result
         )
     except UnknownToken as unknown:

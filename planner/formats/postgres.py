@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
-from planner.formats.elements import Element, bare, filled, fraction, lower, text, upper
+from planner.formats.elements import Element, filled, fixed_text, fraction, lower_case, unpadded, upper_case
 from planner.formats.format_scanner import Part, Scan, Tokens, UnknownToken, longest
 
 _AGE = "CASE WHEN year({t}) > 0 THEN year({t}) ELSE 1 - year({t}) END"
@@ -74,10 +74,10 @@ _POSTGRES_UPPER: Tokens = {
     "Q": E["quarter"],
     "J": E["julian day"],
     "TZ": Element("CASE typeof({0}) WHEN 'TIMESTAMP' THEN '' ELSE 'UTC' END"),
-    "TZH": text("+00"),
-    "TZM": text("00"),
-    "OF": text("+00"),
-    "FX": text(""),
+    "TZH": fixed_text("+00"),
+    "TZM": fixed_text("00"),
+    "OF": fixed_text("+00"),
+    "FX": fixed_text(""),
 }
 _ALWAYS_FILLED = frozenset({"MS", "US", *(f"FF{digits}" for digits in range(1, 7))})
 """PostgreSQL's numbers that keep their zeros after FM."""
@@ -90,10 +90,10 @@ def _cased(tokens: Tokens) -> dict[str, Element | None]:
         is_word = element is not None and not element.digits
         if token in ("MONTH", "MON", "DAY", "DY"):
             found[token.capitalize()] = element
-            found[token] = upper(element) if element is not None else None
+            found[token] = upper_case(element) if element is not None else None
         else:
             found[token] = element
-        found[token.lower()] = lower(element) if is_word and element is not None else element
+        found[token.lower()] = lower_case(element) if is_word and element is not None else element
     return found
 
 
@@ -103,10 +103,10 @@ _PREFIXES = {"FM": True, "fm": True, "TM": True, "tm": True}
 def _modified(element: Element, token: str, prefix: str) -> Element:
     """FM removes leading zeros and padding; TM applies to words alone, in the session's language."""
     if prefix == "FM" and token == "OF":
-        return text("+0")
+        return fixed_text("+0")
     if prefix == "TM":
-        return bare(element) if token in ("DAY", "MONTH") else element
-    return bare(element) if prefix and token not in _ALWAYS_FILLED else element
+        return unpadded(element) if token in ("DAY", "MONTH") else element
+    return unpadded(element) if prefix and token not in _ALWAYS_FILLED else element
 
 
 _ORDINALS = {"TH": "upper", "th": "lower"}
@@ -171,7 +171,7 @@ risingwave = _postgres(
     {
         **{token: E[name] for token, name in _RISINGWAVE.items()},
         **{token.lower(): E[name] for token, name in _RISINGWAVE.items()},
-        **dict.fromkeys(("am", "pm"), lower(E["AM"])),
+        **dict.fromkeys(("am", "pm"), lower_case(E["AM"])),
         **dict.fromkeys(("Month",), E["Month"]),
         **dict.fromkeys(("Mon",), E["Mon"]),
         **dict.fromkeys(("NS", "ns"), fraction(9)),

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.formats.format_scanner import Part, UnknownToken
-from planner.formats.write_formats import quoted
+from planner.formats.write_formats import template_constant
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
            "october", "november", "december")  # fmt: skip
@@ -86,7 +86,7 @@ class ReadRules:
     loose: bool = False
 
 
-def read(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
+def read_expression(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
     """A moment of type `result` for the text `{0}`; an empty `result` means DATE or TIMESTAMP, by the parts.
 
     Raises UnknownToken at a part that sets no field or a field already set, or, with an empty token, if the
@@ -104,10 +104,10 @@ def read(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
     value = f"CAST({cast}({_moment(fields, rules)} AS TIMESTAMP) AS {type})"
     failed = f"CAST('the text is not of the format: ' || x AS {type})"
     if rules.nulls:
-        doubt = f"regexp_matches(x, {quoted(f'^{doubtful}')})"
+        doubt = f"regexp_matches(x, {template_constant(f'^{doubtful}')})"
         failed = f"CASE WHEN {doubt} THEN {failed} END" if rules.loose else "NULL"
     names = ", ".join(f"'{name}'" for name in fields)
-    groups = f"regexp_extract(x, {quoted(f'^{pattern}$')}, [{names}])"
+    groups = f"regexp_extract(x, {template_constant(f'^{pattern}$')}, [{names}])"
     found = f"f.{next(iter(fields))} <> ''"
     of_groups = f"CASE WHEN {found} THEN {value} WHEN x IS NOT NULL THEN {failed} END"
     of_text = f"list_transform([{groups}], lambda f: {of_groups})[1]"

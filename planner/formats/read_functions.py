@@ -12,7 +12,7 @@ from planner.formats.read_formats import ReadRules
 
 @dataclass(frozen=True)
 class ReadFunction:
-    """A function that reads a moment from a text, its argument `value`; see `read_formats.read` for
+    """A function that reads a moment from a text, its argument `value`; see `read_formats.read_expression` for
     `result`."""
 
     scan: Scan

@@ -22,7 +22,7 @@ FINITE = "CASE WHEN isfinite({t}) THEN {text} END"
 """The text of moments that are not infinite."""
 
 
-def quoted(text: str) -> str:
+def template_constant(text: str) -> str:
     """`text` as a constant, escaped so that nothing in it looks like a place for an argument."""
     constant = "'" + text.replace("'", "''") + "'"
     split = re.sub(r"\{(?=(\d+|t)\})", "{' || '", constant)
@@ -57,5 +57,5 @@ def _run_together(parts: Iterable[Part]) -> Iterable[Part | str]:
 
 def _strftime(form: str) -> str:
     if re.search("%[^%]", form.replace("%%", "")):
-        return f"strftime({{t}}, {quoted(form)})"
-    return quoted(form.replace("%%", "%"))
+        return f"strftime({{t}}, {template_constant(form)})"
+    return template_constant(form.replace("%%", "%"))

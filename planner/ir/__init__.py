@@ -20,7 +20,7 @@ from planner.ir.aggregates import (
     AggregateItem,
     First,
     GeneralAggregate,
-    name_of,
+    function_name,
     nothing_of,
 )
 from planner.ir.algebra import (
@@ -35,7 +35,7 @@ from planner.ir.algebra import (
     TableScan,
     ThetaJoin,
     Values,
-    padded,
+    as_nullable,
 )
 from planner.ir.core import (
     Attribute,
@@ -110,10 +110,10 @@ __all__ = [
     "UnnestedList",
     "Values",
     "WindowItem",
+    "as_nullable",
     "children",
-    "name_of",
+    "function_name",
     "nothing_of",
-    "padded",
     "references",
     "subqueries",
 ]

@@ -60,7 +60,7 @@ class AggregateItem:
     distinct: bool = False
 
 
-def name_of(function: AggregateFunction | enum.Enum) -> str:
+def function_name(function: AggregateFunction | enum.Enum) -> str:
     """The user's name of the function."""
     return str(function.value) if isinstance(function, enum.Enum) else function.name
 

@@ -132,16 +132,16 @@ class ThetaJoin(Relational):
             case JoinKind.INNER:
                 return self.left.columns + self.right.columns
             case JoinKind.LEFT:
-                return self.left.columns + padded(self.right.columns)
+                return self.left.columns + as_nullable(self.right.columns)
             case JoinKind.FULL:
-                return padded(self.left.columns) + padded(self.right.columns)
+                return as_nullable(self.left.columns) + as_nullable(self.right.columns)
             case JoinKind.MARK:
                 return (*self.left.columns, *((self.mark,) if self.mark else ()))
             case _:
                 return self.left.columns
 
 
-def padded(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+def as_nullable(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
     """The columns as nullable: an outer join may fill them with NULL."""
     return tuple(Attribute(c.id, c.name, c.type, True) for c in columns)
 

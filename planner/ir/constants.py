@@ -12,7 +12,7 @@ from engine.scalar.written import readable
 from engine.schema import BOOLEAN, INTERVAL, TEXT, Kind
 from planner.ir import Expression, children
 from planner.ir.scalars import with_children
-from planner.native.reference import constant, fill, interval_constant, literal_text, quoted
+from planner.native.reference import constant, fill_places, interval_constant, literal_text, quoted
 from planner.sql_types import duckdb_type, storable
 
 PLAIN = frozenset(
@@ -45,10 +45,10 @@ def folded(expression: Expression) -> Expression:
     new = tuple(folded(part) for part in parts)
     if any(a is not b for a, b in zip(new, parts, strict=True)):
         expression = with_children(expression, new)
-    return fold(expression)
+    return fold_constant(expression)
 
 
-def fold(expression: Expression) -> Expression:
+def fold_constant(expression: Expression) -> Expression:
     """The same for the expression itself, whose parts are already folded."""
     match expression:
         case Cast(arg=Literal() as literal):
@@ -63,7 +63,7 @@ def fold(expression: Expression) -> Expression:
             whole = _ARITHMETIC[op](a, b)
             return Literal(whole, type) if storable(whole, type) else expression
         case Foreign(template=template, args=args, type=type) if all(map(_is_plain, args)):
-            written = fill(template, [_written(arg) for arg in args if isinstance(arg, Literal)])
+            written = fill_places(template, [_written(arg) for arg in args if isinstance(arg, Literal)])
             known, found = constant(f"CAST({written} AS {duckdb_type(type)})")
             is_plain = known and type.kind in PLAIN and storable(found, type)
             return Literal(found, type) if is_plain else expression

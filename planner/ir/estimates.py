@@ -29,7 +29,7 @@ from planner.ir import (
     Top,
     Values,
 )
-from planner.ir.scalars import conjuncts, split
+from planner.ir.scalars import conjuncts, split_chain
 from planner.ir.unique import Ids, equated, is_unique, unique_keys
 
 KEYED, KEYLESS, RECURSIVE = 1_000.0, 10_000.0, 100.0
@@ -104,7 +104,7 @@ def selectivity(predicate: Expression) -> float:
 def _part(part: Expression) -> float:
     match part:
         case Call(op=Op.OR):
-            return min(1.0, sum(selectivity(alternative) for alternative in split(Op.OR, part)))
+            return min(1.0, sum(selectivity(alternative) for alternative in split_chain(Op.OR, part)))
         case Call(op=Op.NOT, args=(arg,)):
             return max(1.0 - selectivity(arg), 0.1)
         case Call(op=op) if op in _SELECTED:

@@ -19,7 +19,7 @@ from planner.ir import (
     ScalarSubquery,
     Some,
 )
-from planner.native.reference import fill, quoted
+from planner.native.reference import fill_places, quoted
 from planner.sql_types import UNTYPED
 
 _PRECEDENCE: dict[Op, int] = {
@@ -78,7 +78,7 @@ class ScalarText:
             case ColumnRef(index=index):
                 return self.column(index), _ATOM
             case Literal():
-                return literal_text(expression), _ATOM
+                return shown_literal(expression), _ATOM
             case Call():
                 return self._call(expression)
             case Cast(arg=arg, type=type, lenient=lenient):
@@ -88,7 +88,7 @@ class ScalarText:
                 return f"CASE {whens} ELSE {self(otherwise)} END", _ATOM
             case Foreign(template=template, args=args):
                 alone = template == "{0}" or template.endswith(")")
-                return fill(template, [self._within(a, 5) for a in args]), _ATOM if alone else 4
+                return fill_places(template, [self._within(a, 5) for a in args]), _ATOM if alone else 4
             case Now():
                 return "now()", _ATOM
             case Reached(moment=moment):
@@ -125,7 +125,7 @@ class ScalarText:
         return f"{left} {call.op.value.upper()} {right}", precedence
 
 
-def literal_text(literal: Literal) -> str:
+def shown_literal(literal: Literal) -> str:
     value, type = literal.value, literal.type
     if value is None:
         return "NULL" if type is UNTYPED else f"NULL::{type}"

@@ -49,16 +49,16 @@ def is_true(expression: Expression) -> bool:
     return expression == TRUE
 
 
-def split(op: Op, expression: Expression) -> list[Expression]:
+def split_chain(op: Op, expression: Expression) -> list[Expression]:
     """The parts of a chain of `op` (AND or OR), in order."""
     if isinstance(expression, Call) and expression.op is op:
-        return [part for arg in expression.args for part in split(op, arg)]
+        return [part for arg in expression.args for part in split_chain(op, arg)]
     return [expression]
 
 
 def conjuncts(expression: Expression) -> list[Expression]:
     """The parts of a conjunction, in order, without TRUE."""
-    return [part for part in split(Op.AND, expression) if not is_true(part)]
+    return [part for part in split_chain(Op.AND, expression) if not is_true(part)]
 
 
 def combine(op: Op, parts: Iterable[Expression], empty: Expression) -> Expression:

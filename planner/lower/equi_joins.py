@@ -25,7 +25,7 @@ from planner.lower.lowered import (
     sum_of,
     taken,
 )
-from planner.lower.time_filters import filtered, mapped
+from planner.lower.time_filters import filtered_over_time, mapped_over_time
 
 
 def lower_join(join: ThetaJoin, left: Lowered, right: Lowered) -> Lowered:
@@ -49,7 +49,9 @@ def inner(left: Lowered, right: Lowered, condition: Condition, keep_left: bool =
     """The matching pairs. With `keep_left` the left side is not filtered first, so that an outer join reads
     it in one form for all of its parts."""
     sides = keyed(left, right, condition, keep_left)
-    return filtered(_pairs(sides.left, sides.right, sides.left_keys, sides.right_keys), condition.rest)
+    return filtered_over_time(
+        _pairs(sides.left, sides.right, sides.left_keys, sides.right_keys), condition.rest
+    )
 
 
 def _pairs(left: Lowered, right: Lowered, left_keys: tuple[int, ...], right_keys: tuple[int, ...]) -> Lowered:
@@ -96,7 +98,7 @@ def _padded(rows: Lowered, ids: tuple[int, ...], join: ThetaJoin) -> Lowered:
     for id in ids:
         attribute = join.attribute(id)
         values.append((id, attribute.ref if id in rows.ids else Literal(None, attribute.type)))
-    return mapped(rows, values)
+    return mapped_over_time(rows, values)
 
 
 def _outer(join: ThetaJoin, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
@@ -119,6 +121,6 @@ def _marked(join: ThetaJoin, left: Lowered, matched: _Matched) -> Lowered:
     if join.mark is None:
         raise TypeError("a mark join needs a mark")
     columns = [(column.id, column.ref) for column in join.left.columns]
-    yes = mapped(_matching(left, matched), [*columns, (join.mark.id, TRUE)])
-    no = mapped(_unmatched(left, matched), [*columns, (join.mark.id, FALSE)])
+    yes = mapped_over_time(_matching(left, matched), [*columns, (join.mark.id, TRUE)])
+    no = mapped_over_time(_unmatched(left, matched), [*columns, (join.mark.id, FALSE)])
     return lowered(sum_of((yes.node, no.node)), yes.ids, yes.key and no.key)

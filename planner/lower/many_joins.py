@@ -30,7 +30,7 @@ from planner.ir.scalars import conjuncts
 from planner.ir.unique import equated, is_unique, unique_keys
 from planner.lower.equi_joins import lower_join
 from planner.lower.lowered import Lowered, not_null
-from planner.lower.time_filters import filtered, mapped, with_keys
+from planner.lower.time_filters import filtered_over_time, mapped_over_time, with_keys_over_time
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ def lower_relations(join: ThetaJoin, apart: Relations, leaves: Sequence[Lowered]
     binary = _binary(join, iter(leaves), arranged)
     is_worst_case_optimal = node.is_cyclic and not _is_by_keys(join)
     if is_worst_case_optimal or _arranged_rows(node, apart) < sum(arranged.values()):
-        return filtered(many, apart.rest)
+        return filtered_over_time(many, apart.rest)
     return binary
 
 
@@ -146,7 +146,7 @@ def _multijoin(apart: Relations, leaves: Sequence[Lowered]) -> tuple[Lowered, Mu
     classes: list[list[tuple[int, int]]] = [[] for _ in apart.links]
     for number, leaf in enumerate(leaves):
         ends = [(i, e) for i, link in enumerate(apart.links) for owner, e in link.sides if owner == number]
-        side, positions = with_keys(leaf, [e for _, e in ends])
+        side, positions = with_keys_over_time(leaf, [e for _, e in ends])
         strict = (p for (i, _), p in zip(ends, positions, strict=True) if not apart.links[i].null_safe)
         sides.append(not_null(side, strict))
         for (i, _), position in zip(ends, positions, strict=True):
@@ -193,7 +193,9 @@ def _binary(
                 arranged[node.right, node.right_keys] = size_of(right).rows
             return result
         case Project(input=input, items=items) if _is_passed(operator):
-            return mapped(_binary(input, leaves, arranged), [(attribute.id, e) for attribute, e in items])
+            return mapped_over_time(
+                _binary(input, leaves, arranged), [(attribute.id, e) for attribute, e in items]
+            )
     return next(leaves)
 
 

@@ -12,7 +12,7 @@ from engine.plan.group_queries import GROUPS, GroupQuery
 from engine.plan.nodes import Function
 from engine.schema import Column, Schema
 from planner.ir import Frame, GeneralAggregate, Over, PlaceFunction, Unit, WindowItem
-from planner.ir.scalar_text import literal_text
+from planner.ir.scalar_text import shown_literal
 from planner.lower.lowered import Lowered, taken
 
 _OF_ROWS = frozenset({PlaceFunction.NTILE, PlaceFunction.LAG, PlaceFunction.LEAD})
@@ -82,7 +82,7 @@ class _Text:
 
     def _argument(self, argument: object) -> str:
         if not isinstance(argument, int):
-            return literal_text(argument)  # type: ignore[arg-type]
+            return shown_literal(argument)  # type: ignore[arg-type]
         return self.names[argument]
 
     def _is_float(self, item: WindowItem) -> bool:

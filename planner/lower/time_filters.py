@@ -28,7 +28,7 @@ _NULL = Literal(None, TIMESTAMP)
 _TODAY = Cast(Now(), DATE)  # type: ignore[arg-type]
 
 
-def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
+def filtered_over_time(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
     """The rows for which all predicates are true; predicates that change with time are applied last."""
     parts = [part for predicate in predicates for part in conjuncts(predicate)]
     input = plain.filtered(input, [part for part in parts if not _has_time(part)])
@@ -45,7 +45,7 @@ def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
     return taken(replace(asked, ids=spread.ids), width)
 
 
-def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
+def mapped_over_time(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
     """The given expressions over attributes, each under its number."""
     if not any(_has_time(value) for _, value in values):
         return plain.mapped(input, values)
@@ -53,7 +53,7 @@ def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
     return computed(spread, tuple(expressions), tuple(id for id, _ in values))
 
 
-def with_keys(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[int]]:
+def with_keys_over_time(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[int]]:
     """The side with its computed keys added as columns, and the positions of all keys."""
     if not any(_has_time(key) for key in keys):
         return plain.with_keys(side, keys)

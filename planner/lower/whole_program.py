@@ -45,7 +45,7 @@ from planner.lower.list_rows import lower_unnest
 from planner.lower.lowered import NOBODY, Lowered, distinct, lowered, projected, taken
 from planner.lower.many_joins import lower_relations, relations
 from planner.lower.setops import lower_set_operation
-from planner.lower.time_filters import filtered, mapped
+from planner.lower.time_filters import filtered_over_time, mapped_over_time
 from planner.lower.window_plans import lower_window
 
 
@@ -108,9 +108,9 @@ class _Lowering:
             case Values():
                 return lower_values(operator)
             case Project(input=input, items=items):
-                return mapped(self.lower(input), [(attribute.id, e) for attribute, e in items])
+                return mapped_over_time(self.lower(input), [(attribute.id, e) for attribute, e in items])
             case Selection(input=input, predicate=predicate):
-                return filtered(self.lower(input), conjuncts(predicate))
+                return filtered_over_time(self.lower(input), conjuncts(predicate))
             case ThetaJoin(kind=JoinKind.INNER):
                 return self._inner(operator)
             case ThetaJoin(left=left, right=right):

@@ -33,14 +33,14 @@ from planner.ir import (
     PlaceFunction,
     Unit,
     WindowItem,
-    name_of,
+    function_name,
 )
 from planner.ir.window_items import CURRENT, END, START
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.lowered import Lowered, distinct, projected, taken
 from planner.lower.partition_queries import asked
 from planner.lower.place_expressions import cumulative, percentage, tile
-from planner.lower.time_filters import mapped
+from planner.lower.time_filters import mapped_over_time
 
 _AGGREGATES = {
     Function.COUNT: WindowFunction.COUNT,
@@ -87,7 +87,7 @@ class _Lowering:
         if self.asked:
             rows = asked(self.window, rows, self.asked)
         handed_on = [(c.id, c.ref) for c in self.window.input.columns if c.id in self.input.ids]
-        return mapped(rows, [*handed_on, *values])
+        return mapped_over_time(rows, [*handed_on, *values])
 
     # The functions of an item
 
@@ -230,7 +230,7 @@ class _Lowering:
         type: Type,
         distinct: bool = False,
     ) -> ColumnRef:
-        item = AggregateItem(Attribute(0, name_of(function), type), function, arguments, distinct)
+        item = AggregateItem(Attribute(0, function_name(function), type), function, arguments, distinct)
         return self.aggregates.setdefault((by, item), self._new(type))
 
     def _of_group(self, by: Ids, is_last: bool, column: int, type: Type) -> ColumnRef:

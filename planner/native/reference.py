@@ -99,7 +99,7 @@ def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
     """The type of an expression with places `{0}`, `{1}`, .... Raises a PlannerError with DuckDB's reason."""
     columns = {i: a for i, a in enumerate(arguments) if isinstance(a, Type)}
     source = ", ".join(f"CAST(NULL AS {_castable(t)}) AS c{i}" for i, t in columns.items()) or "NULL"
-    text = fill(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
+    text = fill_places(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
     _check(f"SELECT {re.sub(PLACE, 'x', template)}")
     try:
         rows = _ask(f"DESCRIBE SELECT {text} FROM (SELECT {source})")
@@ -125,7 +125,7 @@ def _castable(type: Type) -> str:
     return "INTEGER" if type is UNTYPED else duckdb_type(type)
 
 
-def fill(template: str, arguments: Sequence[str]) -> str:
+def fill_places(template: str, arguments: Sequence[str]) -> str:
     """The template with its places filled by `arguments`."""
     return re.sub(PLACE, lambda place: arguments[int(place[1])], template)
 

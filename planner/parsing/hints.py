@@ -2,8 +2,8 @@
 
     SELECT /*+ PRIORITY(expression) */ ...
 
-`rewrite` replaces it, in place, with a plain comment that holds the offset of the hint's expression, because
-not all dialects parse hints. `mark` finds the comment in a tree and puts the parsed expression on its SELECT.
+`comment_hints` replaces it, in place, with a plain comment that holds the offset of the hint's expression, because
+not all dialects parse hints. `mark_hints` finds the comment in a tree and puts the parsed expression on its SELECT.
 A marked node can be copied, and `sql_text` writes the hint back.
 """
 
@@ -24,7 +24,7 @@ _PLACE = re.compile(r"\x1f(\d+)\s*")
 _USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., with the hint on the line of its SELECT"
 
 
-def rewrite(sql: str, dialect: str) -> str:
+def comment_hints(sql: str, dialect: str) -> str:
     """`sql` with each hint after a SELECT replaced by a comment of the same length that holds the offset of
     its expression. Raises InvalidSyntax if the hint stands elsewhere."""
     pieces, end = [], 0
@@ -39,7 +39,7 @@ def rewrite(sql: str, dialect: str) -> str:
     return "".join((*pieces, sql[end:]))
 
 
-def mark(tree: exp.Expression, sql: str, dialect: str) -> None:
+def mark_hints(tree: exp.Expression, sql: str, dialect: str) -> None:
     """Put on every SELECT of `tree` the expression of its hint in `sql`, and remove the comment."""
     for select in tree.find_all(exp.Select):
         comments = select.comments or []

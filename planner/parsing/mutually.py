@@ -4,8 +4,8 @@
         name (column type, ...) AS (query), ...
     SELECT ...
 
-`rewrite` blanks out, in place, the parts that plain WITH RECURSIVE lacks, so that every other character keeps
-its position. `Declaration` keeps the blanked parts, and `mark` puts it on the parsed WITH. A marked node can
+`blank_declarations` blanks out, in place, the parts that plain WITH RECURSIVE lacks, so that every other character keeps
+its position. `Declaration` keeps the blanked parts, and `mark_declarations` puts it on the parsed WITH. A marked node can
 be copied, and `sql_text` writes it back.
 """
 
@@ -39,7 +39,7 @@ class Declaration:
     types: tuple[tuple[Type, ...], ...]
 
 
-def rewrite(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
+def blank_declarations(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
     """`sql` with every MUTUALLY RECURSIVE made plain, and the declarations by the offset of their first
     name."""
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
@@ -56,7 +56,7 @@ def rewrite(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
     return "".join(scanner.text), declarations
 
 
-def mark(tree: exp.Expression, declarations: Mapping[int, Declaration]) -> None:
+def mark_declarations(tree: exp.Expression, declarations: Mapping[int, Declaration]) -> None:
     """Attach each declaration to the WITH whose first name stands at its offset."""
     for with_ in tree.find_all(exp.With):
         alias = with_.expressions[0].args["alias"].this

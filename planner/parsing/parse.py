@@ -22,13 +22,13 @@ _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
     """The statements of a script, in order, without empty ones. Raises InvalidSyntax for unreadable text."""
     try:
-        text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
+        text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
         found = [
             arrows.restore(tree, dialect) for tree in trees(text, dialect) if isinstance(tree, exp.Expression)
         ]
         check_order(Dialect.get_or_raise(dialect).tokenize(text), dialect)
         for tree in found:
-            priority.mark(tree, sql, dialect)
+            priority.mark_hints(tree, sql, dialect)
     except ParseError as error:
         raise _located(error) from None
     except TokenError as error:
@@ -36,7 +36,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     except (SqlglotError, *_PARSER_FAULTS) as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     for tree in found:
-        mutually.mark(tree, declarations)
+        mutually.mark_declarations(tree, declarations)
         remember(tree, text, dialect)
         remember_dialect(tree, dialect)
     return [tree for tree in found if not isinstance(tree, exp.Semicolon)]

@@ -37,7 +37,7 @@ from planner.ir import (
     Values,
     children,
 )
-from planner.ir.constants import fold
+from planner.ir.constants import fold_constant
 from planner.ir.nullability import Columns, known_columns
 from planner.ir.rewrite import identity, with_expressions, with_inputs
 from planner.ir.scalars import (
@@ -48,7 +48,7 @@ from planner.ir.scalars import (
     conjuncts,
     disjoin,
     may_be_null,
-    split,
+    split_chain,
     with_children,
 )
 from planner.ir.unique import unique_keys
@@ -124,7 +124,9 @@ def is_empty(operator: Relational) -> bool:
 def simplified(expression: Expression, known: Columns) -> Expression:
     """The expression, parts first; `known` are the columns that it reads."""
     if isinstance(expression, Call) and expression.op in (Op.AND, Op.OR):
-        return _logic(expression.op, [simplified(part, known) for part in split(expression.op, expression)])
+        return _logic(
+            expression.op, [simplified(part, known) for part in split_chain(expression.op, expression)]
+        )
     parts = children(expression)
     new = tuple(simplified(part, known) for part in parts)
     if any(a is not b for a, b in zip(new, parts, strict=True)):
@@ -152,7 +154,7 @@ def simplified(expression: Expression, known: Columns) -> Expression:
             taken = tuple((test, value) for test, value in branches if test not in (FALSE, _UNKNOWN))
             return Case(taken, otherwise, type) if taken else otherwise
         case _:
-            return fold(expression)
+            return fold_constant(expression)
 
 
 def _strict(part: Expression, known: Columns) -> Expression:
@@ -169,7 +171,7 @@ _UNKNOWN = Literal(None, BOOLEAN)
 def _logic(op: Op, operands: list[Expression]) -> Expression:
     """A chain of AND or OR over simplified operands."""
     decisive, neutral = (FALSE, TRUE) if op is Op.AND else (TRUE, FALSE)
-    parts = [part for operand in operands for part in split(op, operand)]
+    parts = [part for operand in operands for part in split_chain(op, operand)]
     if decisive in parts:
         return decisive
     kept = [part for part in dict.fromkeys(parts) if part != neutral]

@@ -38,7 +38,7 @@ from planner.ir import (
     ThetaJoin,
     Top,
     Values,
-    padded,
+    as_nullable,
     references,
     subqueries,
 )
@@ -365,7 +365,7 @@ def _is_cheap(operator: Relational) -> bool:
 
 
 def _right_columns(join: ThetaJoin) -> tuple[Attribute, ...]:
-    return padded(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
+    return as_nullable(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
 
 
 def _filter(input: Relational, parts: list[Expression]) -> Relational:

@@ -11,7 +11,7 @@ from itertools import product
 from engine.plan.expressions import Call, ColumnRef, Op
 from planner.ir import Expression, Some, references, subqueries
 from planner.ir.nullability import Columns, known_columns
-from planner.ir.scalars import call, conjoin, conjuncts, disjoin, may_be_null, negate, split
+from planner.ir.scalars import call, conjoin, conjuncts, disjoin, may_be_null, negate, split_chain
 
 MAX_ALTERNATIVES = 9
 
@@ -20,12 +20,12 @@ def negations_inward(expression: Expression) -> Expression:
     """NOT pushed through AND, OR and NOT where subqueries lie below them."""
     if not (isinstance(expression, Call) and expression.op is Op.NOT and subqueries(expression)):
         if isinstance(expression, Call) and expression.op in (Op.AND, Op.OR):
-            parts = [negations_inward(part) for part in split(expression.op, expression)]
+            parts = [negations_inward(part) for part in split_chain(expression.op, expression)]
             return conjoin(parts) if expression.op is Op.AND else disjoin(parts)
         return expression
     inner = expression.args[0]
     if isinstance(inner, Call) and inner.op in (Op.AND, Op.OR):
-        parts = [negations_inward(negate(part)) for part in split(inner.op, inner)]
+        parts = [negations_inward(negate(part)) for part in split_chain(inner.op, inner)]
         return disjoin(parts) if inner.op is Op.AND else conjoin(parts)
     if isinstance(inner, Call) and inner.op is Op.NOT:
         return negations_inward(inner.args[0])

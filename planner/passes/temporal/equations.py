@@ -54,7 +54,7 @@ class Equation:
 
     def __init__(self, comparison: Expression) -> None:
         self.parts: list[Expression] = []
-        self.tree = bare(self._tree(comparison))
+        self.tree = without_parentheses(self._tree(comparison))
 
     def _tree(self, expression: Expression) -> exp.Expression:
         match expression:
@@ -171,7 +171,7 @@ def mentions_now(tree: exp.Expression) -> bool:
     return any(is_now(column) for column in tree.find_all(exp.Column))
 
 
-def bare(tree: exp.Expression) -> exp.Expression:
+def without_parentheses(tree: exp.Expression) -> exp.Expression:
     """The tree without parentheses around it."""
     while isinstance(tree, exp.Paren):
         tree = tree.this

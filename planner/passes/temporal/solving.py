@@ -21,9 +21,9 @@ from planner.ir.scalars import FALSE, call, conjoin, disjoin, negate
 from planner.passes.temporal.equations import (
     Equation,
     Unsolvable,
-    bare,
     is_now,
     mentions_now,
+    without_parentheses,
 )
 
 _OPS: dict[type[exp.Expression], Op] = {
@@ -56,7 +56,7 @@ def solve(comparison: Expression) -> Expression:
 
 def _part(equation: Equation, op: Op, left: exp.Expression, right: exp.Expression) -> Expression:
     """`left` op `right`; either may contain the time."""
-    left, right = bare(left), bare(right)
+    left, right = without_parentheses(left), without_parentheses(right)
     if not mentions_now(left) and not mentions_now(right):
         return call(op, equation.value(left), equation.value(right))
     if not mentions_now(left):
@@ -72,12 +72,12 @@ class _Solver:
 
     def compare(self, op: Op, time: exp.Expression, value: exp.Expression) -> Expression:
         """`time` op `value`; only `time` contains the time."""
-        time = bare(time)
+        time = without_parentheses(time)
         if isinstance(time, exp.DateDiff):
             return self._difference(op, time, value)
         if isinstance(time, exp.IntDiv):
             return self._elapsed(op, time, value)
-        if isinstance(time, exp.Extract) and isinstance(bare(time.expression), exp.Sub):
+        if isinstance(time, exp.Extract) and isinstance(without_parentheses(time.expression), exp.Sub):
             return self._seconds(op, time, value)
         if isinstance(time, exp.Sub) and self.equation.type(time) not in (DATE, TIMESTAMP):
             return self._distance(op, time, value)
@@ -114,7 +114,7 @@ class _Solver:
     def _difference(self, op: Op, time: exp.DateDiff, value: exp.Expression) -> Expression:
         """`date_diff(unit, from, to)` op `value`: it counts the unit boundaries between two times."""
         unit = time.text("unit").upper()
-        later, earlier = bare(time.this), bare(time.expression)
+        later, earlier = without_parentheses(time.this), without_parentheses(time.expression)
         if unit not in _UNITS or mentions_now(later) == mentions_now(earlier):
             raise Unsolvable
         if op in (Op.EQ, Op.NE):
@@ -131,7 +131,7 @@ class _Solver:
 
     def _distance(self, op: Op, time: exp.Sub, value: exp.Expression) -> Expression:
         """`later - earlier` op `value`: days between two dates, or an interval between two timestamps."""
-        later, earlier = bare(time.this), bare(time.expression)
+        later, earlier = without_parentheses(time.this), without_parentheses(time.expression)
         if mentions_now(later) == mentions_now(earlier):
             raise Unsolvable
         if self.equation.type(time) != INTERVAL:
@@ -149,7 +149,9 @@ class _Solver:
         number = self.equation.number(value)
         if time.name.upper() != "EPOCH" or number is None or number != round(number * 1_000_000) / 1_000_000:
             raise Unsolvable
-        return self.compare(op, bare(time.expression), _interval(round(number * 1_000_000), "MICROSECOND"))
+        return self.compare(
+            op, without_parentheses(time.expression), _interval(round(number * 1_000_000), "MICROSECOND")
+        )
 
     def _elapsed(self, op: Op, time: exp.IntDiv, value: exp.Expression) -> Expression:
         """The whole units between two moments, `(epoch_us(later) - epoch_us(earlier)) // unit`, op a constant
@@ -157,7 +159,7 @@ class _Solver:
 
         A difference of less than one unit is 0, whether positive or negative.
         """
-        distance, unit, number = bare(time.this), self.equation.number(time.expression), None
+        distance, unit, number = without_parentheses(time.this), self.equation.number(time.expression), None
         if isinstance(distance, exp.Sub) and unit is not None:
             number = self.equation.number(value)
         if number is None or unit is None or number != int(number):
@@ -173,15 +175,15 @@ class _Solver:
 
     def _reached(self, time: exp.Expression, value: exp.Expression) -> Expression:
         """Whether `time` >= `value`; both have the same type."""
-        time = bare(time)
+        time = without_parentheses(time)
         if is_now(time):
             return Reached(self.equation.expression(value, TIMESTAMP))
         match time:
             case exp.Cast() if self.equation.type(time) == DATE:
-                inner = bare(time.this)
+                inner = without_parentheses(time.this)
                 return self._reached(inner, value if self.equation.is_date(inner) else _timestamp(value))
             case exp.Cast() if self.equation.type(time) == TIMESTAMP:
-                inner = bare(time.this)
+                inner = without_parentheses(time.this)
                 return self._reached(inner, _date_from(value) if self.equation.is_date(inner) else value)
             case exp.Add() | exp.Sub() | exp.DateAdd() | exp.DateSub():
                 return self._shifted(time, value)
@@ -191,7 +193,7 @@ class _Solver:
 
     def _shifted(self, time: exp.Expression, value: exp.Expression) -> Expression:
         """The same for a sum or difference of a part with the time and a part without it."""
-        inner, by = bare(time.this), bare(time.expression)
+        inner, by = without_parentheses(time.this), without_parentheses(time.expression)
         is_sum = isinstance(time, exp.Add | exp.DateAdd)
         if mentions_now(by):
             inner, by = by, inner
@@ -262,7 +264,7 @@ class _Solver:
 
     def _truncated(self, time: exp.Expression, value: exp.Expression) -> Expression:
         """The same for a time that is truncated to a unit."""
-        unit, inner = time.text("unit").upper(), bare(time.this)
+        unit, inner = time.text("unit").upper(), without_parentheses(time.this)
         start = _start(unit, value)
         after = exp.Add(this=start.copy(), expression=_interval(1, unit))
         whole = exp.EQ(this=start.copy(), expression=_within(value))
@@ -276,7 +278,7 @@ def _within(tree: exp.Expression) -> exp.Expression:
 
 def _moment(microseconds: exp.Expression) -> exp.Expression:
     """The moment that many microseconds after the start of 1970."""
-    tree = bare(microseconds)
+    tree = without_parentheses(microseconds)
     if isinstance(tree, exp.Anonymous) and tree.name.lower() == "epoch_us":
         return tree.expressions[0].copy()
     return exp.Anonymous(this="make_timestamp", expressions=[tree.copy()])
