@@ -12,8 +12,7 @@ from planner.formats.read_formats import ReadRules
 
 @dataclass(frozen=True)
 class ReadFunction:
-    """A function that reads a moment from a text, its argument `value`; see `read_formats.read_expression` for
-    `result`."""
+    """Reads a moment from the argument `value`, a text; `read_formats.read_expression` explains `result`."""
 
     scan: Scan
     system: str

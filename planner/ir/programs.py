@@ -108,8 +108,8 @@ class RecursiveRef(Relational):
 
 @dataclass(frozen=True)
 class Prioritized(Relational):
-    """The rows of `input`, which does not recur, entering the recursion of `variable`: each from round
-    `round` on."""
+    """The rows of `input`, which does not recur, as they enter the recursion of `variable`: each from `round`
+    on."""
 
     input: Relational
     round: Expression

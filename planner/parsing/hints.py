@@ -2,9 +2,9 @@
 
     SELECT /*+ PRIORITY(expression) */ ...
 
-`comment_hints` replaces it, in place, with a plain comment that holds the offset of the hint's expression, because
-not all dialects parse hints. `mark_hints` finds the comment in a tree and puts the parsed expression on its SELECT.
-A marked node can be copied, and `sql_text` writes the hint back.
+`comment_hints` replaces it, in place, with a plain comment that holds the offset of the hint's expression,
+because not all dialects parse hints. `mark_hints` finds the comment in a tree and puts the parsed expression
+on its SELECT. A marked node can be copied, and `sql_text` writes the hint back.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
         name (column type, ...) AS (query), ...
     SELECT ...
 
-`blank_declarations` blanks out, in place, the parts that plain WITH RECURSIVE lacks, so that every other character keeps
-its position. `Declaration` keeps the blanked parts, and `mark_declarations` puts it on the parsed WITH. A marked node can
-be copied, and `sql_text` writes it back.
+`blank_declarations` blanks out, in place, the parts that plain WITH RECURSIVE lacks, so that every other
+character keeps its position. `Declaration` keeps the blanked parts, and `mark_declarations` puts it on the
+parsed WITH. A marked node can be copied, and `sql_text` writes it back.
 """
 
 from __future__ import annotations
