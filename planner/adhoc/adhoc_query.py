@@ -236,7 +236,7 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
     text = value.name if isinstance(value, exp.Literal) else None
     if version.name == "VERSION":
         if text is None or not text.isdecimal():
-            fail(InvalidQuery(f"{value.sql()} is not an epoch", "VERSION AS OF 12"), table)
+            fail(InvalidQuery(f"{value.sql()} is not an epoch", "write VERSION AS OF 12"), table)
         return int(text), None
     if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal):
         text = value.this.name
@@ -249,7 +249,7 @@ def _snowflake(table: exp.Table) -> tuple[int | None, datetime | None]:
     if when is None:
         return None, None
     if when.name != "AT" or when.args["kind"] not in ("VERSION", "TIMESTAMP"):
-        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "AT (VERSION => 12)"), table)
+        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "write AT (VERSION => 12)"), table)
     as_of = exp.Version(this=when.args["kind"], expression=when.expression, kind="AS OF")
     table.set("when", None)
     table.set("version", as_of)
@@ -261,7 +261,7 @@ def _time(text: str | None, value: exp.Expression, table: exp.Table) -> datetime
         moment = datetime.fromisoformat(text or "")
     except ValueError:
         fail(
-            InvalidQuery(f"{value.sql()} is not a time", "TIMESTAMP AS OF '2026-01-01T00:00:00Z'"),
+            InvalidQuery(f"{value.sql()} is not a time", "write TIMESTAMP AS OF '2026-01-01T00:00:00Z'"),
             table,
         )
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -56,7 +56,9 @@ def on_conflict(insert: Insert, schema: Schema, relations: Relations) -> OnConfl
         ignores = tree.args.get("ignore") or tree.args.get("alternative") == "IGNORE"
         return OnConflict() if ignores else None
     if conflict.args.get("index_predicate") is not None:
-        reason = Unsupported("ON CONFLICT (...) WHERE is not supported", "there are no partial indexes")
+        reason = Unsupported(
+            "ON CONFLICT (...) WHERE is not supported", "remove the WHERE: there are no partial indexes"
+        )
         fail(reason, conflict)
     target = tuple(column_name(key) for key in conflict.args.get("conflict_keys") or ())
     constraint = conflict.args.get("constraint")

@@ -160,11 +160,11 @@ def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Express
     if isinstance(left, exp.Tuple) and isinstance(right, exp.Subquery):
         return _of_query(left, right)
     if not isinstance(assignment, exp.EQ) or right is None or _spreads(right):
-        fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "SET a = 1"), assignment)
+        fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "write SET a = 1"), assignment)
     if not isinstance(left, exp.Tuple):
         return [(left, right)]
     if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
-        fail(Unsupported("the numbers of columns and of values differ", "SET (a, b) = (1, 2)"), left)
+        fail(Unsupported("the numbers of columns and of values differ", "write SET (a, b) = (1, 2)"), left)
     return list(zip(left.expressions, right.expressions, strict=True))
 
 
@@ -175,7 +175,7 @@ def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression
         fail(
             Unsupported(
                 "several columns are set to a query that is not one SELECT of as many columns",
-                "SET a = (SELECT ...)",
+                "write SET a = (SELECT ...)",
             ),
             left,
         )

@@ -52,7 +52,7 @@ def whens(merge: Merge, schema: Schema, relations: Relations) -> tuple[When, ...
     tree = merge.tree
     if tree.args.get("using_cond"):
         fail(
-            Unsupported("MERGE ... USING (columns) is not supported", "MERGE INTO t USING s ON ..."),
+            Unsupported("MERGE ... USING (columns) is not supported", "write MERGE INTO t USING s ON ..."),
             tree.this,
         )
     found: list[When] = []
@@ -120,7 +120,8 @@ def _when(then: exp.Expression, rows: _Rows) -> list[When]:
             return [_insert(then, values.expressions, rows)]
     word = then.sql(rows.merge.piece.dialect)
     fail(
-        Unsupported(f"MERGE ... THEN {word} here is not supported", "UPDATE SET, DELETE, INSERT (...)"), then
+        Unsupported(f"MERGE ... THEN {word} here is not supported", "use UPDATE SET, DELETE or INSERT (...)"),
+        then,
     )
 
 

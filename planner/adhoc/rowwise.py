@@ -43,7 +43,7 @@ def default_expression(text: Text, type: Type) -> Expression:
     """A DEFAULT as an expression over the columns of MOMENT."""
     tree = text.tree().transform(_clock)
     if any(column.name != _NOW for column in tree.find_all(exp.Column)):
-        raise InvalidQuery("a DEFAULT cannot read columns", "GENERATED ALWAYS AS (...) STORED can")
+        raise InvalidQuery("a DEFAULT cannot read columns", "use GENERATED ALWAYS AS (...) STORED instead")
     return _planned(Text(tree.sql(text.dialect), text.dialect), type, MOMENT)
 
 

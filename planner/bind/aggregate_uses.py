@@ -40,7 +40,6 @@ _FUNCTIONS: dict[str, Function] = {
 }
 _BOOLEANS = frozenset({"bool_and", "bool_or", "count_if"})
 _FIRSTS = frozenset({"first", "last", "any_value", "arg_min", "arg_max", "arg_min_null", "arg_max_null"})
-_ASCENDING = (False, False)
 
 Bind = Callable[[exp.Expression], Expression]
 

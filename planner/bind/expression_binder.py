@@ -487,7 +487,7 @@ class ExpressionBinder:
             fail(
                 InvalidQuery(
                     f"{self.clause} cannot contain a window function: {node.sql(self.session.dialect)}",
-                    "QUALIFY can, or a query around this one",
+                    "use QUALIFY, or a query around this one",
                 ),
                 node,
             )

@@ -91,12 +91,12 @@ def check_monotone(session: Session, bindings: tuple[RecursiveBinding, ...]) -> 
         known = {v: _merged(known[v], found[v]) for v in known}
     moving = {b.variable for b in bindings if _moves(known[b.variable].courses)}
     if any(not state.counted for v, state in known.items() if v not in moving):
-        raise _refusal("a number of equal rows that depends on a MIN or MAX")
+        raise _refusal("duplicate rows whose number depends on a MIN or MAX")
     handed_on = {str(b.variable): check.handed_on(b.value) & moving for b in bindings}
     uses = {name: frozenset(map(str, found)) for name, found in handed_on.items()}
     for group in components(uses):
         if len(group) > 1 or group[0] in uses[group[0]]:
-            raise _refusal("a MIN or MAX whose rows stay when it changes")
+            raise _refusal("a MIN or MAX whose earlier rows the recursion keeps")
 
 
 def _refusal(what: str) -> Unsupported:
@@ -232,11 +232,11 @@ class _Check:
             if not _moves(map(self._of, references(part))):
                 continue
             if not isinstance(part, Call) or part.op not in _LESS:
-                raise _refusal("a condition that a better MIN or MAX could make untrue")
+                raise _refusal("a condition that a better MIN or MAX could make false")
             left, right = (self._course(arg) for arg in part.args)
             wanted = _LESS[part.op]
             if left not in (Course.FIXED, wanted) or right not in (Course.FIXED, wanted.turned()):
-                raise _refusal("a condition that a better MIN or MAX could make untrue")
+                raise _refusal("a condition that a better MIN or MAX could make false")
 
     def _course(self, expression: Expression) -> Course:
         """The direction in which better rows move the expression's value."""

@@ -58,7 +58,7 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
         return node
     if len(args) > 2:
         what = f"{name.lower()} with {len(args)} arguments is not supported"
-        fail(Unsupported(what, "it takes a value and a format"), node)
+        fail(Unsupported(what, "pass a value and a format"), node)
     if writer is not None:
         return _written(node, writer, args[writer.value], args[writer.form])
     return _read(node, reader, args[reader.value], args[reader.form]) if reader is not None else node

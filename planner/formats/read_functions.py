@@ -77,11 +77,6 @@ _TRINO_READERS = {
     **_readers(percents.trino, "Trino", ReadRules(), {"DATE_PARSE": "TIMESTAMP"}),
     **_readers(letters.joda, "Joda", _JAVA, {"PARSE_DATETIME": "TIMESTAMPTZ"}),
 }
-_CLICKHOUSE_READERS = {
-    **_readers(
-        percents.clickhouse, "ClickHouse", ReadRules(free=False, pivot=70), {"PARSEDATETIME": "TIMESTAMP"}
-    ),
-}
 _BIGQUERY_READERS = {
     **_readers(percents.bigquery_date, "PARSE_DATE", _PERCENT_READS, {"PARSE_DATE": "DATE"}, 0),
     **_readers(percents.bigquery_time, "PARSE_TIME", _PERCENT_READS, {"PARSE_TIME": "TIME"}, 0),

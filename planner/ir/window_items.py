@@ -46,10 +46,6 @@ class Edge:
             return None
         return int(self.offset) if self.side is FrameSide.FOLLOWING else -int(self.offset)
 
-    @property
-    def is_unbounded(self) -> bool:
-        return self.side is not FrameSide.CURRENT and self.offset is None
-
     def __str__(self) -> str:
         if self.side is FrameSide.CURRENT:
             return self.side.value

@@ -101,12 +101,14 @@ def _add_column(piece: Piece, table: str, node: exp.ColumnDef) -> AddColumn:
     declared.column(node)
     if declared.key is not None:
         raise piece.unsupported(
-            "ADD COLUMN with PRIMARY KEY is not supported", "create the table with it", piece.find("PRIMARY")
+            "ADD COLUMN with PRIMARY KEY is not supported",
+            "declare it in CREATE TABLE",
+            piece.find("PRIMARY"),
         )
     (column,) = declared.columns
     if column.name in declared.rules.identities:
         raise piece.unsupported(
-            "ADD COLUMN of an identity column is not supported", "create the table with it"
+            "ADD COLUMN of an identity column is not supported", "declare it in CREATE TABLE"
         )
     exists = bool(node.args.get("exists"))
     return AddColumn(column, declared.rules, exists, declared.comments.get(column.name))

@@ -31,5 +31,8 @@ def comment(piece: Piece) -> Comment:
     if kind != "COLUMN":
         return Comment(piece, relation_name(tree.this), None, text, kind == "VIEW")
     if not tree.this.args.get("table"):
-        fail(InvalidQuery(f"{tree.this.sql()} names no table", "COMMENT ON COLUMN t.a IS '...'"), tree.this)
+        fail(
+            InvalidQuery(f"{tree.this.sql()} does not name a table", "write COMMENT ON COLUMN t.a IS '...'"),
+            tree.this,
+        )
     return Comment(piece, fold(tree.this.args["table"]), fold(tree.this.this), text, None)

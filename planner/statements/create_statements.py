@@ -127,7 +127,7 @@ def view_head(piece: Piece) -> ViewHead:
     if "RECURSIVE" in piece.words(4):
         raise piece.unsupported(
             "CREATE RECURSIVE VIEW is not supported",
-            "CREATE VIEW name AS WITH RECURSIVE ...",
+            "write CREATE VIEW name AS WITH RECURSIVE ...",
             piece.find("RECURSIVE"),
         )
     query = _query_token(piece)
