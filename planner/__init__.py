@@ -1,4 +1,5 @@
-"""SQL to engine plans: `plan_query` over a catalog of `Relation`s; `PlannerError` when it cannot."""
+"""From SQL to engine plans: `plan_query` over a catalog of `Relation`s. Raises a `PlannerError` if it cannot
+plan."""
 
 from planner.errors import PlannerError
 from planner.planning import PlannedQuery, plan_query

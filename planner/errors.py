@@ -1,18 +1,18 @@
-"""What the planner raises.
+"""The errors that the planner raises.
 
-PlannerError
-├── InvalidSyntax      the text cannot be parsed
-├── UnknownTable       no table, view or CTE has this name
-├── UnknownColumn      no column in reach has this name
-├── UnknownFunction    no function has this name
-├── AmbiguousColumn    several columns in reach have this name
-├── TypeMismatch       an expression's types do not fit
-├── InvalidQuery       the names and types are right, the query is not
-└── Unsupported        valid SQL that cannot be maintained (yet)
-    └── UnsupportedType  an expression's type is none that a column can have
+    PlannerError
+    ├── InvalidSyntax      the text cannot be parsed
+    ├── UnknownTable       no table, view or CTE has this name
+    ├── UnknownColumn      no visible column has this name
+    ├── UnknownFunction    no function has this name
+    ├── AmbiguousColumn    several visible columns have this name
+    ├── TypeMismatch       an expression's types do not fit
+    ├── InvalidQuery       the names and types are right, the query is not
+    └── Unsupported        valid SQL that cannot be maintained (yet)
+        └── UnsupportedType  no column can have an expression's type
 
-Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` that may be
-empty, and the `line` and `column` (both from 1) in the user's text where they are known.
+Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` that may be empty, and the
+`line` and `column` (both from 1) in the user's text if they are known.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class PlannerError(Exception):
         self.column = column
 
     def at(self, line: int | None, column: int | None) -> PlannerError:
-        """The same error, placed, unless it has a place already."""
+        """The same error with this place, unless it has a place already."""
         if self.line is None:
             self.line, self.column = line, column
         return self

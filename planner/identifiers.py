@@ -1,4 +1,4 @@
-"""Names as the catalog has them: a quoted one as written, any other in lower case, in every dialect."""
+"""Names as in the catalog: a quoted name as written, any other in lower case, in every dialect."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
 DEFAULT_SCHEMAS = frozenset({"public", "main"})
-"""What PostgreSQL and DuckDB call the schema of names that are written without one."""
+"""PostgreSQL's and DuckDB's schema for names that are written without one."""
 
 
 def fold(identifier: exp.Identifier) -> str:
@@ -16,7 +16,7 @@ def fold(identifier: exp.Identifier) -> str:
 
 
 def relation_name(node: exp.Expression) -> str:
-    """The name of a table or view; Unsupported for one with a schema before it."""
+    """The name of a table or view. Raises Unsupported for a name with a schema."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         fail(InvalidQuery(f"{node.sql()} is not the name of a table or view"), node)
     check_schema(node)
@@ -24,13 +24,13 @@ def relation_name(node: exp.Expression) -> str:
 
 
 def check_schema(node: exp.Table) -> None:
-    """Unsupported for a name with a schema before it, but for that in which everything is."""
+    """Raise Unsupported for a name with a schema, except the one schema that contains everything."""
     if node.args.get("db") is not None and node.db.lower() not in DEFAULT_SCHEMAS:
         fail(Unsupported(f"there are no schemas: {node.sql()}", f"write {node.this.sql()}"), node)
 
 
 def column_name(node: exp.Expression) -> str:
-    """The name of a column that is written alone, in a list of columns, a key or an assignment."""
+    """The name of an unqualified column in a list of columns, a key or an assignment."""
     match node:
         case exp.Identifier():
             return fold(node)

@@ -1,4 +1,4 @@
-"""From SQL to a planned query: parse, bind, pass after pass, lower."""
+"""From SQL to a planned query: parse, bind, run the passes, lower."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ from planner.relation import Catalog
 
 @dataclass(frozen=True)
 class PlannedQuery:
-    """A query's engine plan, the schema of its rows under the user's names, its canonical text, the names of
-    the tables and views that it refers to directly, and the stages that it went through."""
+    """The result of planning a query.
+
+    It has the engine plan, the schema of its rows under the user's names, its canonical text, the names of
+    the tables and views that it refers to directly, and the program before and after the passes.
+    """
 
     plan: Node
     schema: Schema
@@ -38,12 +41,12 @@ class PlannedQuery:
         return explain(self.logical, self.optimized, self.plan, stage, format)
 
     def analyze(self, operators: Sequence[Observed], format: str = "text") -> str:
-        """What runs, measured: `operators` are those of the view that this is the plan of."""
+        """The running operators with their figures; `operators` are those of the view with this plan."""
         return analyze(self.plan, operators, format)
 
 
 def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:
-    """Plan a query over the catalog's relations; a PlannerError says what is wrong, and where."""
+    """Plan a query over the catalog's relations. Raises a PlannerError with the place of the fault."""
     try:
         tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
         bound = bind(tree, catalog, dialect)
@@ -51,11 +54,11 @@ def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "post
         plan, schema = lower(optimized)
         return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)
     except RecursionError:
-        raise Unsupported("the query is nested too deeply", "take parts of it into CTEs or views") from None
+        raise Unsupported("the query is nested too deeply", "move parts of it into CTEs or views") from None
 
 
 def _optimized(bound: BoundStatement) -> RelationalProgram:
-    """The program after all passes; what they find about the time stands where the query asks for it."""
+    """The program after all passes; errors about the time have the place where the query asks for it."""
     try:
         return optimize(bound.program, bound.numbers)
     except Unsupported as error:

@@ -1,9 +1,9 @@
-"""Where in the user's text a parsed node stands.
+"""The place of a parsed node in the user's text.
 
-sqlglot marks names, literals and functions with the place of their token. A node without a mark
-stands where the keyword that it begins with does, looked for in the text (which `remember`
-keeps at the root of the tree) near the marked nodes around it; without a text, where its first
-marked descendant or its nearest marked ancestor does.
+sqlglot marks names, literals and functions with the place of their token. A node without a mark has the place
+of its first keyword, which is looked up in the text (kept by `remember` at the root of the tree) near the
+marked nodes around it. Without a text, it has the place of its first marked descendant or nearest marked
+ancestor.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ Place = tuple[int | None, int | None]
 
 
 def remember(tree: exp.Expression, text: str, dialect: str) -> None:
-    """Keep the text that `tree` was parsed from, for places that no mark tells."""
+    """Keep the text from which `tree` was parsed, for places without a mark."""
     tree.meta[_TEXT] = (text, dialect)
 
 
 def position(node: exp.Expr | None, keyword: str = "") -> Place:
-    """Line and column, both from 1, of the node, or of the `keyword` that stands before it; (None, None) if
-    nothing tells."""
+    """Line and column, both from 1, of the node, or of the `keyword` before it; (None, None) if unknown."""
     if node is None:
         return None, None
     first = _first_mark(node)
@@ -57,8 +56,8 @@ def _first_mark(node: exp.Expr) -> dict | None:
 
 
 def _keyword_place(node: exp.Expr, keyword: str, first: dict | None) -> Place | None:
-    """Where the keyword stands that is asked for, the last one before the node's first mark; or the one that
-    the node itself begins with, between the marked nodes before it and its own."""
+    """The place of the requested keyword, the last one before the node's first mark; without a request, of
+    the keyword that begins the node, between the marked nodes before it and its own."""
     text, dialect = node.root().meta.get(_TEXT, ("", "postgres"))
     wanted = keyword or node.sql(dialect).split(" ")[0].split("(")[0].split("[")[0]
     start = 0 if keyword and first is not None else _end_before(node)
@@ -82,7 +81,7 @@ def _tokens(text: str, dialect: str) -> list[Token]:
 
 
 def _end_before(node: exp.Expr) -> int:
-    """Where the last marked node ends that comes before `node` in the tree's own order."""
+    """The end of the last marked node before `node` in the tree's own order."""
     end = 0
     for other in node.root().walk(bfs=False):
         if other is node:

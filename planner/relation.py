@@ -1,4 +1,4 @@
-"""What the planner knows of tables and views: name, columns and the engine plan behind them."""
+"""What the planner knows of tables and views: the name, the columns and the engine plan."""
 
 from __future__ import annotations
 
@@ -13,8 +13,7 @@ from engine.schema import Schema
 class Relation:
     """A table (`plan` is a Source) or a view (`plan` is the view's own plan, which queries inline).
 
-    `key` holds the positions of a primary key's columns; `rows` is how many rows there are, where somebody
-    has counted.
+    `key` holds the positions of a primary key's columns; `rows` is the number of rows, if known.
     """
 
     name: str
@@ -26,4 +25,4 @@ class Relation:
 
 
 Catalog = Mapping[str, Relation]
-"""Lower-case names to relations."""
+"""Relations by lower-case name."""

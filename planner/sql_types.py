@@ -1,7 +1,7 @@
-"""Types in three tongues: the engine's, sqlglot's and DuckDB's.
+"""Types in three systems: the engine's, sqlglot's and DuckDB's.
 
-DuckDB's integers that the engine lacks become the nearest type that holds all their values: the
-narrower and unsigned ones a wider integer, UBIGINT and HUGEINT a NUMERIC. UHUGEINT has none.
+A DuckDB integer type that the engine lacks becomes the nearest type that holds all its values: the narrower
+and unsigned ones a wider integer, UBIGINT and HUGEINT a NUMERIC. UHUGEINT has no such type.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class _Untyped(Type):
 
 
 UNTYPED: Type = _Untyped(Kind.INTEGER)
-"""The type of a bare NULL until its context gives it one."""
+"""The type of an untyped NULL until its context gives it one."""
 
 _DT = exp.DType
 _BY_SQLGLOT: dict[exp.DType, Type] = {
@@ -125,7 +125,8 @@ _SUPPORTED = (
 
 
 def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
-    """The engine's type for one written in SQL; Unsupported if there is none, TypeMismatch for bad digits."""
+    """The engine's type for an SQL type. Raises Unsupported if there is none, TypeMismatch for invalid
+    digits."""
     if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
         return _numeric(node)
     if node.this is _DT.ENUM and node.expressions:
@@ -140,7 +141,7 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
 
 
 def _meant(node: exp.DataType, written: str) -> str:
-    """The type whose name is like one that SQL does not know; empty for a type that SQL knows."""
+    """The SQL type whose name resembles an unknown name; empty for a type that SQL knows."""
     names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
     if node.this is not _DT.USERDEFINED:
         return ""
@@ -153,7 +154,9 @@ def _numeric(node: exp.DataType) -> Type:
         return DEFAULT_NUMERIC
     if not all(digits.isdecimal() for digits in written):
         fail(
-            TypeMismatch(f"NUMERIC({', '.join(written)}) is not a type", "precision and scale are numbers"),
+            TypeMismatch(
+                f"NUMERIC({', '.join(written)}) is not a type", "write precision and scale as numbers"
+            ),
             node,
         )
     digits = [int(digits) for digits in written]
@@ -162,7 +165,7 @@ def _numeric(node: exp.DataType) -> Type:
         fail(
             TypeMismatch(
                 f"NUMERIC({precision}, {scale}) is not a type",
-                f"the precision is 1 to {MAX_PRECISION}, the scale 0 to the precision",
+                f"use a precision of 1 to {MAX_PRECISION}, and a scale of 0 to the precision",
             ),
             node,
         )
@@ -172,7 +175,7 @@ def _numeric(node: exp.DataType) -> Type:
 def _enumeration(node: exp.DataType) -> Type:
     labels = [part.name for part in node.expressions]
     if len(set(labels)) < len(labels):
-        fail(TypeMismatch("an ENUM has each of its labels once"), node)
+        fail(TypeMismatch("an ENUM cannot have a label twice"), node)
     return enumeration(*labels)
 
 
@@ -182,7 +185,7 @@ def duckdb_type(type: Type) -> str:
 
 
 def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
-    """The engine's type for DuckDB's `name`, `huge` for HUGEINT; UnsupportedType if there is none."""
+    """The engine's type for DuckDB's `name`; `huge` for HUGEINT. Raises UnsupportedType if there is none."""
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
     if decimal:
         return numeric(int(decimal[1]), int(decimal[2]))
@@ -200,7 +203,7 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
 
 
 def storable(value: object, type: Type) -> bool:
-    """Whether a literal of `type` can hold the value as it is."""
+    """Whether a literal of `type` can hold the value unchanged."""
     match type.kind:
         case Kind.BOOLEAN:
             return isinstance(value, bool)

@@ -1,7 +1,7 @@
-"""The name that was probably meant where one is not known.
+"""Suggests the names that a user probably meant by an unknown one.
 
-Names are as near as the number of letters to be changed, left out, put in or exchanged with their
-neighbours; case and underscores do not count. One name in three letters may be wrong.
+The distance of two names is the number of letters to change, remove, insert or swap with their neighbour;
+case and underscores do not count. A name may differ in one of three letters.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 MOST = 2
-"""So many names are suggested at most."""
+"""The most names to suggest."""
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
-    """Of `names` those nearest to `name`, the best first; of equally near ones the first in the alphabet."""
+    """The names of `names` that are nearest to `name`, the best first; equally near names in alphabetical
+    order."""
     allowed = max(1, len(name) // 3)
     found = []
     for other in sorted(set(names)):
@@ -26,13 +27,13 @@ def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
 
 
 def did_you_mean(name: str, names: Iterable[str], otherwise: str = "") -> str:
-    """A hint with the nearest names, or `otherwise` where none is near."""
+    """A hint with the nearest names, or `otherwise` if none is near."""
     near = nearest(name, names)
     return f"did you mean {' or '.join(near)}?" if near else otherwise
 
 
 def of_columns(name: str, tables: Iterable[tuple[str, Iterable[str]]], otherwise: str = "") -> str:
-    """The same for a column, with the table before it that each name belongs to, if that has a name."""
+    """The same for a column; a suggestion has the name of its table before it, if the table has one."""
     owners: dict[str, str] = {}
     for table, columns in tables:
         for column in columns:
@@ -47,7 +48,7 @@ def _plain(name: str) -> str:
 
 
 def distance(left: str, right: str) -> int:
-    """How many single letters make one of the other: changed, left out, put in, or neighbours exchanged."""
+    """The number of single letters to change, remove, insert or swap with a neighbour between the two."""
     before: list[int] = []
     row = list(range(len(right) + 1))
     for i, a in enumerate(left, start=1):

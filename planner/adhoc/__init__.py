@@ -1,1 +1,1 @@
-"""Ad-hoc queries and changes of rows, as DuckDB's SQL over snapshots."""
+"""Ad-hoc queries, INSERT, UPDATE, DELETE and MERGE as DuckDB's SQL over snapshots."""

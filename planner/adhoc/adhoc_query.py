@@ -1,13 +1,11 @@
 """Ad-hoc queries as DuckDB text over named snapshots.
 
-Every table or view that a query refers to becomes a reference to a snapshot of it: at
-the version or time that the query gives it (`FROM v VERSION AS OF 12`), or the newest.
-CTEs hide relations of their names. What is left are names of snapshots that the text
-alone can mean, so that it reads nothing else; table functions stay, and the connection
-that runs the text must be one that can open no files.
+Each table or view in a query becomes a reference to a snapshot: of the version or time that the query names
+(`FROM v VERSION AS OF 12`), or of the newest state. A CTE hides a relation of the same name. The text that
+results names snapshots only, so it reads nothing else. Table functions stay, so the connection that runs the
+text must not be able to open files.
 
-Names are folded as the catalog's are. A query is not checked here beyond its relations:
-DuckDB binds it.
+Names are folded as in the catalog. This module checks only the relations of a query; DuckDB binds the rest.
 """
 
 from __future__ import annotations
@@ -34,16 +32,16 @@ _CALLS = {
     exp.CurrentTimestamp: "get_current_timestamp",
     exp.Localtimestamp: "current_localtimestamp",
 }
-"""DuckDB's functions for names of the time, which it would take for columns of these names."""
+"""DuckDB's functions for names of the time, which DuckDB would otherwise read as columns of these names."""
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
 
 
 @dataclass(frozen=True)
 class SnapshotReference:
-    """`alias` stands in the text for `relation` at an epoch (`version`) or a time (`timestamp`, aware).
+    """`alias` stands in the text for `relation` at an epoch (`version`) or at a time (`timestamp`, aware).
 
-    With neither it is the newest state. With a `row` it is each distinct row once, behind
-    a first column of that name that holds the row's place.
+    With neither, the reference is to the newest state. If `row` is given, the snapshot has each distinct row
+    once, behind a first column called `row` that holds the row's place.
     """
 
     alias: str
@@ -55,11 +53,10 @@ class SnapshotReference:
 
 @dataclass(frozen=True)
 class AdhocQuery:
-    """`sql` is DuckDB's; `integer_division` says whether its `/` of integers is an integer.
+    """`sql` is DuckDB's; `integer_division` says whether its `/` of two integers gives an integer.
 
-    `columns` are the names, in lower case, of all the columns that it can read; None is
-    every column. `names` has the places of names in the user's text, in order, by the
-    name in lower case.
+    `columns` are the lower-case names of all columns that the query can read; None means every column.
+    `names` maps each lower-case name to its places in the user's text, in order.
     """
 
     sql: str
@@ -69,7 +66,8 @@ class AdhocQuery:
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
-        """Line and column in the user's text of the name at `offset` of `sql`, if it is one."""
+        """The line and column in the user's text of the name at `offset` of `sql`; None twice if there is
+        none."""
         name = re.match(r"\w+", self.sql[offset:].lstrip('"'))
         if name is None:
             return None, None
@@ -80,7 +78,7 @@ class AdhocQuery:
 
 @dataclass(frozen=True)
 class ChangeTarget:
-    """The table node of an UPDATE or DELETE, whose rows are told apart by a column called `row`."""
+    """The table node of an UPDATE or DELETE, and `row`, the column that tells its rows apart."""
 
     node: exp.Table
     row: str
@@ -89,9 +87,9 @@ class ChangeTarget:
 def adhoc_query(
     query: exp.Expression, relations: Relations, target: ChangeTarget | None = None
 ) -> AdhocQuery:
-    """The query over snapshots of `relations`, by their names; the tree is changed.
+    """Return the query over snapshots of `relations`; change the tree.
 
-    UnknownTable, InvalidQuery or Unsupported, placed, for a relation that cannot be referred to.
+    Raise UnknownTable, InvalidQuery or Unsupported, with its place, for a relation that cannot be read.
     """
     names = _places(query)
     dialect = written_in(query)
@@ -123,7 +121,7 @@ def adhoc_query(
 
 
 def _columns(query: exp.Expression) -> frozenset[str] | None:
-    """The names that columns are read by; None where they can be read without being named."""
+    """The names of the columns that are read; None where a column can be read without being named."""
     aliases = {table.alias_or_name for table in query.find_all(exp.Table)}
     for node in query.walk():
         match node:
@@ -139,7 +137,7 @@ def _columns(query: exp.Expression) -> frozenset[str] | None:
 
 
 def _named(column: exp.Expression) -> exp.Expression:
-    """A column of a select list under the name that a view's would have: its text, where it has none."""
+    """A column of a select list with the name that it has in a view: its own text if it has no alias."""
     if isinstance(column, _NAMED) or column.is_star:
         return column
     name = column.sql(
@@ -149,7 +147,7 @@ def _named(column: exp.Expression) -> exp.Expression:
 
 
 def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Where names and functions stand, in order, by name."""
+    """The places of names and functions, in order, by name."""
     found: dict[str, set[tuple[int, int]]] = {}
     for node in query.walk():
         name = _written_name(node)
@@ -160,7 +158,7 @@ def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
 
 
 def _written_name(node: exp.Expr) -> str:
-    """The name that the node is or calls, as DuckDB's text will have it; empty for any other."""
+    """The name that the node is or calls, as DuckDB's text spells it; empty for any other node."""
     if isinstance(node, exp.Identifier | exp.Anonymous):
         return node.name.lower()
     if not isinstance(node, exp.Func):
@@ -171,7 +169,7 @@ def _written_name(node: exp.Expr) -> str:
 
 
 def _tables(query: exp.Expression) -> list[tuple[exp.Table, frozenset[str]]]:
-    """Every table node in the order of the text, with the names of the CTEs in reach of it."""
+    """Every table node, in the order of the text, with the names of the CTEs that it can see."""
     found: list[tuple[exp.Table, frozenset[str]]] = []
     waiting: list[tuple[exp.Expression, frozenset[str]]] = [(query, frozenset())]
     while waiting:
@@ -199,7 +197,7 @@ def _refer(
     references: dict[tuple, SnapshotReference],
     target: ChangeTarget | None,
 ) -> None:
-    """Puts the name of a snapshot in the place of a relation's."""
+    """Replace a relation's name with the name of a snapshot."""
     name = relation_name(table)
     if name not in relations:
         fail(unknown_table(name, {*relations, *ctes}), table)
@@ -218,22 +216,27 @@ def _refer(
 
 
 def unknown_table(name: str, names: Collection[str]) -> UnknownTable:
-    """The error for a name that is none of `names`, with the nearest of them."""
+    """The error for a name that is not in `names`, with the nearest known name."""
     return UnknownTable(f'no table or view "{name}"', did_you_mean(name, names))
 
 
 def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
-    """The version or the time that the query wants of a relation."""
+    """The version or the time at which the query reads a relation."""
     version = table.args.get("version")
     if version is None:
         return _snowflake(table)
     if version.args["kind"] != "AS OF":
-        fail(Unsupported(f"{version.args['kind']} of versions is not supported", "AS OF one of them"), table)
+        fail(
+            Unsupported(
+                f"{version.args['kind']} of versions is not supported", "use VERSION AS OF or TIMESTAMP AS OF"
+            ),
+            table,
+        )
     value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
     if version.name == "VERSION":
         if text is None or not text.isdecimal():
-            fail(InvalidQuery(f"{value.sql()} is not an epoch", "VERSION AS OF 12"), table)
+            fail(InvalidQuery(f"{value.sql()} is not an epoch", "write VERSION AS OF 12"), table)
         return int(text), None
     if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal):
         text = value.this.name
@@ -241,12 +244,12 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
 
 
 def _snowflake(table: exp.Table) -> tuple[int | None, datetime | None]:
-    """The same as `AT (VERSION => 12)` and `AT (TIMESTAMP => '...')` say it."""
+    """The same for Snowflake's `AT (VERSION => 12)` and `AT (TIMESTAMP => '...')`."""
     when = table.args.get("when")
     if when is None:
         return None, None
     if when.name != "AT" or when.args["kind"] not in ("VERSION", "TIMESTAMP"):
-        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "AT (VERSION => 12)"), table)
+        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "write AT (VERSION => 12)"), table)
     as_of = exp.Version(this=when.args["kind"], expression=when.expression, kind="AS OF")
     table.set("when", None)
     table.set("version", as_of)
@@ -258,7 +261,7 @@ def _time(text: str | None, value: exp.Expression, table: exp.Table) -> datetime
         moment = datetime.fromisoformat(text or "")
     except ValueError:
         fail(
-            InvalidQuery(f"{value.sql()} is not a time", "TIMESTAMP AS OF '2026-01-01T00:00:00Z'"),
+            InvalidQuery(f"{value.sql()} is not a time", "write TIMESTAMP AS OF '2026-01-01T00:00:00Z'"),
             table,
         )
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)

@@ -1,14 +1,14 @@
-"""ON CONFLICT, in all its spellings: what becomes of rows that meet others in a key.
+"""ON CONFLICT in all its spellings: what happens to a row whose key another row has already.
 
-| spelling | is |
+| spelling | meaning |
 |---|---|
 | `ON CONFLICT [(columns) or ON CONSTRAINT name] DO NOTHING` | PostgreSQL's, SQLite's and DuckDB's |
 | `ON CONFLICT ... DO UPDATE SET ... [WHERE ...]` | the same; `EXCLUDED` is the row that was to be inserted |
 | `INSERT IGNORE`, `INSERT OR IGNORE` | DO NOTHING for any key |
-| `ON DUPLICATE KEY UPDATE` | DO UPDATE for the one key; a row may be met several times |
+| `ON DUPLICATE KEY UPDATE` | DO UPDATE for the one key; a statement may update a row several times |
 
-The query of an update is over one relation: the rows that are there, with the columns of those that
-were to be inserted beside theirs.
+The query of an update reads one relation: each stored row with the columns of the row that was to be inserted
+behind its own.
 """
 
 from __future__ import annotations
@@ -32,9 +32,10 @@ _EXCLUDED = "excluded#"
 
 @dataclass(frozen=True)
 class OnConflict:
-    """`target` are the columns that are named, or `constraint`; `update` is None for DO NOTHING.
+    """`target` are the named columns, or `constraint` is the named constraint; `update` is None for DO
+    NOTHING.
 
-    `again` says that a row which the statement has changed may be changed by it again.
+    `again` says whether the statement may change a row that it has already changed.
     """
 
     target: tuple[str, ...] = ()
@@ -48,14 +49,16 @@ class OnConflict:
 
 
 def on_conflict(insert: Insert, schema: Schema, relations: Relations) -> OnConflict | None:
-    """What an INSERT says of conflicts; None if nothing. A PlannerError, placed."""
+    """The ON CONFLICT clause of an INSERT, or None. Raises a PlannerError with its place."""
     tree = insert.tree
     conflict = tree.args.get("conflict")
     if conflict is None:
         ignores = tree.args.get("ignore") or tree.args.get("alternative") == "IGNORE"
         return OnConflict() if ignores else None
     if conflict.args.get("index_predicate") is not None:
-        reason = Unsupported("ON CONFLICT (...) WHERE is not supported", "there are no partial indexes")
+        reason = Unsupported(
+            "ON CONFLICT (...) WHERE is not supported", "remove the WHERE: there are no partial indexes"
+        )
         fail(reason, conflict)
     target = tuple(column_name(key) for key in conflict.args.get("conflict_keys") or ())
     constraint = conflict.args.get("constraint")
@@ -67,7 +70,7 @@ def on_conflict(insert: Insert, schema: Schema, relations: Relations) -> OnConfl
 
 
 def with_excluded(schema: Schema) -> Schema:
-    """The columns of a row that is there, and behind them those of one that was to be inserted."""
+    """The columns of a stored row, then those of the row that was to be inserted."""
     excluded = (Column(_EXCLUDED + column.name, column.type) for column in schema.columns)
     return Schema((*schema.columns, *excluded))
 

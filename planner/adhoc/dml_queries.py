@@ -1,7 +1,7 @@
-"""INSERT, UPDATE and DELETE as queries: which rows they touch, and what the new values are.
+"""INSERT, UPDATE and DELETE as queries: which rows they touch, and the new values.
 
-The table that is changed comes as its distinct rows, told apart by a column of their
-places; everything else that a statement reads comes as any relation does.
+The target table comes as its distinct rows, told apart by a column of their places. Every other relation
+comes as in a query.
 
 | statement | columns of the query |
 |---|---|
@@ -31,9 +31,9 @@ from planner.suggestions import did_you_mean
 
 @dataclass(frozen=True)
 class Assignments:
-    """`columns` are the positions in the table of what an UPDATE sets, in the order of the query.
+    """`columns` are the positions in the table of the columns that an UPDATE sets, in the query's order.
 
-    Those that are among `defaults` take their default, whatever the query gives.
+    The columns in `defaults` take their default, whatever the query gives.
     """
 
     columns: tuple[int, ...]
@@ -42,7 +42,7 @@ class Assignments:
 
 
 def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
-    """The positions of the columns that an INSERT names, or of all."""
+    """The positions of the columns that an INSERT names; of all columns if it names none."""
     if not insert.columns:
         return tuple(range(len(schema)))
     nodes = insert.tree.this.expressions
@@ -59,7 +59,10 @@ def insert_query(insert: Insert, relations: Relations) -> AdhocQuery:
     if outer is not None:
         if query.args.get("with_") is not None:
             fail(
-                Unsupported("WITH before INSERT and before its query is not supported", "join the two"), query
+                Unsupported(
+                    "WITH before INSERT and before its query is not supported", "put all CTEs into one WITH"
+                ),
+                query,
             )
         query.set("with_", outer.copy())
     return adhoc_query(query, relations)
@@ -77,7 +80,7 @@ def values_query(values: exp.Values, types: Sequence[Type], relations: Relations
 
 
 def only_column(values: exp.Values, place: int) -> exp.Values:
-    """The VALUES of one column alone."""
+    """The VALUES of the one column at `place`."""
     return exp.Values(expressions=[exp.Tuple(expressions=[cells(row)[place]]) for row in values.expressions])
 
 
@@ -98,7 +101,7 @@ def update_query(update: Update, schema: Schema, relations: Relations) -> Assign
 def assignments(
     nodes: Sequence[exp.Expression], table: str, schema: Schema
 ) -> tuple[tuple[int, ...], list[exp.Expression]]:
-    """The positions of the columns that are set, and what to."""
+    """The positions of the columns that are set, and their new values."""
     pairs = [pair for assignment in nodes for pair in _pairs(assignment)]
     columns: list[int] = []
     for node, _ in pairs:
@@ -128,7 +131,8 @@ def touched(
     relations: Relations,
     values: Sequence[exp.Expression],
 ) -> AdhocQuery:
-    """The target's rows that meet the tree's condition, with `values`; with sources a row may come often."""
+    """The target's rows that meet the tree's condition, with `values`; a row may match several source
+    rows."""
     target = ChangeTarget(tree.this, row_column(schema))
     alias = tree.this.alias or tree.this.name
     row = exp.column(exp.to_identifier(target.row, quoted=True), table=exp.to_identifier(alias, quoted=True))
@@ -151,18 +155,16 @@ def row_column(schema: Schema) -> str:
 
 
 def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Expression]]:
-    """Column and value of `a = 1`, or several of `(a, b) = (1, 2)` or of a query."""
+    """Column and value of `a = 1`; several pairs for `(a, b) = (1, 2)` or `(a, b) = (SELECT ...)`."""
     left, right = assignment.this, assignment.expression
     if isinstance(left, exp.Tuple) and isinstance(right, exp.Subquery):
         return _of_query(left, right)
     if not isinstance(assignment, exp.EQ) or right is None or _spreads(right):
-        fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "SET a = 1"), assignment)
+        fail(InvalidSyntax(f"{assignment.sql()} is not an assignment", "write SET a = 1"), assignment)
     if not isinstance(left, exp.Tuple):
         return [(left, right)]
     if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
-        fail(
-            Unsupported("several columns are set to what are not as many values", "SET (a, b) = (1, 2)"), left
-        )
+        fail(Unsupported("the numbers of columns and of values differ", "write SET (a, b) = (1, 2)"), left)
     return list(zip(left.expressions, right.expressions, strict=True))
 
 
@@ -170,7 +172,13 @@ def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression
     """Each column with a query for its value alone."""
     query = right.this
     if not isinstance(query, exp.Select) or len(query.expressions) != len(left.expressions):
-        fail(Unsupported("several columns are set to a query of as many", "SET a = (SELECT ...)"), left)
+        fail(
+            Unsupported(
+                "several columns are set to a query that is not one SELECT of as many columns",
+                "write SET a = (SELECT ...)",
+            ),
+            left,
+        )
     pairs: list[tuple[exp.Expression, exp.Expression]] = []
     for column, value in zip(left.expressions, query.expressions, strict=True):
         alone = query.copy()
@@ -180,13 +188,13 @@ def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression
 
 
 def _spreads(value: exp.Expression) -> bool:
-    """Whether the value is several, `*` or `t.*`, alone or in a tuple."""
+    """Whether the value is `*` or `t.*`, alone or in a tuple, and so stands for several values."""
     parts = value.expressions if isinstance(value, exp.Tuple) else [value]
     return any(part.is_star for part in parts)
 
 
 def position_of(name: str, table: str, schema: Schema, node: exp.Expression) -> int:
-    """The position of a column of a table; UnknownColumn, placed."""
+    """The position of a column of a table; UnknownColumn, with its place, if the table lacks it."""
     if name not in schema.names:
         fail(
             UnknownColumn(
@@ -199,7 +207,7 @@ def position_of(name: str, table: str, schema: Schema, node: exp.Expression) -> 
 
 
 def default_cells(values: exp.Values) -> list[tuple[int, int]]:
-    """Where DEFAULT stands in VALUES: row, and place in it."""
+    """The places of DEFAULT in VALUES: the row, and the place in the row."""
     rows = [cells(row) for row in values.expressions]
     return [(i, j) for i, row in enumerate(rows) for j, cell in enumerate(row) if is_default(cell)]
 
@@ -211,14 +219,14 @@ def _cast(value: exp.Expression, type: Type) -> exp.Expression:
 
 
 def _readable(value: exp.Expression, type: Type) -> exp.Expression:
-    """The value, a text as DuckDB reads it for the type."""
+    """The value; a text in the form that DuckDB reads for the type."""
     if isinstance(value, exp.Literal) and value.is_string:
         return exp.Literal.string(readable(value.name, type))
     return value
 
 
 def _defaulted(value: exp.Expression) -> exp.Expression:
-    """The value, or NULL for DEFAULT, whose value is put there later."""
+    """The value; NULL for DEFAULT, whose value is filled in later."""
     return exp.Null() if is_default(value) else value
 
 

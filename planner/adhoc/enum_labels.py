@@ -1,7 +1,7 @@
 """Labels of enumerations in ad-hoc queries.
 
-DuckDB compares an enumeration with a text as texts, PostgreSQL by the order of the labels. So a label that is
-compared with a column is cast to the column's type.
+DuckDB compares an enumeration with a text as two texts; PostgreSQL compares them by the order of the labels.
+So a label that is compared with a column is cast to the column's type.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 
 def with_typed_labels(query: exp.Expression, relations: Relations, dialect: str) -> None:
-    """Cast the labels, where the column's name says which type it has."""
+    """Cast the labels wherever the column's name determines its type."""
     types = _types(query, relations)
     if dialect == "duckdb" or not types:
         return
@@ -31,7 +31,8 @@ def with_typed_labels(query: exp.Expression, relations: Relations, dialect: str)
 
 
 def _types(query: exp.Expression, relations: Relations) -> dict[str, Type]:
-    """The enumerations that columns of the query's tables have, by the names that no other column has."""
+    """The enumerations among the columns of the query's tables, by column name, where one name has one
+    type."""
     found: dict[str, set[Type]] = {}
     for table in query.find_all(exp.Table):
         known = relations.get(fold(table.this)) if isinstance(table.this, exp.Identifier) else None

@@ -1,8 +1,8 @@
-"""FROM clauses of ad-hoc queries, written so that DuckDB reads in them what a view's would be.
+"""FROM clauses of ad-hoc queries, rewritten so that DuckDB reads them as a view's FROM is read.
 
-Rows of the elements of lists become LATERAL subqueries, with the places and the rows for empty lists that
-their dialect gives them; `*` over columns that USING or NATURAL has merged is written out where its order is
-not DuckDB's.
+Unnested lists become LATERAL subqueries, with the ordinal column and the rows for empty lists that their
+dialect defines. `*` over columns merged by USING or NATURAL is written out where its order differs from
+DuckDB's.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from planner.relation import Relation
 
 
 class Known(Protocol):
-    """What is known of a relation."""
+    """A known relation."""
 
     @property
     def schema(self) -> Schema: ...
@@ -36,7 +36,7 @@ Relations = Mapping[str, Known]
 
 
 def with_plain_rows(query: exp.Expression, dialect: str) -> None:
-    """Change every table of elements in the query's FROM clauses to a subquery."""
+    """Replace every unnested list in the query's FROM clauses with a subquery."""
     items: list[exp.Expression] = list(query.find_all(exp.Lateral, exp.Unnest, exp.Table))
     for node in items:
         rows = rows_of(node, dialect) if _is_item(node) else None
@@ -53,7 +53,7 @@ def with_plain_rows(query: exp.Expression, dialect: str) -> None:
 
 
 def _is_item(node: exp.Expression) -> bool:
-    """Whether the node is an item of FROM by itself, and not the inside or the outside of one."""
+    """Whether the node is a whole item of FROM, not a part of one or a wrapper around one."""
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Lateral | exp.Unnest):
         return False
     around = isinstance(node.parent, exp.From | exp.Join | exp.Table | exp.Subquery)
@@ -68,7 +68,7 @@ def _joined(rows: ElementTable) -> exp.Join:
 
 
 def _table(rows: ElementTable) -> exp.Expression:
-    """SELECT unnest(list) AS name, ..., unnest(range(...)) AS place; LATERAL if it is about other tables."""
+    """SELECT unnest(list) AS name, ..., unnest(range(...)) AS place; LATERAL if it reads other tables."""
     lists = [_list(node) for node in rows.lists]
     elements = [_named(_call("unnest", each), name) for each, name in zip(lists, rows.names, strict=True)]
     if rows.place is not None:
@@ -87,7 +87,7 @@ def _table(rows: ElementTable) -> exp.Expression:
 
 
 def _list(node: exp.Expression) -> exp.Expression:
-    """A list as a value; what generates a series of rows generates a list too."""
+    """A list as a value; a function that generates a series of rows generates a list too."""
     if isinstance(node, exp.ExplodingGenerateSeries):
         return exp.GenerateSeries(**{part: value.copy() for part, value in node.args.items() if value})
     return node.copy()
@@ -106,8 +106,11 @@ def _named(value: exp.Expression, name: str) -> exp.Alias:
 
 
 def with_plain_names(query: exp.Expression, relations: Relations, dialect: str) -> None:
-    """Write out what DuckDB would take for other columns: `*` over merged columns, if the dialect has them in
-    another order, and names of outer queries that are names of the select list too, which DuckDB prefers."""
+    """Write out the names that DuckDB would resolve to other columns.
+
+    They are `*` over merged columns, where the dialect orders them otherwise, and names of an outer query's
+    columns that are also names of the select list, which DuckDB prefers.
+    """
     if dialect == "duckdb":
         return
     selects = list(query.find_all(exp.Select))
@@ -140,7 +143,7 @@ def _catalog(relations: Relations) -> Mapping[str, Relation]:
 
 
 def _doubtful(select: exp.Select) -> list[exp.Column]:
-    """Bare names in WHERE, in a query inside another, that the select list gives to something else."""
+    """Unqualified names in WHERE of an inner query that its select list gives to another value."""
     where = select.args.get("where")
     if where is None or select.parent_select is None:
         return []
@@ -151,7 +154,7 @@ def _doubtful(select: exp.Select) -> list[exp.Column]:
 
 
 def _qualify(column: exp.Column, scope: NameScope, merged: Mapping[int, tuple[int, int]]) -> None:
-    """Put a table's name before the name of an outer query's column."""
+    """Put the table's name before the name of an outer query's column."""
     if scope.local(column) is not None:
         return
     for outer in scope.chain()[1:]:
@@ -164,7 +167,7 @@ def _qualify(column: exp.Column, scope: NameScope, merged: Mapping[int, tuple[in
 
 
 def _is_reordered(select: exp.Select, dialect: str) -> bool:
-    """Whether the select list has a star over merged columns, which stand elsewhere than in DuckDB."""
+    """Whether the select list has a star over merged columns that DuckDB places elsewhere."""
     if dialect in MERGED_IN_PLACE:
         return False
     stars = any(part.find(exp.Star) for part in select.expressions)
@@ -180,13 +183,14 @@ def _output(output: OutputColumn, scope: NameScope, merged: Mapping[int, tuple[i
         return node if isinstance(node, exp.Alias) else _named(node, output.name)
     value = _column(output.value.index, scope, merged)
     if value is None:
-        error = Unsupported("* over tables without a name is not supported here", "give each a name")
+        error = Unsupported("* over tables without a name is not supported here", "give each table an alias")
         fail(error, output.node)
     return _named(value, output.name)
 
 
 def _column(number: int, scope: NameScope, merged: Mapping[int, tuple[int, int]]) -> exp.Expression | None:
-    """The column of a number behind the name of its table, or alone where no other has its name."""
+    """The column of a number, qualified by its table's name; unqualified if the name is unique in the
+    scope."""
     if number in merged:
         left, right = (_column(part, scope, merged) for part in merged[number])
         return None if left is None or right is None else exp.Coalesce(this=left, expressions=[right])

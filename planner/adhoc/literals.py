@@ -1,8 +1,8 @@
-"""Rows of plain literals: the VALUES that need no evaluation.
+"""Rows of plain literals: VALUES that need no evaluation.
 
-A literal is plain for a column if it has the one form in which the codec takes a value
-of its type and in which SQL would give the same. `'5'` for an INTEGER, `1.005` for a
-NUMERIC(9, 2) or `1 + 1` are not; DuckDB casts or computes those.
+A literal is plain for a column if the codec takes its text for the column's type and SQL gives the same
+value. `'5'` for an INTEGER, `1.005` for a NUMERIC(9, 2) and `1 + 1` are not plain; DuckDB casts or computes
+them.
 """
 
 from __future__ import annotations

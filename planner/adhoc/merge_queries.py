@@ -1,4 +1,4 @@
-"""MERGE as queries: one for each WHEN, over the rows that no WHEN before it has taken.
+"""MERGE as queries: one per WHEN, over the rows that no earlier WHEN has taken.
 
 | WHEN | columns of its query |
 |---|---|
@@ -36,7 +36,7 @@ class DeleteWhen:
 
 @dataclass(frozen=True)
 class InsertWhen:
-    """`columns` are positions in the table, those among `defaults` without a value of the query."""
+    """`columns` are positions in the table; the query gives no value for those in `defaults`."""
 
     columns: tuple[int, ...]
     query: AdhocQuery
@@ -47,11 +47,12 @@ When = UpdateWhen | DeleteWhen | InsertWhen
 
 
 def whens(merge: Merge, schema: Schema, relations: Relations) -> tuple[When, ...]:
-    """What a MERGE does, WHEN by WHEN; those that do nothing are left out. A PlannerError, placed."""
+    """The actions of a MERGE, WHEN by WHEN, without those that do nothing. Raises a PlannerError with its
+    place."""
     tree = merge.tree
     if tree.args.get("using_cond"):
         fail(
-            Unsupported("MERGE ... USING (columns) is not supported", "MERGE INTO t USING s ON ..."),
+            Unsupported("MERGE ... USING (columns) is not supported", "write MERGE INTO t USING s ON ..."),
             tree.this,
         )
     found: list[When] = []
@@ -69,7 +70,8 @@ def whens(merge: Merge, schema: Schema, relations: Relations) -> tuple[When, ...
 
 @dataclass(frozen=True)
 class _Rows:
-    """The rows that a WHEN is about: `kind` says whether they are matched, and whether they lack a source."""
+    """The rows that a WHEN takes: `kind` says whether they are matched, and whether they lack a source
+    row."""
 
     merge: Merge
     schema: Schema
@@ -78,7 +80,7 @@ class _Rows:
     conditions: Sequence[exp.Expression]
 
     def query(self, values: Sequence[exp.Expression], place: bool) -> AdhocQuery:
-        """The values of the rows, behind the place of the target's row if that is asked for."""
+        """The values of the rows, behind the place of the target's row if `place` is true."""
         tree = self.merge.tree.copy()
         table, source, on = tree.this, tree.args["using"], tree.args["on"]
         target = ChangeTarget(table, row_column(self.schema))
@@ -118,7 +120,8 @@ def _when(then: exp.Expression, rows: _Rows) -> list[When]:
             return [_insert(then, values.expressions, rows)]
     word = then.sql(rows.merge.piece.dialect)
     fail(
-        Unsupported(f"MERGE ... THEN {word} here is not supported", "UPDATE SET, DELETE, INSERT (...)"), then
+        Unsupported(f"MERGE ... THEN {word} here is not supported", "use UPDATE SET, DELETE or INSERT (...)"),
+        then,
     )
 
 
@@ -134,5 +137,5 @@ def _insert(then: exp.Insert, values: list[exp.Expression], rows: _Rows) -> Inse
 
 
 def _not(condition: exp.Expression) -> exp.Expression:
-    """That a condition is false or NULL."""
+    """The condition is false or NULL."""
     return exp.Not(this=exp.Coalesce(this=condition.copy(), expressions=[exp.false()]))

@@ -11,7 +11,7 @@ from planner.adhoc.from_clauses import Relations
 
 
 def returning_query(tree: exp.Expression, schema: Schema, relations: Relations) -> AdhocQuery | None:
-    """What a statement returns of the rows of its table, in their order; None without RETURNING."""
+    """The query for the rows that a statement returns, in the table's order; None without RETURNING."""
     returning = tree.args.get("returning")
     if returning is None:
         return None
@@ -33,6 +33,6 @@ def returning_query(tree: exp.Expression, schema: Schema, relations: Relations) 
 
 
 def _every(alias: str, schema: Schema) -> list[exp.Expression]:
-    """What `*` stands for."""
+    """The columns that `*` stands for."""
     table = exp.to_identifier(alias, quoted=True)
     return [exp.column(exp.to_identifier(name, quoted=True), table=table) for name in schema.names]

@@ -1,7 +1,7 @@
-"""Expressions over one row, made computable: what DEFAULT, GENERATED and CHECK say.
+"""Expressions of DEFAULT, GENERATED and CHECK, made computable over one row.
 
-They are planned as a query over the table, so that they mean what they mean in a view. A DEFAULT
-reads no column but the moment at which it is asked for, under a name that nobody can write.
+They are planned as a query over the table, so they mean the same as in a view. A DEFAULT reads no column but
+the current time, under a name that nobody can write.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from planner.statements.table_rules import Text
 _NOW = "\0now"
 _MOMENT = Schema((Column(_NOW, TIMESTAMP, False),))
 MOMENT = Relation(_NOW, _MOMENT, Source(_NOW, _MOMENT))
-"""One row: the time of a statement, UTC."""
+"""One row: the time of a statement, in UTC."""
 _CLOCKS: dict[type[exp.Expression], str | None] = {
     exp.CurrentTimestamp: None,
     exp.CurrentDatetime: None,
@@ -35,15 +35,15 @@ _CLOCK_NAMES = frozenset({"now", "statement_timestamp", "transaction_timestamp",
 def row_expressions(
     texts: Sequence[Text], types: Sequence[Type], relation: Relation
 ) -> tuple[Expression, ...]:
-    """The expressions over the columns of a relation, each as its type; a PlannerError says what is wrong."""
+    """The expressions over the columns of a relation, each cast to its type. Raises a PlannerError."""
     return tuple(_planned(text, type, relation) for text, type in zip(texts, types, strict=True))
 
 
 def default_expression(text: Text, type: Type) -> Expression:
-    """A DEFAULT over the columns of MOMENT."""
+    """A DEFAULT as an expression over the columns of MOMENT."""
     tree = text.tree().transform(_clock)
     if any(column.name != _NOW for column in tree.find_all(exp.Column)):
-        raise InvalidQuery("a DEFAULT cannot read columns", "GENERATED ALWAYS AS (...) STORED can")
+        raise InvalidQuery("a DEFAULT cannot read columns", "use GENERATED ALWAYS AS (...) STORED instead")
     return _planned(Text(tree.sql(text.dialect), text.dialect), type, MOMENT)
 
 
@@ -53,7 +53,7 @@ def moves(text: Text) -> bool:
 
 
 def _clock(node: exp.Expr) -> exp.Expr:
-    """The moment, where the node asks for the time."""
+    """The column of the time, if the node asks for the time; else the node."""
     now = exp.column(exp.to_identifier(_NOW, quoted=True))
     if isinstance(node, exp.Anonymous) and node.name.lower() in _CLOCK_NAMES:
         return now
@@ -69,7 +69,7 @@ def _planned(text: Text, type: Type, relation: Relation) -> Expression:
     if beyond is not None:
         raise Unsupported(
             f"{beyond.sql(text.dialect)} in a DEFAULT, GENERATED or CHECK is not supported",
-            "it sees the columns of one row",
+            "use the columns of the row alone",
         )
     value = exp.cast(tree, exp.DataType.build(duckdb_type(type), dialect="duckdb"))
     table = exp.to_identifier(relation.name, quoted=True)
@@ -98,7 +98,7 @@ def _columns(plan: Node, source: Node, text: Text) -> tuple[Expression, ...]:
 
 
 def _over(expression: Expression, below: Sequence[Expression]) -> Expression:
-    """The expression with other expressions in the place of the columns."""
+    """The expression with its columns replaced by the expressions `below`."""
     match expression:
         case ColumnRef(index=index):
             return below[index]

@@ -1,7 +1,7 @@
-"""Whether DuckDB may be given a text on behalf of a client.
+"""Whether DuckDB may run a text on behalf of a client.
 
-It has to be one query over relations that are known, of functions that are open. `current_user` and its like
-are functions that DuckDB takes for columns until it finds none of that name.
+The text must be one query over known relations that calls only open functions. DuckDB reads `current_user`
+and its like as columns first, and as functions if no column has that name.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ _WITHOUT_PARENTHESES = SESSION | {
 }
 _SCHEMAS = frozenset({"", "main"})
 _WAITING = frozenset({"cte_map", "function"})
-"""Parts of queries and table functions that are looked at in a way of their own."""
+"""Parts of queries and table functions that have checks of their own."""
 _ALONE = "write it as a statement of its own"
-_HINT = "the SQL reference lists the functions that there are"
+_HINT = "the SQL reference lists the supported functions"
 
 
 def check(
@@ -44,7 +44,7 @@ def check(
     relations: Iterable[str] = (),
     columns: Iterable[str] = (),
 ) -> None:
-    """Closed if the text may not run; `columns` are those of the `relations`, which the text may read."""
+    """Raise Closed if the text may not run; it may read the `columns` of the `relations`."""
     query = tree(text)
     check_growth(query)
     known = {name.lower() for name in columns}
@@ -52,7 +52,8 @@ def check(
 
 
 def is_small(text: str, functions: frozenset[str]) -> bool:
-    """Whether the values of a query without relations are known to be small; Closed if it may not run."""
+    """Whether all values of a query without relations are known to be small; Closed if the query may not
+    run."""
     query = tree(text)
     check_growth(query)
     small = largest(query) <= MOST + len(text)
@@ -61,7 +62,7 @@ def is_small(text: str, functions: frozenset[str]) -> bool:
 
 
 def closed(name: str, functions: frozenset[str]) -> PlannerError:
-    """The error for a name that is none of the `functions`."""
+    """The error for a name that is not in `functions`."""
     if name in known_functions():
         return Unsupported(f"function {name} is not supported", _HINT)
     return UnknownFunction(f'unknown function "{name}"', did_you_mean(name, functions, _HINT))
@@ -95,7 +96,7 @@ class _Check:
                 self._function(node["column_names"][0], node)
 
     def _named(self, node: Node) -> None:
-        """Remembers the names that the query gives to columns."""
+        """Remember the names that the query gives to columns."""
         self.columns.add(str(node.get("alias", "")).lower())
         for key in ("aliases", "column_name_alias", "unpivot_names"):
             self.columns.update(name.lower() for name in node.get(key) or () if isinstance(name, str))
@@ -104,7 +105,7 @@ class _Check:
         if node["class"] not in _EXPRESSIONS:
             what = str(node["class"]).lower()
             raise Closed(
-                Unsupported(f"{what} is not supported", "a query holds all its values"), _offset(node)
+                Unsupported(f"{what} is not supported", "write the values into the query"), _offset(node)
             )
         if "function_name" in node and node["class"] in ("FUNCTION", "WINDOW"):
             self._function(node["function_name"], node)
@@ -121,7 +122,7 @@ class _Check:
             raise Closed(Unsupported(f"{name} needs an aggregate that is supported", hint), _offset(node))
 
     def _query(self, node: Node, known: frozenset[str]) -> frozenset[str]:
-        """The relations in reach of the query; those of its WITH wait with what is in reach of each."""
+        """Return the relations that the query can read; queue the queries of its WITH, each with its own."""
         if node["type"] not in _QUERIES:
             what = str(node["type"]).split("_")[0]
             raise Closed(Unsupported(f"{what} inside a query is not supported", _ALONE))
@@ -162,7 +163,7 @@ def _offset(node: Node) -> int | None:
 
 
 def _names_an_aggregate(call: Node) -> bool:
-    """Whether the aggregate that is called by its name is an open one."""
+    """Whether the aggregate that the call names is open."""
     given = arguments(call)
     if call.get("schema", "") not in _SCHEMAS or len(given) < 2:
         return False

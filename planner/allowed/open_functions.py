@@ -1,9 +1,9 @@
-"""The functions of DuckDB that a client's SQL may call, by topic; whatever is not here is closed.
+"""The functions of DuckDB that a client's SQL may call, by topic; every other function is closed.
 
-A function of PURE is a function of its arguments, and so may stand in a view. One of PASSING has another
-value at another time, and may stand in a query that is answered once. No open function reads or changes
-anything but its arguments: no file, no setting, no catalog, no variable, no sequence, no seed. None sleeps.
-Operators are functions here too, under the names that DuckDB's parser gives them.
+A PURE function depends on its arguments alone, so a view may call it. The value of a PASSING function changes
+over time, so only a query that is answered once may call it. No open function reads or changes anything but
+its arguments: no file, setting, catalog, variable, sequence or seed. None sleeps. Operators are functions
+here too, under the names that DuckDB's parser gives them.
 """
 
 from __future__ import annotations

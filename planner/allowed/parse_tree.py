@@ -1,6 +1,6 @@
 """A query as DuckDB's own parser reads it: a tree of JSON objects.
 
-An expression has a `class`, a query a `cte_map`, a source of rows a `sample`; each has a `type` besides. Only
+An expression has a `class`, a query a `cte_map`, a source of rows a `sample`; each has a `type` too. Only
 queries have a tree.
 """
 
@@ -21,14 +21,14 @@ from planner.errors import InvalidQuery, InvalidSyntax, PlannerError, Unsupporte
 Node = dict[str, Any]
 
 NO_PLACE = 2**64 - 1
-"""DuckDB's offset of a node that stands nowhere in the text."""
-_SHORT = 1000  # texts up to this length are remembered: an expression is asked about several times
+"""DuckDB's offset of a node that has no place in the text."""
+_SHORT = 1000  # texts up to this length are cached: the planner asks for an expression several times
 _LOCK = threading.Lock()
 
 
 class Closed(Exception):
-    """Text that DuckDB must not be given: the error to tell, the offset of what it is about, and which
-    function that is."""
+    """DuckDB must not run this text: the error to report, its offset in the text, and the function that is
+    closed."""
 
     def __init__(self, error: PlannerError, offset: int | None = None, function: str = "") -> None:
         super().__init__(error.message)
@@ -43,7 +43,7 @@ def _parser() -> duckdb.DuckDBPyConnection:
 
 
 def tree(text: str) -> Node:
-    """The one query that the text is, not to be changed; Closed if it is anything else."""
+    """The tree of the one query in the text; do not change it. Raises Closed for any other text."""
     return _remembered(text) if len(text) < _SHORT else _tree(text)
 
 
@@ -54,7 +54,7 @@ def _tree(text: str) -> Node:
         raise Closed(InvalidSyntax(message[:1].lower() + message[1:]), int(found.get("position", NO_PLACE)))
     statements = found.get("statements", ())
     if found.get("error") or len(statements) != 1:
-        raise Closed(Unsupported("this is no query that can be answered", "write one SELECT"))
+        raise Closed(Unsupported("this is not a query that can be answered", "write one SELECT"))
     return statements[0]["node"]
 
 
@@ -63,7 +63,7 @@ _remembered = lru_cache(maxsize=512)(_tree)
 
 @cache
 def known_functions() -> frozenset[str]:
-    """The names of all functions that DuckDB has, open or not."""
+    """The names of all functions that DuckDB has, open or closed."""
     return frozenset(
         name for (name,) in _asked("SELECT DISTINCT lower(function_name) FROM duckdb_functions()")
     )
@@ -78,7 +78,7 @@ def _decoded(text: str) -> Node:
     try:
         return orjson.loads(text)
     except json.JSONDecodeError:
-        hint = "a chain of operators is a third as deep as it is long: use concat or list functions"
+        hint = "a chain of n operators nests n/3 deep: use concat or list functions instead"
         raise Closed(InvalidQuery("the query's expressions are nested too deeply", hint)) from None
 
 

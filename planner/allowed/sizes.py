@@ -1,9 +1,9 @@
-"""How large a value may be that an expression makes: characters of a text, elements of a list.
+"""Bounds on the size of the values that an expression makes: characters of a text, elements of a list.
 
-DuckDB's limit of memory does not count the values that a function makes, and no interrupt stops one that is
-running, so what a value can grow to is told from the text. A bound is a float. `check_growth` takes a column,
-and a number that nothing tells, for one: the literals alone say how many times as large as its arguments a
-value is. `largest` takes them for endless, and everything for as large as it can be.
+DuckDB's memory limit does not count the values that a function makes, and no interrupt stops a running
+function. So the bounds come from the query's text. A bound is a float. `check_growth` counts a column or an
+unknown number as 1, so it measures how many times larger than its arguments a value is, from the literals
+alone. `largest` counts them as infinite and every other value at its largest.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from planner.errors import InvalidQuery
 MOST = 1_000_000
 """Characters or elements that one constant may make of another."""
 _MOST_STEPS = 1e8
-_ROOM = 64.0  # what a number, a time or a UUID has of characters
+_ROOM = 64.0  # characters of a number, a time or a UUID
 
-_HINT = f"{MOST} characters or elements are the most that there may be"
+_HINT = f"a value may have at most {MOST} characters or elements"
 
 Bounds = Sequence[float]
 
 
 def _series(call: Node, sizes: Bounds, values: Bounds) -> float:
-    """Elements of a range from zero or its first end to the other, in steps."""
+    """Elements of a range from zero, or from its first bound, to the other bound, in steps."""
     ends = [_literal(argument) for argument in arguments(call)]
     if len(ends) == 1:
         return values[0]
@@ -42,7 +42,7 @@ def _product(call: Node, sizes: Bounds, values: Bounds) -> float:
 
 
 def _mapped(call: Node, sizes: Bounds, values: Bounds) -> float:
-    """What a lambda makes of each element; a list that is written out has as many as are written."""
+    """Elements that a lambda gives; a list that is written out counts the elements that are written."""
     listed = arguments(call)[0]
     written = listed.get("function_name") == "list_value"
     count = len(listed["arguments"]) if written else sizes[0]
@@ -50,17 +50,17 @@ def _mapped(call: Node, sizes: Bounds, values: Bounds) -> float:
 
 
 def _times(call: Node, sizes: Bounds, values: Bounds) -> float:
-    """The first as often as the second says."""
+    """The first argument, repeated as often as the second says."""
     return max(sizes[0], 1.0) * values[1] if len(values) > 1 else math.inf
 
 
 def _to(call: Node, sizes: Bounds, values: Bounds) -> float:
-    """As many as the second says, or the first has."""
+    """The larger of the first argument's size and the second argument's value."""
     return max(sizes[0], values[1]) if len(values) > 1 else math.inf
 
 
 def _widths(call: Node, sizes: Bounds, values: Bounds) -> float:
-    """What is written, and the widths that the format spells out."""
+    """The characters written, and the widths that the format spells out."""
     widths = re.findall(r"\d+", _text(arguments(call)[0]))
     return sum(sizes) + sum(float(width) for width in widths)
 
@@ -96,20 +96,20 @@ _GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
     "list_string_agg": _product,
     "equi_width_bins": lambda call, sizes, values: max(values),
 }
-"""Functions that make more than their arguments are."""
+"""Functions whose value is larger than their arguments together."""
 _LONG = frozenset({"levenshtein", "damerau_levenshtein", "editdist3", "jaccard", "~~", "~~*", "~~~"})
-"""Functions that take steps for each pair of characters."""
+"""Functions whose steps grow with each pair of characters."""
 _SIZES = frozenset({"length", "len", "strlen", "char_length", "octet_length", "bit_length", "array_length"})
 _SUMS = frozenset({"+", "-", "add", "subtract", "greatest", "least", "coalesce", "abs", "@"})
 _PRODUCTS = frozenset({"*", "multiply"})
 _PASSING = frozenset({"CAST", "CASE", "OPERATOR"})
-"""Expressions whose number is one of those below."""
+"""Expressions whose number is that of one of their parts."""
 
 
 @dataclass(frozen=True)
 class _Bound:
-    """How large a value may be; of a number, how far from zero; the pairs, triples, ... of characters of a
-    function's arguments."""
+    """How large a value may be: its size, the absolute value of a number, and `steps`, the product of the
+    sizes of a function's arguments."""
 
     size: float
     value: float
@@ -117,7 +117,7 @@ class _Bound:
 
 
 def check_growth(query: Node) -> None:
-    """Closed if a function makes too much by what is written there alone."""
+    """Raise Closed if a function makes too large a value from the literals alone."""
     for node, bound in _bounds(query, unknown=1.0, room=0.0):
         name = str(node.get("function_name", "")).lower()
         if name in _GROWING and MOST < bound.size < math.inf:
@@ -133,7 +133,7 @@ def largest(query: Node) -> float:
 
 
 def _bounds(query: Node, unknown: float, room: float) -> Iterator[tuple[Node, _Bound]]:
-    """Every expression of the query with its bound, those below before those above."""
+    """Every expression of the query with its bound, inner expressions first."""
     order: list[tuple[Node, list[Node]]] = []
     waiting = [query]
     while waiting:
@@ -149,7 +149,7 @@ def _bounds(query: Node, unknown: float, room: float) -> Iterator[tuple[Node, _B
 
 
 def _below(node: Node) -> list[Node]:
-    """The nearest expressions below a node; of a function, its arguments come first."""
+    """The nearest expressions below a node; a function's arguments come first."""
     found: list[Node] = []
     waiting: list[object] = list(node.values())
     if node.get("class") == "FUNCTION":
@@ -160,7 +160,9 @@ def _below(node: Node) -> list[Node]:
             if "class" in part:
                 found.append(part)
             elif part.get("type") == "TABLE_FUNCTION":
-                waiting.append(part["function"]["arguments"])  # it gives its rows one by one
+                waiting.append(
+                    part["function"]["arguments"]
+                )  # its arguments do not bound the rows: it gives them one by one
             else:
                 waiting += part.values()
     return found
@@ -200,7 +202,7 @@ def _text(node: Node) -> str:
 
 
 def _literal(node: Node) -> float | None:
-    """The number that is written there, if it is one."""
+    """The number that the node writes, or None."""
     if node["class"] == "FUNCTION" and node["function_name"] == "-" and len(node["arguments"]) == 1:
         number = _literal(arguments(node)[0])
         return None if number is None else -number

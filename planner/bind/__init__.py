@@ -1,4 +1,4 @@
-"""Binding: sqlglot's tree to the relational IR, every name resolved, every expression typed."""
+"""Binding: from sqlglot's tree to the relational IR, with every name resolved and every expression typed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from planner.relation import Catalog
 
 @dataclass(frozen=True)
 class BoundStatement:
-    """A bound statement: its program, the relations that it names, the numbers to go on with, where it asks
-    for the time first, its select lists and its merged columns, as the session has them."""
+    """A bound statement: its program, the relations that it names, the next free column number, the place
+    where it first asks for the time, and its select lists and merged columns as in the session."""
 
     program: RelationalProgram
     reads: frozenset[str]
@@ -31,7 +31,7 @@ class BoundStatement:
 
 
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement:
-    """The program of a query; a PlannerError says what is wrong with it and where."""
+    """The program of a query. Raises a PlannerError with the place of the fault."""
     if not isinstance(tree, exp.Query | exp.Values):
         fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
     session = Session(catalog, dialect)

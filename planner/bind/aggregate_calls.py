@@ -1,5 +1,5 @@
-"""Aggregate calls as they are written: of each dialect's shapes for DISTINCT, ORDER BY, WITHIN GROUP, FILTER
-and IGNORE NULLS one, and of a function's names the one that it has here."""
+"""Aggregate calls, normalized: each dialect's forms of DISTINCT, ORDER BY, WITHIN GROUP, FILTER and IGNORE
+NULLS become one form, and each function's names become one name."""
 
 from __future__ import annotations
 
@@ -92,19 +92,20 @@ _ALIASES: dict[str, str] = {
     "wavg": "weighted_avg",
 }
 _OWN = frozenset({"geomean", "weighted_avg"})
-"""Functions that DuckDB has no aggregate for, but a macro of several."""
+"""Functions for which DuckDB has a macro of several aggregates, not an aggregate."""
 _INTERPOLATED = frozenset({"spark", "spark2", "databricks", "hive"})
 """Dialects whose PERCENTILE interpolates."""
 _CLOSE = frozenset({"snowflake", "redshift", "oracle", "spark", "databricks"})
-"""Dialects whose LISTAGG puts nothing between the texts, unless it is told what."""
+"""Dialects whose LISTAGG has no separator by default."""
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 
 @dataclass(frozen=True)
 class AggregateCall:
-    """`order` is that of ORDER BY inside and of WITHIN GROUP; `only` is FILTER's condition.
+    """`order` is that of the inner ORDER BY and of WITHIN GROUP; `only` is FILTER's condition.
 
-    `arguments` are none for count(*); the first is what WITHIN GROUP orders, for the functions of it.
+    `arguments` are empty for count(*). For a function with WITHIN GROUP, the first argument is the value that
+    it orders.
     """
 
     node: exp.Expression
@@ -117,7 +118,7 @@ class AggregateCall:
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Whether the node is a call of an aggregate, with all that belongs to it."""
+    """Whether the node is a call of an aggregate, with or without clauses around it."""
     while isinstance(node, _WRAPPERS):
         node = node.this
     if isinstance(node, exp.Anonymous):
@@ -127,13 +128,13 @@ def is_aggregate(node: exp.Expr) -> bool:
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether the value is one of a group: an aggregate, or a window function, is in it."""
+    """Whether the value depends on a group: it contains an aggregate, a window function or GROUPING."""
     inside = node.walk(prune=lambda part: isinstance(part, exp.Query))
     return any(is_aggregate(part) or isinstance(part, exp.Window | exp.GroupingId) for part in inside)
 
 
 def aggregate_call(node: exp.Expression, dialect: str) -> AggregateCall:
-    """The call that the node is; Unsupported if there is no such function."""
+    """The normalized call of a node. Raises Unsupported if there is no such function."""
     only: exp.Expression | None = None
     within: tuple[exp.Ordered, ...] = ()
     skips_nulls = False
@@ -170,7 +171,7 @@ def _name(node: exp.Expression, dialect: str) -> str:
 
 
 def _arguments(node: exp.Expression) -> Iterator[exp.Expression]:
-    """What stands between the parentheses, in order."""
+    """The arguments between the parentheses, in order."""
     for key in node.arg_types:
         value = node.args.get(key)
         for argument in value if isinstance(value, list) else [value]:
@@ -181,7 +182,7 @@ def _arguments(node: exp.Expression) -> Iterator[exp.Expression]:
 
 
 def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCall:
-    """The call with one more argument, freed of what is said around it."""
+    """The call with one more argument, without the clauses around that argument."""
     match argument:
         case exp.Order():
             return _with_argument(replace(call, order=tuple(argument.expressions)), argument.this)
@@ -204,7 +205,7 @@ def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCa
 
 
 def _as_known(call: AggregateCall) -> AggregateCall:
-    """The call in the one form of its function."""
+    """The call in the normal form of its function."""
     match call.name:
         case "approx_quantile":
             return replace(call, name="quantile_disc", arguments=call.arguments[:2])
@@ -227,7 +228,7 @@ def _as_known(call: AggregateCall) -> AggregateCall:
 
 
 def _quantiles(call: AggregateCall) -> tuple[exp.Expression, ...]:
-    """The value, and the fractions that part it into so many equal shares, the least and the greatest too."""
+    """The value, and the fractions that divide it into equal shares, from 0 to 1 inclusive."""
     value, *parameters = call.arguments
     shares = parameters[0].name if parameters and isinstance(parameters[0], exp.Literal) else ""
     if not shares.isdigit() or int(shares) < 1:

@@ -1,9 +1,9 @@
-"""Aggregate functions: which there are, their types, and the collection of those a query uses.
+"""Aggregate functions: their names, their types, and the collector of those that a query uses.
 
-A function is accumulated, ordered or general (see `planner.ir.aggregates`). FILTER becomes a CASE in
-the argument of the first two, which skip NULL, or come to the rows that it leaves out last. What stands
-above the aggregation refers to a function by the column that the collector gives it; the same
-function of the same arguments is one column.
+A function is accumulated, ordered or general (see `planner.ir.aggregates`). For an accumulated function,
+which skips NULL, FILTER becomes a CASE around the argument; an ordered function places the rows that FILTER
+rejects last. Expressions above the aggregation refer to a function by the column that the collector gives it.
+Equal functions of equal arguments share one column.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.plan.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, Kind, Type, numeric
 from planner.bind.aggregate_calls import AggregateCall
-from planner.bind.coercion import argument, coerce, settled
+from planner.bind.coercion import argument, coerce, typed
 from planner.bind.session import Session
 from planner.bind.whole_group import general
 from planner.errors import InvalidQuery
@@ -40,14 +40,13 @@ _FUNCTIONS: dict[str, Function] = {
 }
 _BOOLEANS = frozenset({"bool_and", "bool_or", "count_if"})
 _FIRSTS = frozenset({"first", "last", "any_value", "arg_min", "arg_max", "arg_min_null", "arg_max_null"})
-_ASCENDING = (False, False)
 
 Bind = Callable[[exp.Expression], Expression]
 
 
 @dataclass(frozen=True)
 class AggregateUse:
-    """One use of a function: of `arguments` (none: of rows), of their distinct values or of all."""
+    """One use of a function: over `arguments` (over rows if empty), over all values or over distinct ones."""
 
     function: AggregateFunction
     arguments: tuple[Expression, ...]
@@ -57,8 +56,8 @@ class AggregateUse:
 
 @dataclass
 class Collector:
-    """The aggregates of one query, which groups by `keys`, in the order in which they were met; and what
-    GROUPING asks of keys."""
+    """The aggregates of one query that groups by `keys`, in the order of their first use, and its GROUPING
+    calls."""
 
     session: Session
     keys: tuple[Expression, ...] = ()
@@ -72,9 +71,10 @@ class Collector:
         return self.found[use]
 
     def grouping(self, keys: tuple[Expression, ...]) -> Attribute:
-        """The column of GROUPING(keys), of all if it names none; InvalidQuery if one is no key."""
+        """The column of GROUPING(keys), of all keys if none are given. Raises InvalidQuery for another
+        expression."""
         if not set(keys) <= set(self.keys):
-            raise InvalidQuery("GROUPING takes what GROUP BY has")
+            raise InvalidQuery("GROUPING takes only expressions of GROUP BY")
         keys = keys or self.keys
         if keys not in self.groupings:
             self.groupings[keys] = self.session.attribute("grouping", BIGINT, False)
@@ -90,8 +90,8 @@ class Collector:
 def bind_aggregate(
     call: AggregateCall, bind: Bind, only: Expression | None, framed: bool = False
 ) -> AggregateUse:
-    """The use of a function that the call is, FILTER's condition in `only`; if `framed` no First, which a
-    window has not."""
+    """The function that a call uses, with FILTER's condition in `only`. A `framed` call gives no First,
+    because a window cannot compute one."""
     many = 3 if call.name.startswith("arg_") else 2
     if call.name in ("min", "max", *_FIRSTS) and len(call.arguments) >= many:
         return AggregateUse(*general(call, bind, only))
@@ -103,10 +103,10 @@ def bind_aggregate(
     is_row = len(arguments) == 1 and isinstance(arguments[0], exp.Tuple)
     if call.name == "count" and call.distinct and (is_row or len(arguments) > 1):
         nodes = arguments[0].expressions if is_row else arguments
-        return _accumulated(call, bind, _as_one([settled(bind(node)) for node in nodes], not is_row), only)
+        return _accumulated(call, bind, _as_one([typed(bind(node)) for node in nodes], not is_row), only)
     if len(arguments) > 1 or (not arguments and call.name != "count"):
         fail(InvalidQuery(f"{call.name} takes one argument"), call.node)
-    return _accumulated(call, bind, settled(bind(arguments[0])) if arguments else None, only)
+    return _accumulated(call, bind, typed(bind(arguments[0])) if arguments else None, only)
 
 
 def _accumulated(
@@ -127,7 +127,7 @@ def _accumulated(
 
 
 def _typed(name: str, function: Function, value: Expression) -> tuple[Expression, Type] | None:
-    """The argument as the function takes it, and the type of its value; None where only DuckDB knows."""
+    """The argument as the function takes it, and the result's type; None if only DuckDB knows the type."""
     if name in _BOOLEANS:
         return coerce(value, BOOLEAN), BIGINT if function is Function.COUNT else BOOLEAN
     if function is Function.COUNT:
@@ -156,7 +156,7 @@ def where(condition: Expression | None, value: Expression) -> Expression:
 
 
 def _as_one(values: Sequence[Expression], strict: bool) -> Expression:
-    """Several values as one text that no others have; NULL where one of them is, if `strict`."""
+    """Several values as one text that no other values give; NULL if `strict` and any of them is NULL."""
     places = ", ".join(f"CAST({{{i}}} AS VARCHAR)" for i in range(len(values)))
     text = Foreign(f"CAST([{places}] AS VARCHAR)", tuple(values), TEXT)  # type: ignore[arg-type]
     return where(conjoin([is_known(value) for value in values]), text) if strict else text
@@ -167,16 +167,16 @@ def is_known(value: Expression) -> Expression:
 
 
 def _first(call: AggregateCall, bind: Bind, only: Expression | None) -> AggregateUse:
-    """A value of the first row among those that count; of the last by turning the order round."""
+    """A value of the first row that counts; of the last row, by reversing the order."""
     name, by_another = call.name, call.name.startswith("arg_")
     if len(call.arguments) != 1 + by_another:
         fail(InvalidQuery(f"{name} takes {'two arguments' if by_another else 'one argument'}"), call.node)
-    value, *others = [settled(bind(node)) for node in call.arguments]
+    value, *others = [typed(bind(node)) for node in call.arguments]
     order = [(other, (name.startswith("arg_max"), False)) for other in others]
     for ordered in call.order:
         desc, nulls_first = bool(ordered.args.get("desc")), bool(ordered.args.get("nulls_first"))
         turned = name == "last"
-        order.append((settled(bind(ordered.this)), (desc != turned, nulls_first != turned)))
+        order.append((typed(bind(ordered.this)), (desc != turned, nulls_first != turned)))
     needed = others if name.endswith("_null") else [*others, value] if by_another else []
     if call.skips_nulls or name == "any_value":
         needed = [*needed, value]

@@ -9,7 +9,7 @@ from sqlglot.dialects.dialect import Dialect
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, Kind, array_of
-from planner.bind.coercion import arithmetic, coerce
+from planner.bind.coercion import bind_arithmetic, coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
@@ -24,7 +24,7 @@ _ALL = f"CASE WHEN list_contains(EACH, false) THEN false {_UNKNOWN} ELSE true EN
 
 
 def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
-    """`array[i]`, `array[i:j]`, or a member of JSON; an array's first element is number 1."""
+    """`array[i]`, `array[i:j]`, or a member of JSON. The first element of an array has number 1."""
     if len(node.expressions) != 1:
         fail(Unsupported(f"several subscripts at once are not supported: {node.sql(dialect)}"), node)
     value = bind(node.this)
@@ -40,7 +40,7 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
         return foreign("{0} -> {1}", [value, _plus(number, counted)], node, dialect)
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
-    # Where no offset is written, sqlglot counts constants from 0, and leaves others as the dialect counts.
+    # Without an offset, sqlglot counts constants from 0 and other subscripts as the dialect does.
     first = node.args.get("offset", 0 if isinstance(number, Literal) else counted)
     return foreign("{0}[{1}]", [value, _plus(number, 1 - first)], node, dialect)
 
@@ -50,15 +50,15 @@ def _plus(number: Expression, more: int) -> Expression:
         return number
     if isinstance(number, Literal) and isinstance(number.value, int):
         return Literal(number.value + more, number.type)
-    return arithmetic(Op.ADD, number, Literal(more, INTEGER)) or number
+    return bind_arithmetic(Op.ADD, number, Literal(more, INTEGER)) or number
 
 
 def concatenated(left: Expression, right: Expression, node: exp.Expression, dialect: str) -> Expression:
-    """`left || right`: texts, bytes, arrays, or an array and an element of it."""
+    """`left || right`: texts, bytes, arrays, or an array and an element."""
     sides = [left, right]
     for i, (side, other) in enumerate(((left, right), (right, left))):
         if side.type.kind is Kind.JSON and other.type.kind is Kind.JSON:
-            hint = "json_merge_patch(a, b) puts the members of two objects together"
+            hint = "use json_merge_patch(a, b) to merge the members of two objects"
             fail(Unsupported(f"|| of JSON is not supported: {node.sql(dialect)}", hint), node)
         if other.type.element is None or side.type.element is not None:
             continue
@@ -74,7 +74,7 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
 def each(
     op: Op, value: Expression, array: Expression, every: bool, node: exp.Expression, dialect: str
 ) -> Expression:
-    """`value op ANY (array)`, or ALL with `every`: NULL if only a NULL could decide."""
+    """`value op ANY (array)`; with `every`, ALL. NULL if only a NULL element could decide."""
     if isinstance(array, Literal):
         array = coerce(array, array_of(value.type))
     if array.type.kind is not Kind.ARRAY:

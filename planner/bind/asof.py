@@ -1,7 +1,7 @@
-"""ASOF JOIN: for each row of the left the one row of the right that is next to it in an order.
+"""ASOF JOIN: pairs each row of the left with the nearest row of the right in an order.
 
-The condition has equalities and one inequality between the sides: the nearest row for which it holds is
-taken, of equals the first by its columns in turn.
+The condition has equalities and one inequality between the sides. The match is the nearest row that meets it;
+the row's columns in turn break ties.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def asof_join(
     columns: tuple[Attribute, ...],
     condition: Expression,
 ) -> ThetaJoin:
-    """`columns` are those of the right, in the order by which equals are told apart."""
+    """Return the join; `columns` are those of the right side, in the order that breaks ties."""
     nearness = [part for part in (_nearness(p, left, right) for p in conjuncts(condition)) if part]
     if len(nearness) != 1:
         fail(
@@ -56,7 +56,7 @@ def asof_join(
 
 
 def _nearness(part: Expression, left: Relational, right: Relational) -> tuple[Op, Expression] | None:
-    """How the part compares a value of the left with one of the right, and the latter."""
+    """The comparison of a left value with a right value in `part`, and the right value; else None."""
     if not isinstance(part, Call) or part.op not in _TURNED:
         return None
     for op, (a, b) in ((part.op, part.args), (_TURNED[part.op], part.args[::-1])):

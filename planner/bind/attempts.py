@@ -1,6 +1,6 @@
-"""TRY(expression): NULL where the expression fails, whatever part of it does.
+"""TRY(expression): NULL where any part of the expression fails.
 
-All of the expression becomes one of DuckDB's, over columns alone, so that no part fails outside of TRY.
+The whole expression becomes one DuckDB expression over columns alone, so that no part fails outside TRY.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from sqlglot import exp
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
 from planner.errors import Unsupported
 from planner.ir import Expression
-from planner.native.reference import fill, literal_text
+from planner.native.reference import fill_places, literal_text
 from planner.positions import fail
 from planner.sql_types import UNTYPED, duckdb_type
 
@@ -24,7 +24,7 @@ def is_attempt(node: exp.Expression) -> bool:
 
 
 def attempted(value: Expression, node: exp.Expression) -> Expression:
-    """The value, or NULL where it fails; Unsupported at `node` if it is none of its row alone."""
+    """The value, or NULL where it fails. Raises Unsupported at `node` if it needs more than its row."""
     if isinstance(value, Literal | ColumnRef):
         return value
     columns: list[ColumnRef] = []
@@ -33,7 +33,7 @@ def attempted(value: Expression, node: exp.Expression) -> Expression:
 
 
 def _text(value: Expression, columns: list[ColumnRef], node: exp.Expression) -> str:
-    """The expression in DuckDB's SQL, of its own type, with places for columns."""
+    """The expression in DuckDB's SQL, cast to its own type, with places for columns."""
     match value:
         case ColumnRef():
             if value not in columns:
@@ -52,10 +52,10 @@ def _text(value: Expression, columns: list[ColumnRef], node: exp.Expression) -> 
             whens = (f"WHEN {_text(c, columns, node)} THEN {_text(v, columns, node)}" for c, v in branches)
             text = f"CASE {' '.join(whens)} ELSE {_text(otherwise, columns, node)} END"
         case Foreign(template=template, args=args):
-            text = fill(template, [_text(arg, columns, node) for arg in args])
+            text = fill_places(template, [_text(arg, columns, node) for arg in args])
         case _:
-            hint = "write the query or the time outside of it"
-            fail(Unsupported("try of a query or of the time is not supported", hint), node)
+            hint = "write the query or the time outside TRY"
+            fail(Unsupported("TRY of a query or of the time is not supported", hint), node)
     return f"CAST(({text}) AS {duckdb_type(value.type)})"
 
 

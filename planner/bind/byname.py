@@ -1,4 +1,4 @@
-"""Set operations BY NAME and CORRESPONDING: columns are paired by what they are called."""
+"""Set operations BY NAME and CORRESPONDING, which pair columns by name."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from planner.sql_types import UNTYPED
 
 
 def by_name(session: Session, node: exp.SetOperation, left: Bound, right: Bound) -> tuple[Bound, Bound]:
-    """Both queries with the columns of either, in the left one's order, NULL where one has none; with INNER,
-    with those of both; with LEFT, with those of the left."""
+    """Both queries with the same columns: all columns of both, in the left query's order, NULL where one
+    lacks a column. INNER keeps the columns that both have, LEFT those of the left query."""
     ours, theirs = _names(node.this, left), _names(node.expression, right)
     if node.args.get("on"):
         wanted = [column.name.lower() for column in node.args["on"]]
@@ -41,13 +41,13 @@ def _names(node: exp.Expression, bound: Bound) -> dict[str, Attribute]:
     names: dict[str, Attribute] = {}
     for column in bound.columns:
         if column.name.lower() in names:
-            fail(AmbiguousColumn(f'column "{column.name}" is there twice'), node)
+            fail(AmbiguousColumn(f'column "{column.name}" occurs twice'), node)
         names[column.name.lower()] = column
     return names
 
 
 def _with(session: Session, bound: Bound, columns: list[Attribute | None], names: list[str]) -> Bound:
-    """The query with the columns under the names, NULL for None."""
+    """The query with the columns under the given names; NULL for None."""
     missing = [session.attribute(name, UNTYPED, True) for name in names]
     found = [column or new for column, new in zip(columns, missing, strict=True)]
     items = tuple((c, Literal(None, UNTYPED) if c in missing else c.ref) for c in found)

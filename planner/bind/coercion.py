@@ -1,7 +1,7 @@
-"""Types of expressions brought together: comparisons, arithmetic, alternatives, casts.
+"""Coercion: one type for the sides of comparisons, arithmetic, alternatives and casts.
 
-DuckDB says which type an operator gives; here the arguments are cast so that the engine's
-rules for its operators hold (`engine.plan.expressions.Op`). Literals take the wanted type at once.
+DuckDB decides which type an operator gives. This module casts the arguments so that the engine's rules for
+its operators hold (`engine.plan.expressions.Op`). Literals take the wanted type at once.
 """
 
 from __future__ import annotations
@@ -39,29 +39,29 @@ from planner.native.reference import (
 )
 from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
-_TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds that are compared with texts as texts
+_TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
-"""Dialects that have no operator between a text and a value of another type."""
+"""Dialects without comparison operators between a text and a value of another type."""
 
 
 def argument(expression: Expression) -> Argument:
-    """What to ask DuckDB about: a literal as it is written, else the type."""
+    """The argument that DuckDB types: a literal's text, else the type."""
     return literal_text(expression) if isinstance(expression, Literal) else expression.type
 
 
 def coerce(expression: Expression, type: Type) -> Expression:
-    """The expression as `type`; TypeMismatch if it is a literal that has no value there."""
+    """The expression as `type`. Raises TypeMismatch for a literal that has no value of that type."""
     if expression.type == type:
         return expression
     if isinstance(expression, Literal):
         return literal_as(expression, type)
     if expression.type is UNTYPED:
         return Literal(None, type)
-    return cast(expression, type)
+    return explicit_cast(expression, type)
 
 
-def cast(expression: Expression, type: Type, lenient: bool = False) -> Expression:
-    """An explicit cast; TypeMismatch if there is none between the types."""
+def explicit_cast(expression: Expression, type: Type, lenient: bool = False) -> Expression:
+    """An explicit cast. Raises TypeMismatch if there is none between the types."""
     if (expression.type, type) == (TIMESTAMPTZ, TIME):
         return Cast(Cast(expression, TIMESTAMP, lenient), TIME, lenient)  # type: ignore[arg-type]
     if not castable(expression.type, type):
@@ -94,15 +94,15 @@ def literal_as(literal: Literal, type: Type) -> Expression:
     return Literal(converted, type) if storable(converted, type) else Cast(literal, type)
 
 
-def settled(expression: Expression) -> Expression:
-    """A bare NULL becomes an INTEGER one, as in DuckDB; anything else stays."""
+def typed(expression: Expression) -> Expression:
+    """The expression, or an INTEGER NULL for an untyped NULL, as in DuckDB."""
     if expression.type is UNTYPED:
         return Literal(None, INTEGER)
     return expression
 
 
 def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
-    """Both sides as the one type in which they are compared."""
+    """Both sides as the type in which they compare."""
     type = _comparison_type(left, right)
     return coerce(left, type), coerce(right, type)
 
@@ -111,7 +111,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     if left.type == right.type and left.type is not UNTYPED:
         return left.type
     if left.type is UNTYPED or right.type is UNTYPED:
-        return settled(left).type if right.type is UNTYPED else settled(right).type
+        return typed(left).type if right.type is UNTYPED else typed(right).type
     if TEXT in (left.type, right.type):
         text, other = (left, right) if left.type == TEXT else (right, left)
         return TEXT if other.type.kind in _TEXTUAL and not isinstance(text, Literal) else other.type
@@ -124,9 +124,9 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
     return common_type(left.type, right.type)
 
 
-def compare(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
-    """The comparison; of intervals, by how long they are, a month being 30 days. TypeMismatch where the
-    `dialect` has none between the types."""
+def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
+    """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
+    `dialect` cannot compare the types."""
     if dialect in _TEXTS_APART:
         _check_texts(left, right)
     sides = comparable(left, right)
@@ -136,23 +136,23 @@ def compare(op: Op, left: Expression, right: Expression, dialect: str = "") -> E
 
 
 def _check_texts(left: Expression, right: Expression) -> None:
-    """TypeMismatch for a text, other than a literal, beside what is none."""
+    """Raise TypeMismatch for a text, other than a literal, beside a value of another type."""
     for text, other in ((left, right), (right, left)):
         is_other = other.type is not UNTYPED and other.type != TEXT and other.type.kind not in _TEXTUAL
         if text.type == TEXT and not isinstance(text, Literal) and is_other:
             raise TypeMismatch(
                 f"{left.type} and {right.type} cannot be compared",
-                f"cast the text to {other.type.kind.value}, or the other to TEXT",
+                f"cast the text to {other.type.kind.value}, or the other value to TEXT",
             )
 
 
 def _normalized(interval: Expression) -> Expression:
-    """The one of all intervals that are as long."""
+    """The normal form of an interval: equal for all intervals of one length."""
     return Foreign("normalized_interval({0})", (interval,), INTERVAL)  # type: ignore[arg-type]
 
 
 def condition(expression: Expression, where: str) -> Expression:
-    """The expression as a BOOLEAN; TypeMismatch names `where` it stands."""
+    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression."""
     if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
         return coerce(expression, BOOLEAN)
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
@@ -161,8 +161,8 @@ def condition(expression: Expression, where: str) -> Expression:
 _SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
 
 
-def arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None:
-    """The operator over numbers, arguments cast; None where it is not numbers that it works on."""
+def bind_arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None:
+    """The operator over numbers, with its arguments cast; None if an argument is not a number."""
     type = type_of(f"({{0}} {_SYMBOLS[op]} {{1}})", (argument(left), argument(right)))
     if type is UNTYPED:
         return Literal(None, UNTYPED)
@@ -176,8 +176,8 @@ def arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None
 
 
 def _operand(op: Op, side: Expression, result: Type) -> Expression:
-    """A number as the operator takes it: NUMERIC of the result's scale (its own for a product), else the
-    result's type."""
+    """A number as the operator takes it: a NUMERIC of the result's scale (of its own scale for a product),
+    else of the result's type."""
     if result.kind is not Kind.NUMERIC:
         return coerce(side, result)
     if side.type.kind is Kind.NUMERIC and (op is Op.MUL or side.type.scale == result.scale):
@@ -197,21 +197,25 @@ def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
 
 
 def alternatives(template: str, expressions: Sequence[Expression]) -> tuple[list[Expression], Type]:
-    """Expressions one of which is the result (CASE, COALESCE, GREATEST, ...), all as DuckDB's type for it.
-    `template` holds `{}` for the list of them."""
+    """The alternatives of CASE, COALESCE, GREATEST and so on, cast to DuckDB's type for the result, and that
+    type.
+
+    `template` holds `{}` for the list of alternatives.
+    """
     places = ", ".join(f"{{{i}}}" for i in range(len(expressions)))
     type = type_of(template.replace("{}", places), tuple(argument(e) for e in expressions))
     return [coerce(e, type) for e in expressions], type
 
 
 def case_type(values: Sequence[Expression]) -> Type:
-    """The type of a CASE with these values, the last for ELSE."""
+    """The type of a CASE with these values; the last value is that of ELSE."""
     whens = " ".join(f"WHEN TRUE THEN {{{i}}}" for i in range(len(values) - 1))
     return type_of(f"CASE {whens} ELSE {{{len(values) - 1}}} END", tuple(argument(v) for v in values))
 
 
 def number_literal(text: str) -> Literal:
-    """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC with a point, else DOUBLE."""
+    """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC if it has a point, else
+    DOUBLE."""
     if re.fullmatch(r"-?\d+", text):
         whole = int(text)
         if storable(whole, INTEGER):
@@ -225,7 +229,7 @@ def number_literal(text: str) -> Literal:
 
 
 def _wide(text: str) -> Literal:
-    """A whole number beyond BIGINT, as PostgreSQL has it."""
+    """A whole number beyond BIGINT, typed as in PostgreSQL."""
     digits = len(text.lstrip("-").lstrip("0"))
     if digits > MAX_PRECISION:
         raise TypeMismatch(f"{text} is too large")
@@ -233,7 +237,7 @@ def _wide(text: str) -> Literal:
 
 
 def interval_literal(interval: Expression) -> Expression:
-    """An interval that is written out, as the value; any other as it is."""
+    """An interval literal as its value; any other expression unchanged."""
     if isinstance(interval, Foreign) and not interval.args:
         value = interval_constant(interval.template)
         return interval if value is None else Literal(value, INTERVAL)

@@ -1,7 +1,7 @@
-"""WITH: each query is bound once, and named by those after it.
+"""WITH: binds each query once, under a name that later queries can use.
 
-In WITH RECURSIVE names may stand in any order; those that lie on a cycle are bound together
-as a recursion, the others one by one, what they refer to first.
+In WITH RECURSIVE, names may stand in any order. Names on a cycle are bound together as a recursion; the
+others are bound one by one, each after the names that it refers to.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def bind_with(
     for cte in node.expressions:
         check_clauses(cte)
         if cte.alias.lower() in queries:
-            fail(InvalidQuery(f'"{cte.alias}" is there twice in WITH'), cte.args["alias"])
+            fail(InvalidQuery(f'"{cte.alias}" occurs twice in WITH'), cte.args["alias"])
         queries[cte.alias.lower()] = cte
     declaration = declaration_of(node)
     if declaration is not None:

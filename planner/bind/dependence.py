@@ -1,4 +1,4 @@
-"""What of a query depends on the rounds of a recursion."""
+"""Which parts of a query depend on the rounds of a recursion."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Variables = frozenset[int]
 
 
 class Dependence:
-    """Whether operators and expressions read the variables of a recursion, or rows that enter it in time."""
+    """Whether operators and expressions read a recursion's variables, or rows that enter it by priority."""
 
     def __init__(self, session: Session) -> None:
         self.session = session

@@ -1,6 +1,6 @@
-"""PostgreSQL's operators of JSON, in DuckDB's functions: `#>`, `#>>`, `@>`, `<@` and `?`.
+"""PostgreSQL's JSON operators in DuckDB's functions: `#>`, `#>>`, `@>`, `<@` and `?`.
 
-What stands on the right of `@>` is a constant: the test for it is written out, member by member.
+The right side of `@>` is a constant; its test is written out member by member.
 """
 
 from __future__ import annotations
@@ -31,24 +31,24 @@ _HAS_KEY = (
 
 
 def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dialect: str) -> Expression:
-    """`document #> path`, or `#>>` for text: the path is an array of names and of numbers from 0."""
+    """`document #> path`, or `#>>` for text; the path is an array of names and of numbers from 0."""
     arrow = "->>" if isinstance(node, exp.JSONBExtractScalar) else "->"
     path = coerce(bind(node.expression), array_of(TEXT))
     return foreign(f"{{0}} {arrow} {_PATH}", [bind(node.this), path], node, dialect)
 
 
 def has_key(document: Expression, key: Expression, node: exp.Expression, dialect: str) -> Expression:
-    """`document ? key`: whether it has a member called so, or is or has the text."""
+    """`document ? key`: whether the document has the member `key`, or is or contains that text."""
     return foreign(_HAS_KEY, [document, key], node, dialect)
 
 
 def contains(document: Expression, part: Expression, node: exp.Expression, dialect: str) -> Expression:
-    """`document @> part`: all that the part has is at the same place in the document."""
+    """`document @> part`: whether the document contains `part`, member by member."""
     if not isinstance(part, Literal) or not isinstance(part.value, str):
         fail(
             Unsupported(
-                f"JSON that is searched for and not constant is not supported: {node.sql(dialect)}",
-                "compare what the arrows -> and ->> give",
+                f"a search for JSON that is not a constant is not supported: {node.sql(dialect)}",
+                "compare the results of -> and ->>",
             ),
             node,
         )
@@ -59,13 +59,13 @@ def contains(document: Expression, part: Expression, node: exp.Expression, diale
     arguments: list[Expression] = [document]
     test = _test("{0}", value, arguments, 0)
     if not isinstance(value, dict | list):
-        # Only here may an array hold what is no array.
+        # Only at the top level may an array contain a value that is not an array.
         test = f"{test} OR {_some('{0}', value, arguments, 0)}"
     return foreign(f"CASE WHEN {{0}} IS NOT NULL THEN coalesce({test}, false) END", arguments, node, dialect)
 
 
 def _test(json: str, value: object, arguments: list[Expression], depth: int) -> str:
-    """SQL of whether a document has a value; texts become arguments."""
+    """SQL that tests whether a document contains a value; texts become arguments."""
     match value:
         case dict():
             tests = [f"json_type({json}) = 'OBJECT'"]
@@ -86,7 +86,7 @@ def _test(json: str, value: object, arguments: list[Expression], depth: int) -> 
 
 
 def _some(json: str, value: object, arguments: list[Expression], depth: int) -> str:
-    """SQL of whether an element of an array has a value."""
+    """SQL that tests whether an element of an array contains a value."""
     variable = f"element{depth}"
     test = f"coalesce({_test(variable, value, arguments, depth + 1)}, false)"
     elements = f"CAST(CASE json_type({json}) WHEN 'ARRAY' THEN json_extract({json}, '$[*]') END AS JSON[])"

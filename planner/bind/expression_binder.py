@@ -1,7 +1,7 @@
-"""Scalar expressions: sqlglot's nodes to typed expressions over the columns of a scope.
+"""Scalar expressions: from sqlglot's nodes to typed expressions over the columns of a scope.
 
-The binder knows the scope, and what a clause allows: aggregates where there is a collector.
-Queries inside expressions are handed to `queries`, which binds them within the scope.
+The binder knows the scope and what the clause allows: aggregates are allowed if there is a collector.
+`queries` binds the queries inside expressions within the scope.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
 from planner.bind.coercion import (
     alternatives,
-    arithmetic,
+    bind_arithmetic,
+    bind_comparison,
     case_type,
-    cast,
     coerce,
-    compare,
     condition,
+    explicit_cast,
     interval_literal,
     number_literal,
     text_literal,
@@ -51,13 +51,13 @@ from planner.errors import (
 from planner.ir import Expression, references
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
-from planner.native.reference import fill, literal_text
+from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
 from planner.sql_types import UNTYPED, data_type
 
 SELECT_LIST = "the select list"
-"""The clause in which a name may be used that it has given itself."""
+"""The clause that may use names that it defines itself."""
 COMPARISONS: dict[type[exp.Expression], Op] = {
     exp.EQ: Op.EQ,
     exp.NEQ: Op.NE,
@@ -92,7 +92,7 @@ Queries = Callable[[exp.Expression, NameScope], Bound]
 
 
 class ExpressionBinder:
-    """Binds the expressions of one clause (`clause` names it in errors) over one scope."""
+    """Binds the expressions of one clause over one scope; errors name the `clause`."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class ExpressionBinder:
         self._tries = 0
 
     def bind(self, node: exp.Expression) -> Expression:
-        """The typed expression; errors stand at the node that they are about."""
+        """The typed expression. An error has the place of the node that caused it."""
         dialect = self.session.dialect
         number = shared(node)
         if number is not None and number in self._shared:
@@ -232,12 +232,13 @@ class ExpressionBinder:
         return self._function(node)
 
     def _function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression:
-        """A function of DuckDB's; `known` has arguments that are bound already, by their nodes' identity."""
+        """A DuckDB function; `known` has the arguments that are already bound, by the identity of their
+        nodes."""
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
 
     def _attempt(self, node: exp.Anonymous) -> Expression:
-        """A TRY, in which constants may fail."""
+        """A TRY, inside which constants may fail."""
         self._tries += 1
         try:
             return attempted(self.bind(node.expressions[0]), node)
@@ -245,7 +246,7 @@ class ExpressionBinder:
             self._tries -= 1
 
     def _given(self, given: Whole, node: exp.Expression) -> Expression:
-        """DuckDB's expression for a node that has been translated as a whole."""
+        """DuckDB's expression for a node that is translated as a whole."""
         args = [self.bind(arg) for arg in given.args]
         if given.kinds and args[0].type is not UNTYPED and args[0].type.kind not in given.kinds:
             fail(
@@ -254,11 +255,11 @@ class ExpressionBinder:
         return foreign(given.template, args, node, self.session.dialect)
 
     def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
-        """A function of a dialect in the form for the type of its first argument, as one of DuckDB's."""
+        """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
         form = function.form(values[0].type)
         if form is None:
-            hint = "cast it to the type that it takes: " + ", ".join(function.forms).lower()
+            hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
             taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
             fail(TypeMismatch(taken, hint), node)
         places = [f"{{{place}}}" for place in range(len(values))]
@@ -266,14 +267,14 @@ class ExpressionBinder:
             literal_text(value) if isinstance(value, Literal) and value.type in (TEXT, INTEGER) else place
             for value, place in zip(values[1:], places[1:], strict=True)
         ]
-        return foreign(fill(form, ["{0}", *written]), values, node, self.session.dialect)
+        return foreign(fill_places(form, ["{0}", *written]), values, node, self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))
         if construct is not None:
             fail(Unsupported(f"{construct} is not supported: {node.sql(self.session.dialect)}"), node)
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
-            fail(InvalidQuery("* stands for no value here"), node)
+            fail(InvalidQuery("* is not a value here"), node)
 
     def _column(self, node: exp.Column) -> Expression:
         if node.args.get("db") or node.args.get("catalog"):
@@ -295,16 +296,17 @@ class ExpressionBinder:
         fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
 
     def _early(self, node: exp.Column) -> UnknownColumn | None:
-        """The error for a name of the select list where that is not made yet."""
+        """The error for a name of the select list that this clause cannot see yet."""
         select = node.find_ancestor(exp.Select)
         aliases = {e.alias.lower() for e in select.expressions if e.alias} if select is not None else set()
         if node.table or self.clause == SELECT_LIST or node.name.lower() not in aliases:
             return None
-        hint = f'"{node.name}" is a name of the select list, which comes after {self.clause}'
+        hint = f'"{node.name}" is defined in the select list, which comes after {self.clause}'
         return UnknownColumn(f'unknown column "{node.name}"', hint)
 
     def _alias(self, name: str, node: exp.Expression) -> Expression:
-        """A name of the select list, where no column has it; to DuckDB also where an outer query's has."""
+        """A name of the select list. Columns of the tables take precedence; in DuckDB's dialect, only those
+        of this query."""
         self._expanding.add(name)
         try:
             return self.bind(node)
@@ -324,7 +326,7 @@ class ExpressionBinder:
             return self._function(node)
 
     def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
-        return compare(op, left, right, self.session.dialect)
+        return bind_comparison(op, left, right, self.session.dialect)
 
     def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
         a, b = ([self.bind(part) for part in side.expressions] for side in (left, right))
@@ -340,10 +342,10 @@ class ExpressionBinder:
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV
         known = {id(node.this): left, id(node.expression): right}
-        return arithmetic(op, left, right) or self._function(node, known)
+        return bind_arithmetic(op, left, right) or self._function(node, known)
 
     def _containment(self, node: exp.Expression) -> Expression:
-        """`@>`, `<@` and `?`: DuckDB has the first two for arrays."""
+        """`@>`, `<@` and `?`; DuckDB has the first two for arrays."""
         left, right = self.bind(node.this), self.bind(node.expression)
         dialect = self.session.dialect
         if isinstance(node, exp.JSONBContainsTopKey):
@@ -392,7 +394,7 @@ class ExpressionBinder:
         return self._any_of(node.this, node.expressions)
 
     def _any_of(self, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
-        """Whether `value` (or row of values) is equal to one of the candidates."""
+        """Whether `value` (or a row of values) equals one of the candidates."""
         rows = [unwrapped(candidate) for candidate in candidates]
         row = unwrapped(value)
         if isinstance(row, exp.Tuple):
@@ -443,7 +445,7 @@ class ExpressionBinder:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
             return value
-        return cast(value, type, isinstance(node, exp.TryCast))
+        return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:
         call = aggregate_call(node, self.session.dialect)
@@ -485,7 +487,7 @@ class ExpressionBinder:
             fail(
                 InvalidQuery(
                     f"{self.clause} cannot contain a window function: {node.sql(self.session.dialect)}",
-                    "QUALIFY can, or a query around this one",
+                    "use QUALIFY, or a query around this one",
                 ),
                 node,
             )
@@ -493,7 +495,7 @@ class ExpressionBinder:
         return self.windows.column(node, inside.bind, inside.predicate).ref
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
-        """A comparison with ANY or ALL of a query's rows or an array's elements."""
+        """A comparison with ANY or ALL of a query's rows or of an array's elements."""
         inner = unwrapped(quantifier.this)
         op = COMPARISONS[type(node)]
         if isinstance(inner, exp.Query):
@@ -513,7 +515,7 @@ class ExpressionBinder:
 
 
 def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:
-    """The ANY, SOME or ALL that a comparison's right side is."""
+    """The ANY, SOME or ALL on a comparison's right side, or None."""
     if isinstance(node, exp.Any | exp.All):
         return node
     if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
@@ -526,14 +528,14 @@ def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:
 
 
 def unwrapped(node: exp.Expression) -> exp.Expression:
-    """The node without the parentheses around it."""
+    """The node without its parentheses."""
     while isinstance(node, exp.Paren):
         node = node.this
     return node
 
 
 def flat(node: exp.Expression) -> list[exp.Expression]:
-    """The operands of a chain of AND or of OR, in order, without recursing (chains can be long)."""
+    """The operands of a chain of AND or of OR, in order; iterative, because chains can be long."""
     kind, found, stack = type(node), [], [node]
     while stack:
         top = stack.pop()

@@ -1,4 +1,4 @@
-"""Window specifications as written: what is inherited from WINDOW clauses, and the frames."""
+"""Window specifications: what they inherit from WINDOW clauses, and their frames."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from planner.positions import fail
 
 @dataclass(frozen=True)
 class Specification:
-    """What stands behind OVER, with what it inherits; `frame` is None where none is written."""
+    """The specification of OVER, with what it inherits; `frame` is None if none is written."""
 
     keys: tuple[exp.Expression, ...]
     order: tuple[exp.Ordered, ...]
@@ -33,7 +33,8 @@ def named_windows(node: exp.Select) -> dict[str, exp.Window]:
 
 
 def specification(node: exp.Window, named: Mapping[str, exp.Window]) -> Specification:
-    """What `node` says, with what the window that it names says; InvalidQuery if they do not go together."""
+    """The specification of `node`, with that of the window that it names. Raises InvalidQuery if they
+    conflict."""
     keys = tuple(part for key in node.args.get("partition_by") or () for part in _parts(key))
     order = tuple(node.args["order"].expressions) if node.args.get("order") else ()
     frame = node.args.get("spec")
@@ -59,7 +60,7 @@ def _parts(key: exp.Expression) -> list[exp.Expression]:
 
 
 def frame_of(spec: exp.WindowSpec | None, is_ordered: bool) -> Frame:
-    """The frame that is written, or the one that SQL means where none is."""
+    """The written frame, or SQL's default frame."""
     if spec is None:
         return RUNNING if is_ordered else WHOLE
     unit = Unit[str(spec.args["kind"]).upper()]
@@ -68,7 +69,7 @@ def frame_of(spec: exp.WindowSpec | None, is_ordered: bool) -> Frame:
     exclude = spec.args.get("exclude")
     words = exclude.name.lower() if isinstance(exclude, exp.Expression) else str(exclude or "").lower()
     if unit is Unit.ROWS and words in ("group", "ties"):
-        # Rows are put in a full order to be counted, in which no two are peers.
+        # Rows are numbered in a total order, in which no two are peers.
         if (start, end) != (START, END):
             error = Unsupported(
                 f"EXCLUDE {words.upper()} of a frame of ROWS is not supported", "use GROUPS or RANGE"
@@ -80,7 +81,7 @@ def frame_of(spec: exp.WindowSpec | None, is_ordered: bool) -> Frame:
 
 
 def _unordered(frame: Frame) -> Frame:
-    """The frame where all rows are peers."""
+    """The frame if there is no order, so that all rows are peers."""
     if frame.unit is Unit.RANGE and frame.start.place in (None, 0) and frame.end.place in (None, 0):
         start = START if frame.start == CURRENT else frame.start
         end = END if frame.end == CURRENT else frame.end
@@ -97,7 +98,7 @@ def _edge(spec: exp.WindowSpec, part: str) -> Edge:
         value = value.this
     if any(value.find_all(exp.Column, exp.Query, exp.Func)):
         fail(
-            Unsupported("a frame that is not the same for all rows is not supported", "write a constant"),
+            Unsupported("a frame that depends on the row is not supported", "write a constant"),
             value,
         )
     return Edge(FrameSide(side), value.sql("duckdb"))

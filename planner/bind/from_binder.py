@@ -1,7 +1,7 @@
-"""FROM: tables, views, CTEs, subqueries and VALUES; a comma between them binds more weakly than JOIN.
+"""FROM: tables, views, CTEs, subqueries and VALUES; a comma between them binds less tightly than JOIN.
 
 LATERAL items and table functions may refer to the tables on their left: those of the same join tree, and
-those before the commas to its left. An operator that does so has free columns until it is joined to them.
+those before the commas. Such an operator has free columns until it is joined to these tables.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from planner.bind.join_binder import From, JoinBinder
 from planner.bind.lists import ElementTable, bound_list, rows_of, with_places
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
-from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import check_schema, fold
@@ -27,7 +27,7 @@ from planner.suggestions import did_you_mean
 
 
 class FromBinder:
-    """Binds the FROM clauses of one query; `before` is always the scope of the tables on the left."""
+    """Binds the FROM clauses of one query; a parameter `before` is the scope of the tables on the left."""
 
     def __init__(self, session: Session, environment: Environment, bind_query: BindQuery) -> None:
         self.session = session
@@ -47,7 +47,7 @@ class FromBinder:
         return tables
 
     def _list(self, first: exp.Expression, joins: Iterable[exp.Join], before: NameScope) -> From:
-        """A table and all that stands behind it: groups of joins between commas, crossed."""
+        """A table and the joins behind it: the groups between the commas, crossed."""
         (table, group), *others = _groups(first, joins)
         done = self._group(self._alone(table, before), group, before)
         for table, group in others:
@@ -55,16 +55,16 @@ class FromBinder:
         return done
 
     def _group(self, first: From, joins: list[exp.Join], before: NameScope) -> From:
-        """Tables joined from the left."""
+        """Tables joined from left to right."""
         for join in joins:
             first = self._joined(join, first, before)
         return first
 
     def _behind(self, done: From, table: exp.Expression, group: list[exp.Join], before: NameScope) -> From:
-        """What stands before a comma, crossed with the group of joins behind it.
+        """The tables before a comma, crossed with the group of joins behind it.
 
-        `a, (f(a.x) JOIN c)` is made as `(a, f(a.x)) JOIN c`, which needs no second look at a, unless the join
-        has rows that f(a.x) has not.
+        `a, (f(a.x) JOIN c)` is planned as `(a, f(a.x)) JOIN c`, which reads `a` once. That is not possible if
+        the join has rows that f(a.x) lacks.
         """
         visible = self.joins.both(before, done.scope, table)
         if not self._is_lateral(table) or any(join.side in _PADDED for join in group):
@@ -79,7 +79,7 @@ class FromBinder:
         return replace(behind, scope=self.joins.both(done.scope, behind.scope, table))
 
     def _joined(self, join: exp.Join, left: From, before: NameScope) -> From:
-        """The tables on the left with the one that the join names."""
+        """The tables on the left, joined with the table that `join` names."""
         check_clauses(join)
         visible = self.joins.both(before, left.scope, join.this)
         rows = rows_of(join.this, self.session.dialect)
@@ -90,13 +90,13 @@ class FromBinder:
         return self.joins.join(join, left, self._list(join.this, (), visible))
 
     def _is_lateral(self, node: exp.Expression) -> bool:
-        """Whether an item of FROM may refer to those on its left: elements of constant lists do not."""
+        """Whether an item of FROM may refer to items on its left; elements of constant lists do not."""
         if rows_of(node, self.session.dialect) is not None:
             return node.find(exp.Column, exp.Query) is not None
         return isinstance(node, exp.Lateral)
 
     def _alone(self, node: exp.Expression, before: NameScope) -> From:
-        """One item of FROM, without the joins that stand behind it."""
+        """One item of FROM, without the joins behind it."""
         elements = rows_of(node, self.session.dialect)
         if elements is not None:
             return self._elements(elements, UNIT, NameScope(outer=before))
@@ -108,23 +108,23 @@ class FromBinder:
                 bound = self.bind_query(self.session, query, self.environment.within(before))
                 return self._named(node, bound, "")
             case exp.Lateral():
-                unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
+                refuse_unsupported(f"LATERAL {node.this.sql(self.session.dialect)}", node)
             case exp.Table(this=exp.Values() as rows):
                 named = rows if rows.alias else node
                 return self._named(named, self.bind_query(self.session, rows, self.environment), "")
             case exp.Table() if not isinstance(node.this, exp.Identifier):
                 name = node.this.sql(self.session.dialect).split("(")[0].lower()
-                unsupported(f"table function {name}", node)
+                refuse_unsupported(f"table function {name}", node)
             case exp.Table():
                 return self._named(node, self._relation(node), node.name)
             case exp.Subquery() if is_join_tree(node):
                 return self._parenthesised(node, before)
             case exp.Subquery() | exp.Values():
                 return self._named(node, self.bind_query(self.session, node, self.environment), "")
-        unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
+        refuse_unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
 
     def _elements(self, rows: ElementTable, input: Relational, scope: NameScope) -> From:
-        """The rows of `input`, which `scope` knows, with the elements of their lists."""
+        """The rows of `input`, which `scope` describes, with the elements of their lists."""
 
         def queries(query: exp.Expression, within: NameScope) -> Bound:
             return self.bind_query(self.session, query, self.environment.within(within))
@@ -136,7 +136,7 @@ class FromBinder:
         return From(bound.operator, NameScope.of(FromTable(rows.node.alias, columns), self.environment.outer))
 
     def _pivoted(self, node: exp.Expression, before: NameScope) -> From:
-        """A table with the PIVOTs and UNPIVOTs behind it, one over the other."""
+        """A table with the PIVOTs and UNPIVOTs behind it, applied in order."""
         *earlier, pivot = node.args["pivots"]
         source = node.copy()
         source.set("pivots", earlier)
@@ -166,7 +166,7 @@ class FromBinder:
         relation = self.session.catalog.get(folded) or self.session.catalog.get(name)
         if relation is None:
             known = ", ".join(sorted(self.session.catalog)[:12])
-            hint = f"there are {known}" if known else ""
+            hint = f"known are {known}" if known else ""
             names = [*self.session.catalog, *self.environment.ctes]
             fail(UnknownTable(f'unknown table "{node.name}"', did_you_mean(node.name, names, hint)), node)
         self.session.reads.add(relation.name)
@@ -177,11 +177,11 @@ class FromBinder:
 
 
 _PADDED = ("RIGHT", "FULL")
-"""Sides of a join that has rows which its left side has not."""
+"""Sides of a join that has rows which its left side lacks."""
 
 
 def is_join_tree(node: exp.Subquery) -> bool:
-    """Whether what stands in the parentheses is tables of a FROM clause, and not a query."""
+    """Whether the parentheses hold tables of a FROM clause, not a query."""
     inner = node.this
     if isinstance(inner, exp.Subquery | exp.Values):
         named = any(inner.args.get(part) for part in ("alias", "joins", "pivots"))
@@ -190,8 +190,10 @@ def is_join_tree(node: exp.Subquery) -> bool:
 
 
 def _groups(first: exp.Expression, joins: Iterable[exp.Join]) -> list[tuple[exp.Expression, list[exp.Join]]]:
-    """The items before and between the commas, each with the joins behind it. A table that stands in
-    parentheses, or before several ONs, has joins of its own."""
+    """The items before and between the commas, each with the joins behind it.
+
+    A table in parentheses, or before several ONs, has joins of its own.
+    """
     joins = (*(first.args.get("joins") or ()), *joins)
     if isinstance(first, exp.Table) and isinstance(first.this, exp.Lateral | exp.Unnest):
         first = first.this
@@ -221,7 +223,7 @@ def _renamed(node: exp.Expression, columns: tuple[Attribute, ...]) -> tuple[Attr
 
 
 def renamed(names: list[str], columns: tuple[Attribute, ...], node: exp.Expression) -> tuple[Attribute, ...]:
-    """The columns, the first of them under `names`; InvalidQuery if there are more names than columns."""
+    """The columns, the first ones under `names`. Raises InvalidQuery if there are more names than columns."""
     if len(names) > len(columns):
         fail(InvalidQuery(f"{len(names)} column names are given for {len(columns)} columns"), node)
     names = names + [column.name for column in columns[len(names) :]]

@@ -1,7 +1,7 @@
-"""The aggregation of a query, and the rewriting of what stands above it.
+"""The aggregation of a query, and the rewriting of the expressions above it.
 
-Several grouping sets are as many aggregations of one input: their rows together, with NULL for the keys
-that a set has not. What GROUPING says of a set is a constant of its rows.
+Each grouping set is an aggregation of one shared input. The result is the union of their rows, with NULL for
+the keys that a set lacks. GROUPING is a constant of each set's rows.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ from planner.ir.scalars import may_be_null
 from planner.positions import fail
 
 Sets = Sequence[Sequence[Expression]]
-"""Grouping sets, of bound keys."""
+"""Grouping sets of bound keys."""
 
 
 class Grouping:
-    """`operator` has the aggregates that `collector` found in the query, over `below` by each of the sets."""
+    """`operator` computes the aggregates that `collector` found, over `below`, for each of the sets."""
 
     def __init__(self, session: Session, below: Relational, sets: Sets, collector: Collector) -> None:
         self.session = session
@@ -55,7 +55,7 @@ class Grouping:
             self.operator = self._united(prepared, by, items)
 
     def above(self, expression: Expression, node: exp.Expression) -> Expression:
-        """The expression over the aggregation's columns; InvalidQuery if it needs others."""
+        """The expression over the aggregation's columns. Raises InvalidQuery if it needs other columns."""
         result = map_expression(
             expression, lambda e: ColumnRef(self.keys[e], e.type) if _is_key(e, self.keys) else None
         )
@@ -73,7 +73,7 @@ class Grouping:
         return result
 
     def _prepared(self) -> tuple[Relational, dict[Expression, int]]:
-        """The input with all keys and arguments as columns, and the numbers of those."""
+        """The input with all keys and arguments as columns, and the numbers of those columns."""
         arguments = [argument for use in self.collector.found for argument in use.arguments]
         columns: dict[Expression, int] = {}
         items = list(identity(self.below.columns))
@@ -93,7 +93,7 @@ class Grouping:
     def _united(
         self, prepared: Relational, by: list[list[int]], items: tuple[AggregateItem, ...]
     ) -> Relational:
-        """The rows of every set. The keys become new columns, since they may be NULL now."""
+        """The rows of all sets. The keys become new columns, because they can be NULL here."""
         input = prepared
         if len(by) > 1:
             entry = self.session.define(Bound(prepared, prepared.columns))
@@ -107,7 +107,7 @@ class Grouping:
         return Project(union, tuple((replace(new, nullable=c.nullable), c.ref) for new, c in pairs))
 
     def _set(self, input: Relational, by: list[int], items: tuple[AggregateItem, ...]) -> Relational:
-        """The rows of one set: all keys, the aggregates, and what GROUPING says."""
+        """The rows of one set: all keys, the aggregates, and the values of GROUPING."""
         group, numbers = renumbered(Aggregate(input, tuple(dict.fromkeys(by)), items), self.session.number)
         rows: list[Item] = []
         for id in self.keys.values():
@@ -126,7 +126,8 @@ class Grouping:
         return self.session.attribute(like.name, like.type, nullable)
 
     def _word(self, arguments: tuple[Expression, ...], by: list[int]) -> int:
-        """What GROUPING says: a bit for each argument, the last in the least, set if it is not grouped by."""
+        """The value of GROUPING: one bit per argument, the last argument in the lowest; 1 if it is not a key
+        of the set."""
         word = 0
         for argument in arguments:
             word = 2 * word + (self.keys[argument] not in by)
@@ -142,7 +143,7 @@ def _is_key(expression: Expression, keys: Mapping[Expression, int]) -> bool:
 
 
 def _exact(item: AggregateItem, input: Relational, grouped: bool) -> AggregateItem:
-    """The item with its nullability: a group has rows, so only NULLs make its value NULL."""
+    """The item with its nullability: every group has rows, so its value is NULL only if its arguments are."""
     if not isinstance(item.function, Function) or item.function is Function.COUNT:
         return item
     nullable = not grouped or any(input.attribute(argument).nullable for argument in item.arguments)

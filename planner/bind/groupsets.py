@@ -1,8 +1,8 @@
-"""GROUP BY: the sets of expressions by which rows are grouped, as the text has them.
+"""GROUP BY: the sets of expressions to group by, as written.
 
-The elements of GROUP BY multiply: each stands for some sets, an expression for the one of itself, and a
-set of the whole is the sum of one of each. ROLLUP stands for its beginnings, CUBE for its subsets,
-GROUPING SETS for all that is inside.
+The elements of GROUP BY multiply. Each element stands for some sets, an expression for the one set of itself,
+and each set of the clause unites one set per element. ROLLUP stands for its prefixes, CUBE for its subsets,
+GROUPING SETS for all sets inside.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def grouping_sets(group: exp.Group) -> list[Nodes]:
 
 
 def _sets(node: exp.Expression) -> list[Nodes]:
-    """The sets that an element of GROUP BY, or of GROUPING SETS, stands for."""
+    """The sets that an element of GROUP BY or GROUPING SETS stands for."""
     match node:
         case exp.GroupingSets():
             return [found for part in node.expressions for found in _sets(part)]
@@ -50,7 +50,7 @@ def _sets(node: exp.Expression) -> list[Nodes]:
 
 
 def _of(kind: type[exp.Expression], members: list[Nodes]) -> list[Nodes]:
-    """The sets of a ROLLUP or CUBE, the greatest first."""
+    """The sets of a ROLLUP or CUBE, the largest first."""
     sizes = range(len(members), -1, -1)
     if kind is exp.Rollup:
         chosen = [tuple(members[:size]) for size in sizes]
@@ -62,7 +62,7 @@ def _of(kind: type[exp.Expression], members: list[Nodes]) -> list[Nodes]:
 
 
 def _members(node: exp.Expression) -> Nodes:
-    """The expressions of a list in parentheses, which may be empty; or the one."""
+    """The expressions of a list in parentheses, which may be empty, or the one expression."""
     if isinstance(node, exp.Tuple):
         return tuple(node.expressions)
     return (node.this,) if isinstance(node, exp.Paren) else (node,)

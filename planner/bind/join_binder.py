@@ -1,9 +1,9 @@
-"""Joins of two tables of a FROM clause: which rows are paired, and how their columns are called.
+"""Joins of two tables of a FROM clause: which rows they pair, and the names of the columns.
 
-A right join is a left join turned round. A semi or anti join is a filter with EXISTS. USING and
-NATURAL merge columns: the merged column is the left one, the right one for a right join, and the
-first of both that is not NULL for a full join. In `*` the merged columns come first, as the SQL standard
-has it; some dialects leave them where the left table has them.
+A right join is a left join with its sides swapped. A semi or anti join is a filter with EXISTS. USING and
+NATURAL merge columns: the merged column is the left one, for a right join the right one, for a full join the
+first of both that is not NULL. In `*` the merged columns come first, as in the SQL standard; some dialects
+leave them at their place in the left table.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from sqlglot import exp
 
 from engine.plan.expressions import Op
 from planner.bind.asof import asof_join
-from planner.bind.coercion import alternatives, compare
+from planner.bind.coercion import alternatives, bind_comparison
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.name_scope import NameScope
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, JoinKind, Project, Relational, Selection, ThetaJoin
@@ -27,9 +27,9 @@ from planner.positions import fail
 from planner.suggestions import did_you_mean
 
 Pair = tuple[Attribute, Attribute]
-"""The columns of either side that USING merges."""
+"""The columns, one of each side, that USING merges."""
 MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
-"""Dialects in whose `*` a merged column stands where the left table has it."""
+"""Dialects whose `*` leaves a merged column at its place in the left table."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class JoinBinder:
     def join(self, node: exp.Join, left: From, right: From) -> From:
         kind = _kind(node)
         if node.side in ("RIGHT", "FULL") and right.operator.free & left.operator.ids:
-            unsupported(f"{node.side} JOIN LATERAL", node, "a LATERAL is joined by INNER, LEFT or CROSS JOIN")
+            refuse_unsupported(
+                f"{node.side} JOIN LATERAL", node, "join a LATERAL with INNER, LEFT or CROSS JOIN"
+            )
         pairs, condition = self._condition(node, left, right)
         if kind in (JoinKind.SEMI, JoinKind.ANTI):
             exists: Expression = Exists(Selection(right.operator, condition))
@@ -83,7 +85,9 @@ class JoinBinder:
             ops[-1] = Op.GE
         dialect = self.session.dialect
         try:
-            parts = [compare(op, a.ref, b.ref, dialect) for op, (a, b) in zip(ops, pairs, strict=True)]
+            parts = [
+                bind_comparison(op, a.ref, b.ref, dialect) for op, (a, b) in zip(ops, pairs, strict=True)
+            ]
         except TypeMismatch as error:
             fail(error, node)
         conditions = [node.args[part] for part in ("on", "match_condition") if node.args.get(part)]
@@ -98,13 +102,11 @@ class JoinBinder:
         return pairs, conjoin([*parts, *(binder.predicate(condition) for condition in conditions)])
 
     def both(self, left: NameScope, right: NameScope, node: exp.Expression) -> NameScope:
-        """The scope of both sides; InvalidQuery if a table's name is there twice."""
+        """The scope of both sides. Raises InvalidQuery if a table's name occurs twice."""
         names = {table.alias.lower() for table in left.tables if table.alias}
         for table in right.tables:
             if table.alias.lower() in names:
-                error = InvalidQuery(
-                    f'table name "{table.alias}" is there twice', "give one of them an alias"
-                )
+                error = InvalidQuery(f'table name "{table.alias}" occurs twice', "give one of them an alias")
                 fail(error, node)
         return NameScope(left.tables + right.tables, left.star + right.star, self.environment.outer)
 
@@ -132,7 +134,9 @@ class JoinBinder:
         merged: list[tuple[Attribute, Expression]] = []
         for a, b in pairs:
             values, type = alternatives("COALESCE({})", [a.ref, b.ref])
-            nullable = may_be_null(a.ref, before) or may_be_null(b.ref, before)  # a row may be of one alone
+            nullable = may_be_null(a.ref, before) or may_be_null(
+                b.ref, before
+            )  # a row may come from one side alone
             value = call(Op.COALESCE, *values, type=type)
             column = self.session.attribute(a.name, type, nullable)
             self.session.merged[column.id] = (a.id, b.id)
@@ -141,7 +145,7 @@ class JoinBinder:
 
 
 def columns_before(operator: Relational) -> dict[int, Attribute]:
-    """The columns of a join's sides as they are before it pads them: a merged column is one of them."""
+    """The columns of a join's sides before it pads them; a merged column is computed from two of them."""
     return {column.id: column for side in operator.inputs for column in side.columns}
 
 
@@ -150,21 +154,21 @@ def _kind(node: exp.Join) -> JoinKind:
         return JoinKind[node.kind]
     if node.method == "ASOF":
         if node.side not in ("", "LEFT"):
-            unsupported(f"ASOF {node.side} JOIN", node)
+            refuse_unsupported(f"ASOF {node.side} JOIN", node)
         return JoinKind.LEFT if node.side or node.args.get("match_condition") else JoinKind.INNER
     if node.method not in ("", "NATURAL"):
-        unsupported(f"{node.method} JOIN", node)
+        refuse_unsupported(f"{node.method} JOIN", node)
     if node.side == "FULL":
         return JoinKind.FULL
     if node.side in ("LEFT", "RIGHT"):
         return JoinKind.LEFT
     if node.kind not in ("", "INNER", "CROSS", "OUTER"):
-        unsupported(f"{node.kind} JOIN", node)
+        refuse_unsupported(f"{node.kind} JOIN", node)
     return JoinKind.INNER
 
 
 def _using(scope: NameScope, name: exp.Identifier, node: exp.Join) -> Attribute:
-    """The column of a side that USING or NATURAL names; UnknownColumn or AmbiguousColumn."""
+    """The column of a side that USING or NATURAL names. Raises UnknownColumn or AmbiguousColumn."""
     place = name if name.meta else node
     try:
         column = scope.local(exp.Column(this=name.copy()))

@@ -1,7 +1,7 @@
-"""UNNEST, generate_series and what other dialects call them: rows of the elements of lists.
+"""UNNEST, generate_series and their other names: one row for each element of a list.
 
-In FROM they may refer to what stands before them. In a select list they are evaluated for each row that
-is left by then, all side by side, as in PostgreSQL.
+In FROM, a list may refer to the items before it. In a select list, the lists are evaluated for each remaining
+row and unnested side by side, as in PostgreSQL.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from sqlglot import exp
 from engine.plan.expressions import Foreign, Literal, Op
 from engine.plan.list_elements import MOST_ELEMENTS
 from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, array_of
-from planner.bind.coercion import coerce, settled
-from planner.bind.refuse import unsupported
+from planner.bind.coercion import coerce, typed
+from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
@@ -51,9 +51,12 @@ class Bounded:
 
 @dataclass(frozen=True)
 class ElementTable:
-    """A table of elements: its lists; the names of their columns; the name of the place's column, if there is
-    one, with the number that it begins with, and whether it comes first; whether empty lists have a row; and
-    whether the columns keep their names, whatever the alias lists."""
+    """Lists unnested in FROM, and the names of their columns.
+
+    `place` names the ordinal column, if there is one, which counts from `first` and comes before the others
+    if `leads`. With `outer`, empty lists have a row. With `named`, the columns keep their names whatever the
+    alias lists.
+    """
 
     node: exp.Expression
     lists: tuple[exp.Expression, ...]
@@ -66,7 +69,7 @@ class ElementTable:
 
 
 def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
-    """The table of elements that an item of FROM is; None if it is another table."""
+    """The unnested lists of an item of FROM; None if the item is another table."""
     this = node.this if isinstance(node, exp.Lateral | exp.Table | exp.TableFromRows) else node
     if isinstance(node, exp.Table) and node.args.get("rows_from"):
         parts = [part.this if isinstance(part, exp.Table) else part for part in node.args["rows_from"]]
@@ -97,7 +100,7 @@ def _lists(node: exp.Expression) -> list[exp.Expression]:
 
 
 def _exploded(rows: ElementTable, node: exp.Explode | exp.Posexplode) -> ElementTable:
-    """What Spark calls the columns, or Snowflake, which writes `input => list`."""
+    """The lists with Spark's names for the columns, or Snowflake's, which writes `input => list`."""
     if isinstance(node.this, exp.Kwarg):
         return replace(rows, names=("value",), place="index", first=0, leads=True, named=True)
     rows = replace(rows, names=("col",))
@@ -109,7 +112,7 @@ def _name(node: exp.Expression) -> str:
 
 
 def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
-    """A list, its parts bound: a series of numbers, or what is an array."""
+    """A list with its parts bound: a series of numbers, or an array."""
     if not isinstance(node, _SERIES_NODES):
         value = bind(node)
         if value.type.kind is not Kind.ARRAY:
@@ -117,7 +120,7 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
         return Bounded((value,))
     step = node.args.get("step") or exp.Literal.number(1)
     exclusive = bool(node.args.get("is_end_exclusive"))
-    start, stop, by = (settled(bind(part)) for part in (node.args["start"], node.args["end"], step))
+    start, stop, by = (typed(bind(part)) for part in (node.args["start"], node.args["end"], step))
     if by.type == INTERVAL:
         return Bounded((_moments(start, stop, by, exclusive, node),))
     parts = (start, stop, by)
@@ -147,7 +150,7 @@ def unnested(
     place: Attribute | None = None,
     outer: bool = False,
 ) -> UnnestLists:
-    """The rows of the lists' elements, which become the given columns, beside those of the input."""
+    """The rows of the input beside the elements of the lists, which become the given columns."""
     known = {column.id: column for column in input.columns}
     items = list(identity(input.columns))
     elements = []
@@ -162,7 +165,7 @@ def unnested(
 
 
 def with_places(session: Session, input: Relational, lists: list[Bounded], rows: ElementTable) -> Bound:
-    """The rows of `input` with those of a table of elements; the columns are that table's, in order."""
+    """The rows of `input` with the elements of their lists; the columns are those of the lists, in order."""
     made = tuple(
         session.attribute(name, each.element, True) for name, each in zip(rows.names, lists, strict=True)
     )
@@ -181,15 +184,15 @@ def with_places(session: Session, input: Relational, lists: list[Bounded], rows:
 
 @dataclass
 class SelectLists:
-    """The lists of one select list, in the order in which they were met."""
+    """The lists of one select list, in the order of their first use."""
 
     session: Session
     found: dict[Bounded, Attribute] = field(default_factory=dict)
 
     def column(self, node: exp.Expression, bind: Bind) -> Attribute:
-        """The column of the elements of what `node` unnests."""
+        """The column of the elements that `node` unnests."""
         if isinstance(node, exp.Posexplode) or len(_lists(node)) > 1:
-            unsupported("more than one list in one place of the select list", node, "write it in FROM")
+            refuse_unsupported("more than one list in one place of the select list", node, "write it in FROM")
         each = bound_list(_lists(node)[0], bind, self.session.dialect)
         if each not in self.found:
             self.found[each] = self.session.attribute("unnest", each.element, True)

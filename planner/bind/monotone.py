@@ -1,12 +1,11 @@
-"""Where the answer of a recursion could depend on the rounds that its rows come in, a priority is refused.
+"""Refuses PRIORITY where a recursion's result could depend on the round in which a row enters.
 
-The fixed point is the same whenever its rows come in if the recursion is *monotone*: more rows
-below make more rows above, or better ones. A column of a MIN is better where it is less, and
-NULL is its worst value; of a MAX, where it is more. Let one state of the recursion be below another
-if for each of its rows the other has one that is as good and agrees in the columns that only
-grow in rows. Every operator that is taken here keeps that order, so that any order of entry ends
-in states that are below each other. They are equal, since what moves is the one row of a group:
-rows with moving columns are handed from round to round through a MIN or a MAX only.
+The fixed point does not depend on it if the recursion is *monotone*: more rows below make more rows above, or
+better ones. In a column of a MIN, a smaller value is better and NULL is the worst; in a column of a MAX, a
+larger one is better. State A is below state B if for each row of A, B has a row that is at least as good and
+agrees in the columns of neither MIN nor MAX. Every operator that this check accepts preserves this order, so
+any two orders of entry end in states that are each below the other. Such states are equal, because only the
+one row of a group changes: rows with changing columns pass from round to round only through a MIN or a MAX.
 """
 
 from __future__ import annotations
@@ -40,16 +39,16 @@ from planner.ir import (
     ThetaJoin,
     Top,
     UnnestLists,
-    name_of,
+    function_name,
     references,
 )
 from planner.ir.scalars import conjuncts
 
-_HINT = "without the hint PRIORITY the view is maintained all the same"
+_HINT = "remove the hint PRIORITY: the result is the same without it"
 
 
 class Course(enum.Enum):
-    """What better rows do to a column: nothing, make it less, make it more."""
+    """The direction in which better rows move a column's value: not at all, down, or up."""
 
     FIXED = 0
     FALLING = -1
@@ -59,7 +58,7 @@ class Course(enum.Enum):
         return Course(-self.value)
 
     def with_(self, other: Course, what: str) -> Course:
-        """The course of what both go into."""
+        """The course of a value that depends on both."""
         if self is not other and Course.FIXED not in (self, other):
             raise _refusal(what)
         return other if self is Course.FIXED else self
@@ -71,15 +70,18 @@ _LESS = {Op.LT: Course.FALLING, Op.LE: Course.FALLING, Op.GT: Course.RISING, Op.
 
 @dataclass(frozen=True)
 class _State:
-    """What is known of a variable's rows: the courses of its columns, and whether equal numbers of rows are
-    sure to be equal numbers, however they came to be."""
+    """What is known of a variable's rows.
+
+    `courses` are those of its columns. `counted` says whether the number of equal rows is certain to be the
+    same, whatever the order of entry.
+    """
 
     courses: tuple[Course, ...]
     counted: bool
 
 
 def check_monotone(session: Session, bindings: tuple[RecursiveBinding, ...]) -> None:
-    """Unsupported, with no place, if the fixed point of the bindings could depend on when rows enter it."""
+    """Raise Unsupported, without a place, if the fixed point could depend on when rows enter it."""
     known = {b.variable: _State((Course.FIXED,) * len(b.outputs), True) for b in bindings}
     while True:
         check = _Check(session, known)
@@ -89,12 +91,12 @@ def check_monotone(session: Session, bindings: tuple[RecursiveBinding, ...]) -> 
         known = {v: _merged(known[v], found[v]) for v in known}
     moving = {b.variable for b in bindings if _moves(known[b.variable].courses)}
     if any(not state.counted for v, state in known.items() if v not in moving):
-        raise _refusal("a number of equal rows that depends on a MIN or MAX")
+        raise _refusal("duplicate rows whose number depends on a MIN or MAX")
     handed_on = {str(b.variable): check.handed_on(b.value) & moving for b in bindings}
     uses = {name: frozenset(map(str, found)) for name, found in handed_on.items()}
     for group in components(uses):
         if len(group) > 1 or group[0] in uses[group[0]]:
-            raise _refusal("a MIN or MAX whose rows stay when it changes")
+            raise _refusal("a MIN or MAX whose earlier rows the recursion keeps")
 
 
 def _refusal(what: str) -> Unsupported:
@@ -111,7 +113,8 @@ def _merged(old: _State, new: _State) -> _State:
 
 
 class _Check:
-    """One walk over the bindings: `courses` of the columns met so far that are not fixed, by number."""
+    """One walk over the bindings; `courses` holds the courses of the columns met so far that are not
+    fixed."""
 
     def __init__(self, session: Session, known: Mapping[int, _State]) -> None:
         self.definitions = session.definitions
@@ -125,7 +128,7 @@ class _Check:
         return _State(tuple(self._of(id) for id in binding.outputs), counted)
 
     def handed_on(self, operator: Relational) -> frozenset[int]:
-        """The variables whose rows the operator hands on, other than through a MIN or MAX."""
+        """The variables whose rows the operator passes on, other than through a MIN or MAX."""
         match operator:
             case RecursiveRef(variable=variable):
                 return frozenset({variable}) & self.variables
@@ -142,7 +145,8 @@ class _Check:
         return self.dependence.of(operator, self.variables) or _moves(map(self._of, operator.free))
 
     def _counted(self, operator: Relational) -> bool:
-        """Find the courses of the operator's columns, and whether its rows are counted as `_State` says."""
+        """Find the courses of the operator's columns; return whether its rows are `counted`, as in
+        `_State`."""
         if not self._varies(operator):
             return True
         if any(self.dependence.in_subquery(e, self.variables) for e in operator.expressions):
@@ -198,7 +202,7 @@ class _Check:
         for item in aggregate.items:
             course = _COURSES.get(item.function) if isinstance(item.function, Function) else None
             if course is None or not item.arguments:
-                raise _refusal(name_of(item.function).upper())
+                raise _refusal(function_name(item.function).upper())
             self.courses[item.attribute.id] = course.with_(
                 self._of(item.arguments[0]), "MIN of a MAX, or MAX of a MIN,"
             )
@@ -223,19 +227,19 @@ class _Check:
         return left and right
 
     def _check_condition(self, predicate: Expression) -> None:
-        """Refuse a condition that better rows could make untrue."""
+        """Refuse a condition that better rows could make false."""
         for part in conjuncts(predicate):
             if not _moves(map(self._of, references(part))):
                 continue
             if not isinstance(part, Call) or part.op not in _LESS:
-                raise _refusal("a condition that a better MIN or MAX could make untrue")
+                raise _refusal("a condition that a better MIN or MAX could make false")
             left, right = (self._course(arg) for arg in part.args)
             wanted = _LESS[part.op]
             if left not in (Course.FIXED, wanted) or right not in (Course.FIXED, wanted.turned()):
-                raise _refusal("a condition that a better MIN or MAX could make untrue")
+                raise _refusal("a condition that a better MIN or MAX could make false")
 
     def _course(self, expression: Expression) -> Course:
-        """What better rows do to the expression's value."""
+        """The direction in which better rows move the expression's value."""
         if not _moves(map(self._of, references(expression))):
             return Course.FIXED
         what = "an expression that does not follow a MIN or MAX"

@@ -1,8 +1,8 @@
-"""Which column a name means: the tables of a FROM clause, and the scopes around it.
+"""Resolves names to columns: the tables of a FROM clause, and the scopes around it.
 
-Names compare without case, as DuckDB's do. A bare name is one of the columns that `*` means, among which
-USING and NATURAL have merged those of two tables; a name behind a table's is one of that table's. Columns
-keep their numbers through joins, so a scope can outlive the operators that it was made for.
+Names compare without case, as in DuckDB. An unqualified name means a column of `*`, where USING and NATURAL
+have merged columns of two tables; a qualified name means a column of that table. Columns keep their numbers
+through joins, so a scope can outlive the operators that it was made for.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from planner.suggestions import did_you_mean, of_columns
 
 @dataclass(frozen=True)
 class FromTable:
-    """A table of a FROM clause: the name it goes by there, and its columns."""
+    """A table of a FROM clause: its name there, and its columns."""
 
     alias: str
     columns: tuple[Attribute, ...]
@@ -30,8 +30,8 @@ class FromTable:
 
 @dataclass(frozen=True)
 class NameScope:
-    """The tables in reach, and the columns that `*` means, in order; `aliases` are the select list's names,
-    which columns go before."""
+    """The visible tables, and the columns of `*` in order. `aliases` are the select list's names; columns
+    take precedence over them."""
 
     tables: tuple[FromTable, ...] = ()
     star: tuple[Attribute, ...] = ()
@@ -44,12 +44,12 @@ class NameScope:
         return cls((table,), table.columns, outer)
 
     def ids(self) -> frozenset[int]:
-        """The numbers of the columns of this scope itself."""
+        """The numbers of the columns of this scope, without outer scopes."""
         columns = (column for table in self.tables for column in table.columns)
         return frozenset(column.id for column in (*columns, *self.star))
 
     def table(self, node: exp.Column) -> FromTable:
-        """The table that qualifies `node`; UnknownTable if there is none."""
+        """The table that qualifies `node`. Raises UnknownTable if there is none."""
         return next(
             (
                 table
@@ -68,7 +68,8 @@ class NameScope:
         return [self, *(self.outer.chain() if self.outer else [])]
 
     def local(self, node: exp.Column) -> Attribute | None:
-        """The column of this very scope that `node` names, or None; AmbiguousColumn if there are several."""
+        """The column of this scope, without outer scopes, that `node` names, or None. Raises
+        AmbiguousColumn."""
         name = node.name
         if node.table:
             qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
@@ -79,12 +80,15 @@ class NameScope:
             found = _called(node.this, self.star)
         if len(found) > 1:
             owners = [t.alias for t in self.tables if _called(node.this, t.columns)]
-            hint = f"say which: {', '.join(f'{owner}.{name}' for owner in owners)}" if len(owners) > 1 else ""
+            hint = (
+                f"write one of {', '.join(f'{owner}.{name}' for owner in owners)}" if len(owners) > 1 else ""
+            )
             fail(AmbiguousColumn(f'column "{name}" is ambiguous', hint), node)
         return found[0] if found else None
 
     def missing(self, node: exp.Column, catalog: Catalog) -> UnknownColumn | UnknownTable:
-        """The error for a name that no scope knows; it may be known to a relation of the catalog."""
+        """The error for a name that no scope knows; the hint may name a relation of the catalog that has
+        it."""
         tables = [table for scope in self.chain() for table in scope.tables]
         if node.table:
             return self._no_table(node, catalog)
@@ -97,26 +101,24 @@ class NameScope:
 
     def _no_table(self, node: exp.Column, catalog: Catalog | None = None) -> UnknownTable:
         names = [table.alias for scope in self.chain() for table in scope.tables if table.alias]
-        hint = f"in reach are {', '.join(names)}" if names else ""
+        hint = f"visible are {', '.join(names)}" if names else ""
         if catalog is not None and node.table.lower() in catalog:
             hint = f'"{node.table}" is not in FROM'
-        return UnknownTable(
-            f'no table "{node.table}" is in reach here', did_you_mean(node.table, names, hint)
-        )
+        return UnknownTable(f'no table "{node.table}" is visible here', did_you_mean(node.table, names, hint))
 
 
 def _called(identifier: exp.Identifier, columns: Iterable[Attribute]) -> list[Attribute]:
-    """The columns that have the name exactly, else those that have it but for its case."""
+    """The columns with exactly this name; if there are none, those that differ in case only."""
     alike = [column for column in columns if column.name.lower() == identifier.this.lower()]
     return [column for column in alike if column.name == fold(identifier)] or alike
 
 
 def _unknown(name: str, tables: list[FromTable], message: str) -> UnknownColumn:
     names = sorted({column.name for table in tables for column in table.columns})
-    known = f"columns in reach: {', '.join(names[:12])}" if names else ""
+    known = f"visible columns: {', '.join(names[:12])}" if names else ""
     return UnknownColumn(message, _near(name, tables) or known)
 
 
 def _near(name: str, tables: list[FromTable]) -> str:
-    """A hint with the columns whose names are nearest, or none."""
+    """A hint with the columns whose names are nearest, or an empty text."""
     return of_columns(name, ((table.alias, (column.name for column in table.columns)) for table in tables))

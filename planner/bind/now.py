@@ -1,7 +1,7 @@
-"""The time in a view: `now()`, `current_date` and their names in every dialect are the time of the epoch.
+"""The time in a view: `now()`, `current_date` and their names in every dialect mean the time of the epoch.
 
-It stays the same for all of an epoch, however long that takes, as in a transaction. A clock that goes on
-meanwhile has no place in a view.
+It is constant within an epoch, however long the epoch takes, as within a transaction. A view cannot read a
+clock that advances during an epoch.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _GOING_ON = frozenset({"clock_timestamp", "timeofday"})
 
 
 def time_of_epoch(node: exp.Expression) -> Expression | None:
-    """The expression of a function that tells the time, or None where the node is none."""
+    """The expression of a function that reads the time; None for any other node."""
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if isinstance(node, _TIMES) or name in _NAMED_TIMES:
         return Now()
@@ -57,4 +57,4 @@ def time_of_epoch(node: exp.Expression) -> Expression | None:
 def _check_zone(node: exp.Expression) -> None:
     zone = node.this
     if isinstance(zone, exp.Literal) and zone.this.upper() not in ("UTC", "GMT", "ETC/UTC"):
-        fail(Unsupported(f"the date in {zone.this} is not supported", "dates here are those in UTC"), node)
+        fail(Unsupported(f"the date in {zone.this} is not supported", "use dates in UTC"), node)

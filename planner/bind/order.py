@@ -1,7 +1,7 @@
-"""ORDER BY: the values that rows are placed by.
+"""ORDER BY: the values that order rows.
 
-A position or a bare name is a column of the select list, as in PostgreSQL; in an expression, names are
-those of the tables first. A constant places nothing.
+A position or an unqualified name means a column of the select list, as in PostgreSQL. Inside an expression, a
+name means a column of the tables first. A constant does not order anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Ordering
-from planner.bind.coercion import settled
+from planner.bind.coercion import typed
 from planner.bind.session import Session
 from planner.errors import InvalidQuery
 from planner.ir import Attribute, Expression, Item, Project
@@ -25,7 +25,8 @@ Bind = Callable[[exp.Expression], Expression]
 
 @dataclass(frozen=True)
 class Term:
-    """A term of ORDER BY: a value, or the column `position` of the select list; as `node` writes it."""
+    """A term of ORDER BY: a value, or the column at `position` of the select list; `node` is its text's
+    node."""
 
     node: exp.Expression
     value: Expression | None
@@ -39,7 +40,7 @@ class Term:
 
 
 def order_terms(node: exp.Expression, names: Sequence[str], bind: Bind) -> list[Term]:
-    """The terms of the ORDER BY of query `node`, whose columns have the names; `bind` binds expressions."""
+    """The terms of ORDER BY of the query `node`, whose columns have `names`; `bind` binds expressions."""
     order = node.args.get("order")
     terms: list[Term] = []
     for ordered in order.expressions if order is not None else ():
@@ -51,7 +52,7 @@ def order_terms(node: exp.Expression, names: Sequence[str], bind: Bind) -> list[
 
 
 def distinct_terms(node: exp.Expression, names: Sequence[str], bind: Bind) -> list[Term]:
-    """The expressions of the DISTINCT ON of query `node`, which have no direction."""
+    """The expressions of DISTINCT ON of the query `node`, which have no direction."""
     distinct = node.args.get("distinct")
     on = distinct.args.get("on") if distinct is not None else None
     parts = on.expressions if isinstance(on, exp.Tuple) else [on] if on is not None else []
@@ -64,15 +65,15 @@ def _term(
     position = listed(this, names, clause)
     if position is not None:
         return [Term(node, None, position)]
-    value = settled(bind(this))
+    value = typed(bind(this))
     return [] if isinstance(value, Literal) else [Term(node, value)]
 
 
 def listed(node: exp.Expression, names: Sequence[str], clause: str) -> int | None:
-    """Which column of the select list a position or a bare name means, if one."""
+    """The column of the select list that a position or an unqualified name means, or None."""
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
         if not 1 <= int(node.this) <= len(names):
-            fail(InvalidQuery(f"{clause} {node.this} is no position in the select list"), node)
+            fail(InvalidQuery(f"{clause} {node.this} is not a position in the select list"), node)
         return int(node.this) - 1
     if isinstance(node, exp.Column) and not node.table:
         same = [name.lower() == node.name.lower() for name in names]
@@ -83,7 +84,7 @@ def listed(node: exp.Expression, names: Sequence[str], clause: str) -> int | Non
 def ordered(
     session: Session, rows: Project, columns: Sequence[Attribute], terms: Sequence[Term]
 ) -> tuple[Project, tuple[Ordering, ...]]:
-    """The projection with the values of the terms as columns of it, and the order by those."""
+    """The projection with the terms' values as columns, and the order by those columns."""
     known = {column.id: column for column in rows.input.columns}
     places: dict[Expression, Attribute] = {value: column for column, value in reversed(rows.items)}
     added: list[Item] = []

@@ -1,9 +1,9 @@
-"""PIVOT and UNPIVOT, written as the queries that they stand for.
+"""PIVOT and UNPIVOT, rewritten as the queries that they stand for.
 
     t PIVOT (sum(x) FOR k IN ('a', 'b'))   →   SELECT g, sum(x) FILTER (WHERE k = 'a') AS a, ... GROUP BY g
     t UNPIVOT (v FOR k IN (a, b))          →   SELECT g, 'a' AS k, a AS v WHERE a IS NOT NULL UNION ALL ...
 
-The columns of a view do not depend on data: a PIVOT names its values.
+The columns of a view must not depend on data, so a PIVOT lists its values.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ from itertools import product
 
 from sqlglot import exp
 
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery
 from planner.positions import fail
 
 
 def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) -> exp.Select | exp.Union:
-    """The query for `pivot` over the table `source`, whose columns are called `columns`."""
+    """The query for `pivot` over the table `source` with the given `columns`."""
     if pivot.args.get("unpivot"):
         return _unpivoted(source, pivot, columns)
     aggregates = pivot.args.get("using") or pivot.expressions
     fields = pivot.args.get("fields") or pivot.expressions
     for field in fields:
         if not isinstance(field, exp.In) or not field.expressions:
-            unsupported("PIVOT without its values", field, "write the values: IN (...)")
+            refuse_unsupported("PIVOT without its values", field, "write the values: IN (...)")
     cells = list(product(*(field.expressions for field in fields), aggregates))
     names = [name.name for name in pivot.args.get("columns") or ()] or [
         _name(cell, aggregates) for cell in cells
     ]
     if len(names) != len(cells):
-        unsupported("this form of PIVOT", pivot)
+        refuse_unsupported("this form of PIVOT", pivot)
     used = {c.name.lower() for part in (*fields, *aggregates) for c in part.find_all(exp.Column)}
     group = pivot.args.get("group")
     keys = list(group.expressions) if group else [_column(c) for c in columns if c.lower() not in used]
@@ -42,7 +42,7 @@ def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) ->
 
 
 def _cell(cell: tuple[exp.Expression, ...], fields: Sequence[exp.In], name: str) -> exp.Expression:
-    """An aggregate of the rows that have the values."""
+    """An aggregate of the rows that have the cell's values."""
     *values, aggregate = cell
     tests = [exp.EQ(this=f.this.copy(), expression=_value(v)) for f, v in zip(fields, values, strict=True)]
     function = aggregate.unalias().copy()
@@ -57,7 +57,7 @@ def _value(node: exp.Expression) -> exp.Expression:
 
 
 def _name(cell: tuple[exp.Expression, ...], aggregates: Sequence[exp.Expression]) -> str:
-    """What DuckDB calls the column."""
+    """DuckDB's name for the column."""
     *values, aggregate = cell
     parts = [value.alias or value.name for value in values]
     if aggregate.alias or len(aggregates) > 1:
@@ -73,14 +73,14 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
         field = pivot.args["fields"][0]
         label, values, listed = field.this.name, [v.name for v in pivot.expressions], field.expressions
     if len(values) != 1 or any(isinstance(part.unalias(), exp.Tuple) for part in listed):
-        unsupported("UNPIVOT into several columns", pivot)
+        refuse_unsupported("UNPIVOT into several columns", pivot)
     taken = {
         part.name.lower() if not isinstance(part, exp.PivotAlias) else part.this.name.lower()
         for part in listed
     }
     missing = taken - {column.lower() for column in columns}
     if missing:
-        fail(InvalidQuery(f'UNPIVOT names column "{min(missing)}", which is not there'), pivot)
+        fail(InvalidQuery(f'UNPIVOT names column "{min(missing)}", which does not exist'), pivot)
     kept = [column for column in columns if column.lower() not in taken]
     parts = [_row(source, part, kept, label, values[0], pivot) for part in listed]
     query: exp.Select | exp.Union = parts[0]

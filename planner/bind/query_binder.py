@@ -1,4 +1,4 @@
-"""Any query: SELECT, set operations, VALUES, with the CTEs before it."""
+"""Binds any query: SELECT, set operations and VALUES, with the CTEs before it."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal
 from planner.bind.byname import by_name
-from planner.bind.coercion import coerce, settled
+from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.from_binder import FromBinder, is_join_tree
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.order import order_terms
 from planner.bind.pivot import pivoted
-from planner.bind.refuse import check_clauses, unsupported
+from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.row_limits import limits_of, placed
 from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
@@ -37,8 +37,8 @@ _KINDS: dict[type[exp.Expression], SetKind] = {
 
 
 def bind_query(session: Session, node: exp.Expression, environment: Environment) -> Bound:
-    """The query; every bare NULL among its columns has become an INTEGER."""
-    return settle(session, _bind(session, node, environment))
+    """The bound query; its columns of untyped NULLs have become INTEGER."""
+    return with_typed_columns(session, _bind(session, node, environment))
 
 
 def _bind(session: Session, node: exp.Expression, environment: Environment) -> Bound:
@@ -51,7 +51,7 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
         case exp.Subquery():
             check_clauses(node)
             if is_join_tree(node):
-                unsupported("a join in place of a query", node)
+                refuse_unsupported("a join in place of a query", node)
             return _placed(session, node, _bind(session, node.this, environment), environment)
         case exp.Pivot():
             tables = FromBinder(session, environment, bind_query).bind(
@@ -63,15 +63,15 @@ def _bind(session: Session, node: exp.Expression, environment: Environment) -> B
             return _placed(session, node, _set_operation(session, node, environment), environment)
         case exp.Values():
             return _placed(session, node, _values(session, node, environment), environment)
-    unsupported(f"{node.key.upper()} as a query", node)
+    refuse_unsupported(f"{node.key.upper()} as a query", node)
 
 
 def _placed(session: Session, node: exp.Expression, bound: Bound, environment: Environment) -> Bound:
-    """The bound query with the ORDER BY, LIMIT and OFFSET that stand behind it."""
+    """The bound query with the ORDER BY, LIMIT and OFFSET behind it."""
     if not any(node.args.get(part) for part in ("order", "limit", "offset")):
         return bound
     limits = limits_of(session, node)
-    bound = settle(session, bound)
+    bound = with_typed_columns(session, bound)
     scope = NameScope.of(FromTable("", bound.columns), environment.outer)
 
     def queries(query: exp.Expression, within: NameScope) -> Bound:
@@ -85,15 +85,15 @@ def _placed(session: Session, node: exp.Expression, bound: Bound, environment: E
     return placed(session, rows, bound.columns, terms, limits)
 
 
-def settle(session: Session, bound: Bound) -> Bound:
-    """The query with columns of bare NULLs made INTEGER, as DuckDB does when it must choose."""
+def with_typed_columns(session: Session, bound: Bound) -> Bound:
+    """The query with its columns of untyped NULLs made INTEGER, as in DuckDB."""
     if all(column.type is not UNTYPED for column in bound.columns):
         return bound
-    return cast_columns(session, bound, [settled(column.ref).type for column in bound.columns])
+    return cast_columns(session, bound, [typed(column.ref).type for column in bound.columns])
 
 
 def cast_columns(session: Session, bound: Bound, types: list) -> Bound:
-    """The query with its columns, and no others, cast to `types`."""
+    """The query with exactly its columns, cast to `types`."""
     if [column.type for column in bound.columns] == types:
         return bound
     known = {column.id: column for column in bound.operator.columns}
@@ -115,12 +115,13 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
         left, right = by_name(session, node, left, right)
     name = node.key.upper()
     if len(left.columns) != len(right.columns):
-        error = f"{name} takes queries of as many columns, not {len(left.columns)} and {len(right.columns)}"
+        counts = f"{len(left.columns)} and {len(right.columns)}"
+        error = f"{name} takes queries with equal numbers of columns, not {counts}"
         fail(InvalidQuery(error), node.expression)
     types = []
     for a, b in zip(left.columns, right.columns, strict=True):
         try:
-            types.append(settled(Literal(None, union_type(a.type, b.type))).type)
+            types.append(typed(Literal(None, union_type(a.type, b.type))).type)
         except PlannerError as error:
             fail(error, node.expression)
     left, right = cast_columns(session, left, types), cast_columns(session, right, types)
@@ -155,7 +156,7 @@ def _combined(
 
 
 def _distinct(bound: Bound) -> Relational:
-    """The distinct rows of just the query's columns."""
+    """The distinct rows of the query's columns alone."""
     if set(bound.operator.columns) == set(bound.columns):
         return Distinct(bound.operator)
     return Distinct(Project(bound.operator, identity(bound.columns)))
@@ -176,7 +177,7 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
     types = []
     for column in zip(*rows, strict=True):
         try:
-            types.append(settled(Literal(None, reduce(union_type, (value.type for value in column)))).type)
+            types.append(typed(Literal(None, reduce(union_type, (value.type for value in column)))).type)
         except PlannerError as error:
             fail(error, node)
     cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]
@@ -193,7 +194,7 @@ def _row(node: exp.Expression) -> list[exp.Expression]:
 
 
 def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expression]]) -> Relational:
-    """Literal rows as one operator, any others as a query each."""
+    """One operator for the rows of literals, and a query for each other row."""
     literal = tuple(values for row in rows if (values := _literal_row(row)) is not None)
     others = [row for row in rows if _literal_row(row) is None]
     if not others:
@@ -205,6 +206,6 @@ def _rows(session: Session, columns: tuple[Attribute, ...], rows: list[list[Expr
 
 
 def _literal_row(row: list[Expression]) -> tuple[object, ...] | None:
-    """The values of a row of literals alone; None for any other."""
+    """The values of a row of literals; None for any other row."""
     values = tuple(value.value for value in row if isinstance(value, Literal))
     return values if len(values) == len(row) else None

@@ -1,13 +1,13 @@
-"""Recursive names: their types found, their queries bound against each other, made a fixed point.
+"""Recursive names: finds their types, binds their queries against each other, and makes a fixed point.
 
-Types are found by iteration: the branches of UNION that do not recur give the first ones, and
-binding the whole queries against them may widen them, until nothing changes. Nullability is
-found in the same way, from "never NULL" upwards, which the first round (empty) justifies.
-In WITH MUTUALLY RECURSIVE the types are declared, and the queries' columns are cast to them.
+Types are found by iteration. The branches of UNION that do not recur give the first types; binding the whole
+queries against them may widen them, until nothing changes. Nullability is found in the same way, starting
+from "never NULL", which holds in the empty first round. In WITH MUTUALLY RECURSIVE the types are declared,
+and the queries' columns are cast to them.
 
-The names of a WITH RECURSIVE are updated together: each query reads all of them as they were after the
-round before. Those of a WITH MUTUALLY RECURSIVE are updated in sequence, as in Materialize: each query
-reads the names before it in the text as they are in the same round.
+The names of a WITH RECURSIVE are updated together: each query reads all names as of the previous round. Those
+of a WITH MUTUALLY RECURSIVE are updated in sequence, as in Materialize: each query reads the names before it
+in the text as of the same round.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _MAX_ITERATIONS = 12
 
 @dataclass(frozen=True)
 class _Column:
-    """What is known of a recursive name's column so far."""
+    """What is known so far of a recursive name's column."""
 
     name: str
     type: Type
@@ -64,8 +64,8 @@ def bind_recursive(
     else:
         name = next(iter(ctes))
         error = TypeMismatch(
-            f'the types of recursive "{name}" do not settle',
-            "cast the recursive columns to the types that you mean",
+            f'the types of recursive "{name}" widen without end',
+            "cast the recursive columns to the types that you want",
         )
         fail(error, ctes[name].args["alias"])
     for name, cte in ctes.items():
@@ -83,7 +83,7 @@ def bind_mutual(
 ) -> Environment:
     """The environment with the names of a WITH MUTUALLY RECURSIVE."""
     for alias in [cte.args["alias"] for cte in ctes.values()][len(declaration.types) :]:
-        fail(InvalidSyntax("a query has one WITH", "separate its names by commas"), alias)
+        fail(InvalidSyntax("a query has one WITH", "separate the names by commas"), alias)
     group = _Group(session, ctes, environment, bind_query)
     known = {
         name: tuple(
@@ -101,7 +101,7 @@ def bind_mutual(
 
 
 class _Group:
-    """The names of one recursion, and what binding them takes."""
+    """The names of one recursion, and the context for binding them."""
 
     def __init__(
         self,
@@ -117,7 +117,7 @@ class _Group:
         self.variables = {name: session.number() for name in ctes}
 
     def seeds(self) -> dict[str, tuple[_Column, ...]]:
-        """First types for every name, of branches that refer to names known already only."""
+        """First types for every name, from branches that refer only to names with known types."""
         known: dict[str, tuple[_Column, ...]] = {}
         while len(known) < len(self.ctes):
             ready = [
@@ -137,18 +137,18 @@ class _Group:
         return {name: known[name] for name in self.ctes}
 
     def together(self, known: _Known) -> dict[str, Bound]:
-        """The queries, each over all names as they were after the round before."""
+        """The queries, each over all names as of the previous round."""
         return {name: self._bound(cte.this, known) for name, cte in self.ctes.items()}
 
     def in_sequence(self, known: _Known) -> dict[str, Bound]:
-        """The queries, each over the names before it as they are in the same round."""
+        """The queries, each over the names before it as of the same round."""
         bound: dict[str, Bound] = {}
         for name, cte in self.ctes.items():
             bound[name] = self._bound(cte.this, known, current=bound.keys())
         return bound
 
     def widened(self, name: str, known: tuple[_Column, ...], bound: Bound) -> tuple[_Column, ...]:
-        """The columns that hold both what is known and what the query gives."""
+        """Columns that hold both the known values and the query's."""
         columns = self._columns(name, bound)
         if len(columns) != len(known):
             error = f'recursive "{name}" has {len(known)} columns in one branch and {len(columns)} in another'
@@ -179,7 +179,7 @@ class _Group:
     def closed(
         self, known: _Known, bound: Mapping[str, Bound], limit: int | None, on_limit: OnLimit
     ) -> Environment:
-        """The environment in which each name is a definition: the fixed point's value for it."""
+        """The environment in which each name is a definition: its value at the fixed point."""
         bindings = tuple(
             self._binding(name, [column.type for column in known[name]], bound[name]) for name in self.ctes
         )
@@ -192,14 +192,12 @@ class _Group:
         return self.environment.extended(entries)
 
     def _check_priorities(self, bindings: tuple[RecursiveBinding, ...], limit: int | None) -> None:
-        """Unsupported, at the hint, where rows cannot enter the recursion at rounds of their own."""
+        """Raise Unsupported at the hint if rows cannot enter the recursion at rounds of their own."""
         hint = self.session.priorities.get(min(self.variables.values()))
         if hint is None:
             return
         if limit is not None:
-            fail(
-                Unsupported("PRIORITY is not supported with a limit of rounds", "leave one of them out"), hint
-            )
+            fail(Unsupported("PRIORITY is not supported with a limit of rounds", "remove one of them"), hint)
         try:
             check_monotone(self.session, bindings)
         except Unsupported as error:
@@ -226,7 +224,7 @@ class _Group:
             fail(error, self.ctes[name].args["alias"])
 
     def _bound(self, query: exp.Expression, known: _Known, current: Collection[str] = ()) -> Bound:
-        """The query over the known names, of which those in `current` have had their turn in the round."""
+        """The query over the known names; those in `current` are read as of the same round."""
         entries = {
             name: Recursion(self.variables[name], self._attributes(columns), name in current)
             for name, columns in known.items()
@@ -246,7 +244,8 @@ class _Group:
 
 
 def _without(node: exp.Expression, unknown: frozenset[str]) -> exp.Expression | None:
-    """The query without the branches of set operations that name `unknown` ones; None if none is left."""
+    """The query without the branches of set operations that use `unknown` names; None if no branch is
+    left."""
     if not table_names(node) & unknown:
         return node
     if isinstance(node, exp.SetOperation):

@@ -1,4 +1,4 @@
-"""Which tables a query names: what a recursion is found by."""
+"""The tables that a query names, and the components of names that refer to each other."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from sqlglot import exp
 
 
 def table_names(node: exp.Expression, hidden: frozenset[str] = frozenset()) -> frozenset[str]:
-    """The lower-case names of the tables that a query refers to, but for those that it defines itself."""
+    """The lower-case names of the tables that a query refers to, without those that it defines itself."""
     return frozenset(table.name.lower() for table in table_nodes(node, hidden))
 
 
 def table_nodes(node: exp.Expression, hidden: frozenset[str] = frozenset()) -> list[exp.Table]:
-    """The references to tables, in the order of the text, but for those to names that the query defines."""
+    """The references to tables, in the order of the text, without those to names that the query defines."""
     with_ = node.args.get("with_")
     found: list[exp.Table] = []
     if with_ is not None:
@@ -32,7 +32,8 @@ def table_nodes(node: exp.Expression, hidden: frozenset[str] = frozenset()) -> l
 
 
 def components(uses: Mapping[str, frozenset[str]]) -> list[list[str]]:
-    """The strongly connected components of the graph of names: what is used first, else in given order."""
+    """The strongly connected components of the graph of names: used names first, otherwise in the given
+    order."""
     order = list(uses)
     reach = {name: _reachable(name, uses) for name in order}
     groups: list[list[str]] = []

@@ -1,4 +1,4 @@
-"""What a query may not contain yet, refused by its name and place."""
+"""Refuses the clauses that the planner does not support, each by its name and place."""
 
 from __future__ import annotations
 
@@ -53,15 +53,15 @@ _NAMES = {
     "exclude": "EXCLUDE",
 }
 _HINTS = {
-    "sample": "which rows it takes is not deterministic",
-    "search": "UNION ends a recursion over cycles; keep a path of your own in an array where you need one",
-    "version": "a view follows the newest state: read the past when you query",
-    "when": "a view follows the newest state: read the past when you query",
+    "sample": "a sample is not deterministic",
+    "search": "UNION ends a recursion over cycles; if you need the path, keep it in an array",
+    "version": "a view follows the newest state: read the past in a query",
+    "when": "a view follows the newest state: read the past in a query",
 }
 
 
 def check_clauses(node: exp.Expression) -> None:
-    """Unsupported for the first clause of `node` itself that the planner does not take."""
+    """Raise Unsupported for the first clause of `node` itself that the planner does not support."""
     allowed = _SET_OPERATION if isinstance(node, exp.SetOperation) else _OTHERS.get(type(node))
     if allowed is None:
         return
@@ -79,5 +79,5 @@ def check_clauses(node: exp.Expression) -> None:
         )
 
 
-def unsupported(construct: str, node: exp.Expression, hint: str = "") -> NoReturn:
+def refuse_unsupported(construct: str, node: exp.Expression, hint: str = "") -> NoReturn:
     fail(Unsupported(f"{construct} is not supported", hint), node)

@@ -1,4 +1,4 @@
-"""The hint PRIORITY at a term of a recursion: from which round the term's rows take part."""
+"""The hint PRIORITY at a term of a recursion: the round in which the term's rows enter."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ from planner.positions import fail
 
 
 def prioritized(session: Session, node: exp.Select, recursion: Variables, bound: Bound) -> Bound:
-    """The bound SELECT, which is a term of `recursion` if that has variables, with its hint if it has one."""
+    """The bound SELECT with its hint, if it has one; it is a term of the recursion with these variables, if
+    any."""
     hint = priority_of(node)
     if hint is None:
         return bound

@@ -1,7 +1,7 @@
-"""LIMIT, OFFSET, FETCH and TOP: which places of an order are kept.
+"""LIMIT, OFFSET, FETCH and TOP: which positions of an order are kept.
 
-An answer must follow from the tables, so that rows which ORDER BY does not tell apart are
-placed by the values of their columns in turn, ascending, NULL last.
+The result must be a function of the tables, so the columns in turn, ascending and NULL last, order the rows
+that ORDER BY leaves equal.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from engine.plan.nodes import Ordering
 from planner.bind.order import Term, ordered
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import Bound, Session
 from planner.errors import InvalidQuery, PlannerError
 from planner.ir import Attribute, JoinKind, Project, Relational, ThetaJoin, Top
@@ -23,7 +23,7 @@ from planner.positions import fail
 
 @dataclass(frozen=True)
 class RowLimits:
-    """The places after `offset`, `limit` of them or all; with ties, also those that are like the last."""
+    """`limit` positions after `offset`, or all; with ties, also the rows that are equal to the last."""
 
     limit: int | None
     offset: int
@@ -35,16 +35,16 @@ class RowLimits:
 
 
 def limits_of(session: Session, node: exp.Expression) -> RowLimits:
-    """What the query `node` itself says."""
+    """The limits of the query `node` itself."""
     limit, offset = node.args.get("limit"), node.args.get("offset")
     skipped = _count(session, offset.expression, "OFFSET") or 0 if offset is not None else 0
     if limit is None:
         return RowLimits(None, skipped)
     options = limit.args.get("limit_options")
     if options is not None and options.args.get("percent"):
-        unsupported("a LIMIT in percent", limit)
+        refuse_unsupported("a LIMIT in percent", limit)
     if limit.args.get("expressions") or (offset is not None and offset.args.get("expressions")):
-        unsupported("LIMIT BY", limit)
+        refuse_unsupported("LIMIT BY", limit)
     ties = options is not None and bool(options.args.get("with_ties"))
     if isinstance(limit, exp.Fetch):
         count = limit.args.get("count")
@@ -53,32 +53,33 @@ def limits_of(session: Session, node: exp.Expression) -> RowLimits:
 
 
 def _count(session: Session, node: exp.Expression, clause: str) -> int | None:
-    """A number of rows, which is a constant; None for all."""
+    """A constant number of rows; None for all."""
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":
         return None
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
         return int(node.this)
     if any(node.find_all(exp.Column, exp.Query)):
-        unsupported(f"{clause} by what is no constant", node)
+        refuse_unsupported(f"{clause} by an expression that is not a constant", node)
     try:
         known, value = constant(f"CAST({node.sql('duckdb')} AS BIGINT)")
     except PlannerError as error:
         fail(error, node)
     if not known or (isinstance(value, int) and value < 0):
-        fail(InvalidQuery(f"{clause} is no number of rows: {node.sql(session.dialect)}"), node)
+        fail(InvalidQuery(f"{clause} is not a number of rows: {node.sql(session.dialect)}"), node)
     return value if isinstance(value, int) else None
 
 
 def placed(
     session: Session, rows: Project, columns: tuple[Attribute, ...], terms: list[Term], limits: RowLimits
 ) -> Bound:
-    """The rows of a projection that have the places, in the order of the terms; `columns` are theirs."""
+    """The rows of a projection within the limits, in the order of the terms; `columns` are the
+    projection's."""
     wide, order = ordered(session, rows, columns, terms)
     return limited(session, Bound(wide, columns), order, limits)
 
 
 def limited(session: Session, bound: Bound, order: tuple[Ordering, ...], limits: RowLimits) -> Bound:
-    """The rows of `bound` that have the places; `order` is over columns of its operator."""
+    """The rows of `bound` within the limits; `order` is over columns of its operator."""
     if limits.keep_all:
         return bound
     if limits.with_ties and limits.limit is not None:
@@ -88,13 +89,13 @@ def limited(session: Session, bound: Bound, order: tuple[Ordering, ...], limits:
 
 
 def complete(order: tuple[Ordering, ...], columns: tuple[Attribute, ...]) -> tuple[Ordering, ...]:
-    """The order, continued by the columns that are not in it."""
+    """The order, followed by the columns that are not in it."""
     placed = {ordering.column for ordering in order}
     return (*order, *(Ordering(column.id) for column in columns if column.id not in placed))
 
 
 def _with_ties(session: Session, bound: Bound, order: tuple[Ordering, ...], limits: RowLimits) -> Bound:
-    """The rows behind the offset that are placed like one of those that the limit keeps."""
+    """The rows after the offset that are equal in order to a row within the limit."""
     entry = session.define(Bound(bound.operator, bound.operator.columns))
     rows, others = session.reference("rows", entry), session.reference("rows", entry)
     places = {column.id: i for i, column in enumerate(bound.operator.columns)}
@@ -111,5 +112,5 @@ def _with_ties(session: Session, bound: Bound, order: tuple[Ordering, ...], limi
 
 
 def _taken(copy: Bound, bound: Bound, places: dict[int, int]) -> tuple[Attribute, ...]:
-    """The columns of a copy that are those of `bound`."""
+    """The columns of a copy that correspond to those of `bound`."""
     return tuple(replace(copy.columns[places[column.id]], name=column.name) for column in bound.columns)

@@ -1,9 +1,9 @@
-"""Scalar functions that the engine has no operator for: DuckDB expressions with places for arguments.
+"""Scalar functions without an engine operator: DuckDB expressions with places for arguments.
 
-sqlglot writes the function in DuckDB's SQL, DuckDB says its type. Literals stay in the text,
-since some functions want constants (the digits of `round`, the part of `date_trunc`). The variables of a
-lambda stay too, and with them whatever they are part of. What
-gives another answer on another day is refused by name.
+sqlglot writes the function in DuckDB's SQL, and DuckDB gives its type. Literals stay in the text, because
+some functions need constants (the digits of `round`, the part of `date_trunc`). The variables of a lambda
+stay too, with every expression that contains them. A function whose result changes over time is refused by
+name.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.plan.expressions import Foreign, Literal
 from planner.allowed.check import check
 from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
-from planner.bind.coercion import argument, settled
+from planner.bind.coercion import argument, typed
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.native.reference import PLACE, type_of
@@ -51,7 +51,7 @@ VALUES = (
 )
 """Nodes that stand for a value, and so become arguments."""
 
-_STRUCTURE = (exp.Slice, exp.Kwarg, exp.PropertyEQ)  # binary nodes that stand for no value
+_STRUCTURE = (exp.Slice, exp.Kwarg, exp.PropertyEQ)  # binary nodes that are not values
 
 _VOLATILE = (
     exp.CurrentDate,
@@ -69,15 +69,17 @@ _MARK = "__argument_"
 _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
-"""Calls whose value is BIGINT here, as those of count and sum are; DuckDB's UBIGINT or HUGEINT is NUMERIC."""
+"""Calls whose value is BIGINT here, as for count and sum; DuckDB's UBIGINT or HUGEINT would be NUMERIC."""
 
 
 Bind = Callable[[exp.Expression], Expression]
 
 
 def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
-    """`node` with its arguments bound by `bind`, as a Foreign expression of DuckDB's type for it. What has a
-    type that no column can have (a struct) may stand inside it, as part of its text."""
+    """`node`, with arguments bound by `bind`, as a Foreign expression of DuckDB's type.
+
+    A value whose type no column can have (a struct) may stand inside it, as part of its text.
+    """
     refuse_volatile(node, dialect)
     arguments: list[Expression] = []
     template = _template(_with_places(node.copy(), node, bind, arguments), node)
@@ -86,7 +88,7 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
 
 
 def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:
-    """A DuckDB expression of DuckDB's type for it; errors stand at `node`, which it means."""
+    """A DuckDB expression with DuckDB's type for it; errors have the place of `node`."""
     if _COUNTS.fullmatch(template):
         template = f"CAST({template} AS BIGINT)"
     try:
@@ -101,7 +103,7 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         fail(error, node)
     if type is UNTYPED:
         return Literal(None, UNTYPED)
-    values = tuple(settled(a) for a in arguments)
+    values = tuple(typed(a) for a in arguments)
     return Foreign(template, values, type)  # type: ignore[arg-type]
 
 
@@ -139,7 +141,7 @@ def _with_places(
     arguments: list[Expression],
     variables: frozenset[str] = frozenset(),
 ) -> exp.Expression:
-    """`copy` with each value below it replaced by a place, and the values bound into `arguments`.
+    """`copy` with a place for each value below it; the bound values are appended to `arguments`.
 
     `variables` are those of the lambdas around it.
     """
@@ -165,7 +167,7 @@ def _with_places(
 
 
 def is_constant(interval: exp.Interval) -> bool:
-    """Whether the interval is written out."""
+    """Whether the interval is a literal."""
     return isinstance(interval.this, exp.Literal)
 
 
@@ -184,7 +186,7 @@ def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]
 
 
 def _template(tree: exp.Expression, node: exp.Expression) -> str:
-    """The tree in DuckDB's SQL; Unsupported at `node` if that cannot say all of it."""
+    """The tree in DuckDB's SQL. Raises Unsupported at `node` if DuckDB's SQL cannot express it."""
     try:
         text = tree.sql("duckdb", comments=False, unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as error:
@@ -193,7 +195,7 @@ def _template(tree: exp.Expression, node: exp.Expression) -> str:
 
 
 def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
-    """Refuse what is no deterministic scalar function, whatever sqlglot calls it."""
+    """Refuse anything but deterministic scalar functions, whatever sqlglot calls them."""
     if isinstance(node, exp.UDTF | exp.Explode):
         fail(Unsupported(f"{node.sql(dialect).split('(')[0].lower()} is not supported"), node)
     try:
@@ -203,7 +205,7 @@ def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
 
 
 def _refused(found: Closed, dialect: str) -> PlannerError:
-    """The error for what a view may not call."""
+    """The error for a function that a view may not call."""
     name = found.function
     if name in PASSING or name in SESSION:
         return _volatile(f"{name}()")

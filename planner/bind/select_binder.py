@@ -1,8 +1,8 @@
-"""SELECT: FROM, WHERE, GROUP BY, HAVING, the select list, DISTINCT; in this order.
+"""SELECT: FROM, WHERE, GROUP BY, HAVING, the select list, DISTINCT, in this order.
 
-In a query with aggregates or GROUP BY, everything above the aggregation is bound over the
-columns below it first, then rewritten: an expression that is a group's key becomes the key's
-column, and what is left over of the columns below is an error.
+In a query with aggregates or GROUP BY, every expression above the aggregation is first bound over the columns
+below it, then rewritten: a grouping key becomes the key's column, and any other column from below is an
+error.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from planner.bind.aggregate_calls import has_aggregate
 from planner.bind.aggregate_uses import Collector
-from planner.bind.coercion import settled
+from planner.bind.coercion import typed
 from planner.bind.expression_binder import SELECT_LIST, ExpressionBinder
 from planner.bind.frames import named_windows
 from planner.bind.from_binder import FromBinder
@@ -106,7 +106,7 @@ class _SelectBinder:
         return Selection(source.operator, self._binder(scope, "WHERE").predicate(where.this))
 
     def _sets(self, scope: NameScope, outputs: list[OutputColumn]) -> list[list[Expression]]:
-        """The grouping sets: a set without keys if there is no GROUP BY."""
+        """The grouping sets; one set without keys if there is no GROUP BY."""
         group = self.node.args.get("group")
         if group is None:
             return [[]]
@@ -114,23 +114,23 @@ class _SelectBinder:
         binder = self._binder(scope, "GROUP BY")
         if group.args.get("all") and not group.expressions:
             plain = (i for i, output in enumerate(outputs) if not has_aggregate(output.node))
-            return [[settled(self._output(binder, outputs, i)) for i in plain]]
+            return [[typed(self._output(binder, outputs, i)) for i in plain]]
         bound: dict[int, Expression] = {}
         sets: list[list[Expression]] = []
         for nodes in grouping_sets(group):
-            bound |= {id(n): settled(self._key(binder, n, outputs)) for n in nodes if id(n) not in bound}
+            bound |= {id(n): typed(self._key(binder, n, outputs)) for n in nodes if id(n) not in bound}
             sets.append([bound[id(node)] for node in nodes])
         if group.args.get("all") is False:  # GROUP BY DISTINCT
             return list({frozenset(keys): keys for keys in sets}.values())
         return sets
 
     def _key(self, binder: ExpressionBinder, node: exp.Expression, outputs: list[OutputColumn]) -> Expression:
-        """A key as it is written: an ordinal or a name of the select list, or an expression."""
+        """A key: an ordinal or a name of the select list, or an expression."""
         index = self._listed(binder, node, outputs)
         return binder.bind(node) if index is None else self._output(binder, outputs, index)
 
     def _output(self, binder: ExpressionBinder, outputs: list[OutputColumn], index: int) -> Expression:
-        """A key from the select list, bound just once, so that it is known again above the aggregation."""
+        """A key from the select list, bound once, so that it is recognized above the aggregation."""
         if index not in self.listed:
             output = outputs[index]
             self.listed[index] = output.value or binder.bind(_unaliased(output.node))
@@ -177,7 +177,7 @@ class _SelectBinder:
         distinct = self.node.args.get("distinct")
         limits = limits_of(self.session, self.node)
         if distinct is not None or not limits.keep_all:
-            values = [settled(value) for value in values]
+            values = [typed(value) for value in values]
         known = {column.id: column for column in operator.columns}
         items = tuple(
             (self.session.attribute(output.name, value.type, may_be_null(value, known)), value)
@@ -199,11 +199,11 @@ class _SelectBinder:
         terms: list[Term],
         limits: RowLimits,
     ) -> Bound:
-        """Every row once, or with DISTINCT ON the first for each of its values; of those, what is kept."""
+        """Each row once, or with DISTINCT ON the first row of each key; then the rows within the limits."""
         wide, order = ordered(self.session, rows, columns, [*on, *terms])
         if not self.node.args["distinct"].args.get("on"):
             if wide is not rows:
-                error = "with SELECT DISTINCT, what ORDER BY names must be in the select list"
+                error = "with SELECT DISTINCT, every expression of ORDER BY must be in the select list"
                 fail(InvalidQuery(error), self.node.args["order"], "ORDER")
             return limited(self.session, Bound(Distinct(rows), columns), order, limits)
         keys, order = tuple(o.column for o in order[: len(on)]), order[len(on) :]
@@ -212,12 +212,12 @@ class _SelectBinder:
 
 
 def _unchanged(expression: Expression, node: exp.Expression) -> Expression:
-    """What stands above no aggregation is as it was bound."""
+    """The expression itself: without an aggregation, nothing is rewritten."""
     return expression
 
 
 def _aliases(node: exp.Select) -> dict[str, exp.Expression]:
-    """The names that the select list gives, for use where no column has them."""
+    """The names that the select list defines; they apply where no column has the name."""
     return {e.alias.lower(): e.this for e in reversed(node.expressions) if isinstance(e, exp.Alias)}
 
 

@@ -1,4 +1,4 @@
-"""What one binding of one statement shares: the catalog, the numbers given out, the definitions made."""
+"""The shared state of binding one statement: the catalog, the numbers given out, the definitions made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from planner.relation import Catalog
 
 @dataclass(frozen=True)
 class Bound:
-    """A bound query: its operator, and the columns that it returns in order, named as the user would."""
+    """A bound query: its operator, and its result columns in order, under the user's names."""
 
     operator: Relational
     columns: tuple[Attribute, ...]
@@ -34,14 +34,14 @@ class Shared:
 
 @dataclass(frozen=True)
 class Correlated:
-    """A CTE that refers to an outer query's columns, and so is copied to wherever it is named."""
+    """A CTE that refers to an outer query's columns, and so is copied wherever it is named."""
 
     bound: Bound
 
 
 @dataclass(frozen=True)
 class Recursion:
-    """A recursive name inside its own recursion: its rows of the round before, or of the same round."""
+    """A recursive name inside its own recursion: its rows of the previous round, or of the same round."""
 
     variable: int
     columns: tuple[Attribute, ...]
@@ -55,7 +55,7 @@ Entry = Shared | Correlated | Recursion
 class Environment:
     """What a query can refer to: CTEs by lower-case name, and the scope of the query around it.
 
-    `recursion` has the variables of the recursion that the query is a term of, if it is one.
+    `recursion` has the variables of the recursion whose term the query is, if any.
     """
 
     ctes: Mapping[str, Entry] = field(default_factory=dict)
@@ -69,14 +69,18 @@ class Environment:
         return replace(self, outer=outer, recursion=frozenset())
 
     def apart(self) -> Environment:
-        """The same for a query that has a name of its own, and is no term of a recursion."""
+        """The environment for a query with a name of its own, which is not a term of a recursion."""
         return replace(self, recursion=frozenset())
 
 
 class Session(Numbers):
-    """`priorities` has a hint of each recursion with prioritised terms, by the least of its variables;
-    `time_at` is where the statement asks for the time first; `lists` are the select lists written out, by the
-    identity of their SELECT; `merged` has the columns that a FULL JOIN with USING has made, each of two."""
+    """The state of one binding.
+
+    `priorities` has a hint of each recursion with prioritized terms, by the smallest of its variables.
+    `time_at` is the place where the statement first asks for the time. `lists` are the expanded select lists,
+    by the identity of their SELECT. `merged` maps each column that a FULL JOIN with USING makes to its two
+    sources.
+    """
 
     def __init__(self, catalog: Catalog, dialect: str) -> None:
         super().__init__()
@@ -90,12 +94,12 @@ class Session(Numbers):
         self.merged: dict[int, tuple[int, int]] = {}
 
     def asks_time(self, node: exp.Expression) -> None:
-        """Note where the statement asks for the time first."""
+        """Remember the first place where the statement asks for the time."""
         if self.time_at == (None, None):
             self.time_at = position(node)
 
     def define(self, bound: Bound) -> Shared | Correlated:
-        """The query as something to refer to: a definition, unless an outer query's columns are in it."""
+        """The query as an entry to refer to: a definition, unless it reads an outer query's columns."""
         if bound.operator.free:
             return Correlated(bound)
         self.definitions.append(bound.operator)

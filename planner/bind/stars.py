@@ -1,4 +1,4 @@
-"""The select list written out: `*`, `t.*` with what is left out, replaced or renamed, and COLUMNS(...)."""
+"""Expands the select list: `*` and `t.*` with EXCLUDE, REPLACE and RENAME, and COLUMNS(...)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from planner.bind.name_scope import NameScope
-from planner.bind.refuse import unsupported
+from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression
@@ -19,7 +19,7 @@ from planner.suggestions import did_you_mean
 
 @dataclass(frozen=True)
 class OutputColumn:
-    """A column of the select list: its name, the node that it is written as, and its value if it is known."""
+    """A column of the select list: its name, its node, and its value if it is known."""
 
     name: str
     node: exp.Expression
@@ -28,7 +28,7 @@ class OutputColumn:
 
 @dataclass(frozen=True)
 class SelectList:
-    """A select list written out, over the scope of its FROM clause."""
+    """An expanded select list, over the scope of its FROM clause."""
 
     outputs: list[OutputColumn]
     scope: NameScope
@@ -76,7 +76,7 @@ def _starred(node: exp.Expression, star: exp.Star, scope: NameScope) -> Iterator
 
 
 def _left(star: exp.Star, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """The columns that the star does not leave out."""
+    """The columns that the star does not exclude."""
     if star.args.get("ilike"):
         columns = _like(columns, star.args["ilike"], True)
     without = {part.name.lower(): part for part in star.args.get("except_") or ()}
@@ -93,7 +93,7 @@ def _names(columns: tuple[Attribute, ...]) -> list[str]:
 def _like(columns: tuple[Attribute, ...], pattern: exp.Expression, any_case: bool) -> tuple[Attribute, ...]:
     """The columns whose names are LIKE the pattern."""
     if not (isinstance(pattern, exp.Literal) and pattern.is_string):
-        unsupported("* LIKE what is no constant", pattern)
+        refuse_unsupported("* LIKE a pattern that is not a constant", pattern)
     wild = {"%": ".*", "_": "."}
     shape = "".join(wild.get(letter) or re.escape(letter) for letter in pattern.this)
     test = re.compile(shape, re.IGNORECASE | re.DOTALL if any_case else re.DOTALL)
@@ -101,25 +101,25 @@ def _like(columns: tuple[Attribute, ...], pattern: exp.Expression, any_case: boo
 
 
 def _chosen(node: exp.Columns, scope: NameScope) -> tuple[Attribute, ...]:
-    """The columns that COLUMNS stands for: those of a star, or those in whose names a pattern is found."""
+    """The columns of COLUMNS: those of a star, or those whose names match a pattern."""
     if isinstance(node.this, exp.Star):
         return _left(node.this, scope.star)
     if not (isinstance(node.this, exp.Literal) and node.this.is_string):
-        unsupported("COLUMNS of what is no * and no pattern", node)
+        refuse_unsupported("COLUMNS of anything but * or a pattern", node)
     try:
         pattern = re.compile(node.this.this)
     except re.error as error:
-        fail(InvalidQuery(f"COLUMNS has no pattern: {error}"), node)
+        fail(InvalidQuery(f"COLUMNS has an invalid pattern: {error}"), node)
     found = tuple(column for column in scope.star if pattern.search(column.name))
     if not found:
-        fail(InvalidQuery(f"no column is called like {node.this.this!r}"), node)
+        fail(InvalidQuery(f"no column's name matches {node.this.this!r}"), node)
     return found
 
 
 def _with_column(
     node: exp.Expression, some: exp.Columns, column: Attribute, scope: NameScope
 ) -> OutputColumn:
-    """The item with one column in the place of COLUMNS, under the column's name if it has no other."""
+    """The item with one column in place of COLUMNS, under its alias or else the column's name."""
     owners = (t.alias for t in scope.tables if any(c.id == column.id for c in t.columns))
     one = exp.column(exp.to_identifier(column.name, quoted=True), table=next(owners, None) or None)
     item = node.transform(lambda part: one.copy() if part == some else part)
@@ -127,7 +127,7 @@ def _with_column(
 
 
 def _name(node: exp.Expression, scope: NameScope) -> str:
-    """The column's name: its alias, the column's own, else its text."""
+    """The column's name: its alias, the column's own name, else its text."""
     if isinstance(node, exp.Alias):
         return fold(node.args["alias"])
     if isinstance(node, exp.Column):

@@ -1,7 +1,7 @@
-"""Variances, covariances and regressions: expressions over sums that are kept.
+"""Variances, covariances and regressions as expressions over maintained sums.
 
-All follow from the number of rows n, sums, and comoments n * sum(x * y) - sum(x) * sum(y), which the
-engine accumulates without loss and rounds once. NUMERIC of more than 18 digits is General.
+All follow from the number of rows n, sums, and comoments n * sum(x * y) - sum(x) * sum(y), which the engine
+accumulates without loss and rounds once. NUMERIC of more than 18 digits uses a general aggregate.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN, DOUBLE
 from planner.bind.aggregate_calls import AggregateCall
 from planner.bind.aggregate_uses import AggregateUse, is_known, where
-from planner.bind.coercion import coerce, settled
+from planner.bind.coercion import coerce, typed
 from planner.ir import Expression
 from planner.ir.scalars import call as applied
 from planner.ir.scalars import conjoin
@@ -42,7 +42,7 @@ _OF_TWO = frozenset(
 
 @dataclass(frozen=True)
 class Moment:
-    """What is accumulated, and how the function follows from the columns of it, in their order."""
+    """The accumulated functions, and the expression of the result over their columns, in order."""
 
     uses: tuple[AggregateUse, ...]
     value: Callable[[Sequence[Expression]], Expression]
@@ -51,11 +51,11 @@ class Moment:
 def moment(
     call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
 ) -> Moment | None:
-    """The function of the call, if it is one of these and accumulated; `only` is FILTER's condition."""
+    """The function of the call, if it can be accumulated; else None. `only` is FILTER's condition."""
     wanted = 1 if call.name in _OF_ONE else 2 if call.name in _OF_TWO else 0
     if not wanted or len(call.arguments) != wanted or (call.distinct and wanted == 2):
         return None
-    values = [settled(bind(node)) for node in call.arguments]
+    values = [typed(bind(node)) for node in call.arguments]
     if not all(value.type.is_numeric and not value.type.may_be_wide for value in values):
         return None
     if any(value.type.is_float for value in values):
@@ -121,7 +121,7 @@ def _intercept(xx: Expression, xy: Expression, x: Expression, y: Expression) -> 
 
 
 def _determined(xx: Expression, xy: Expression, yy: Expression) -> Expression:
-    """How much of y follows from x: all of what is constant."""
+    """The share of y's variance that x explains; 1 if y is constant."""
     share = _times(_over(xy, xx), _over(xy, yy))
     return Case(((_is_zero(yy), _number(1)),), share, DOUBLE)  # type: ignore[arg-type]
 
@@ -134,7 +134,7 @@ def _correlation(xx: Expression, xy: Expression, yy: Expression) -> Expression:
 
 
 def _where_varied(xx: Expression, value: Expression, otherwise: float | None = None) -> Expression:
-    """The value, unless x is constant; what else is then DuckDB's choice."""
+    """The value, unless x is constant; then DuckDB's result for that case."""
     return Case(((_is_zero(xx), Literal(otherwise, DOUBLE)),), value, DOUBLE)  # type: ignore[arg-type]
 
 
@@ -143,7 +143,7 @@ def _is_zero(value: Expression) -> Expression:
 
 
 def _from(least: int, n: Expression, value: Expression) -> Expression:
-    """The value, of so many rows at least."""
+    """The value, or NULL if there are fewer than `least` rows."""
     enough = applied(Op.GE, n, _number(least), type=BOOLEAN)
     return Case(((enough, value),), Literal(None, DOUBLE), DOUBLE)  # type: ignore[arg-type]
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER
-from planner.bind.coercion import compare
+from planner.bind.coercion import bind_comparison
 from planner.bind.row_values import compare_rows
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery
@@ -23,7 +23,7 @@ def exists(query: Bound) -> Expression:
 
 
 def _for_any_row(operator: Relational) -> Relational:
-    """The query without a LIMIT that is of no consequence for whether it has a row."""
+    """The query without a LIMIT that does not change whether it has a row."""
     match operator:
         case Project(input=input):
             below = _for_any_row(input)
@@ -35,7 +35,7 @@ def _for_any_row(operator: Relational) -> Relational:
 
 
 def scalar(query: Bound) -> Expression:
-    """The query as a value; InvalidQuery if it has not one column."""
+    """The query as a value. Raises InvalidQuery unless it has exactly one column."""
     if len(query.columns) != 1:
         raise InvalidQuery(f"a query used as a value returns one column, not {len(query.columns)}")
     column = query.columns[0]
@@ -45,11 +45,11 @@ def scalar(query: Bound) -> Expression:
 
 
 def member(row: Sequence[Expression], query: Bound, dialect: str) -> Expression:
-    """`row IN (query)`; InvalidQuery if the numbers of columns differ."""
+    """`row IN (query)`. Raises InvalidQuery if the numbers of columns differ."""
     if len(row) != len(query.columns):
         raise InvalidQuery(f"IN compares {len(row)} values with a query of {len(query.columns)} columns")
     pairs = zip(row, query.columns, strict=True)
-    equal = [compare(Op.EQ, value, column.ref, dialect) for value, column in pairs]
+    equal = [bind_comparison(Op.EQ, value, column.ref, dialect) for value, column in pairs]
     return Some(conjoin(equal), query.operator)
 
 
@@ -60,7 +60,7 @@ def quantified(
     bind: Callable[[exp.Expression], Bound],
     dialect: str,
 ) -> Expression:
-    """`row op ANY (query)`, or ALL: not some row for which the comparison is not true."""
+    """`row op ANY (query)`; or ALL: there is no row for which the comparison is not true."""
     query = bind(node.this)
     if len(query.columns) != len(row):
         error = f"ANY and ALL compare {len(row)} values with a query of {len(query.columns)} columns"

@@ -1,4 +1,4 @@
-"""UNION ALL of operators whose columns are alike."""
+"""UNION ALL of operators with matching columns."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from planner.ir import Attribute, Relational, SetKind, SetOp
 
 
 def union_all(session: Session, parts: Sequence[Relational]) -> Relational:
-    """The rows of all parts, which have the same columns in the same order; in a tree that stays shallow."""
+    """The rows of all parts, which have the same columns in the same order, in a balanced tree."""
     level = list(parts)
     while len(level) > 1:
         pairs = [level[i : i + 2] for i in range(0, len(level), 2)]

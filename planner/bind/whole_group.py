@@ -1,7 +1,7 @@
-"""General aggregates: those of DuckDB's that nothing less than the whole group tells.
+"""General aggregates: those of DuckDB's functions that need the whole group.
 
-The answer must follow from the bag of rows. So an order inside is carried on to the arguments'
-values, and where there is none, theirs is taken; but for functions to which order means nothing.
+The result must be a function of the bag of rows. So the arguments' values break ties of an inner ORDER BY and
+replace a missing one, except for functions that ignore order.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlglot import exp
 from engine.plan.expressions import Literal
 from planner.allowed.open_functions import AGGREGATES
 from planner.bind.aggregate_calls import AggregateCall
-from planner.bind.coercion import argument, settled
+from planner.bind.coercion import argument, typed
 from planner.errors import Unsupported
 from planner.ir import Expression, GeneralAggregate
 from planner.native.reference import literal_text, type_of
@@ -28,7 +28,7 @@ _NOTHING = {"entropy": 0.0, "regr_count": 0}
 
 @dataclass(frozen=True)
 class _Inside:
-    """What is said inside and behind the parentheses of an aggregate."""
+    """The clauses inside and after the parentheses of an aggregate."""
 
     distinct: str
     order: str
@@ -62,7 +62,7 @@ def _member_name(text: str) -> str:
 def general(
     call: AggregateCall, bind: Callable[[exp.Expression], Expression], only: Expression | None
 ) -> tuple[GeneralAggregate, tuple[Expression, ...], Type]:
-    """The function, its arguments and its type; a PlannerError with DuckDB's reason if it has none."""
+    """The function, its arguments and its type. Raises a PlannerError with DuckDB's reason if it has none."""
     if call.name in _SKETCHES or not (call.name in _SHAPES or call.name in AGGREGATES):
         fail(Unsupported(f"aggregate function {call.name} is not supported"), call.node)
     columns = _Columns()
@@ -97,31 +97,31 @@ def general(
 
 
 class _Columns:
-    """The arguments that are columns, each once, in the order in which they are met."""
+    """The arguments that are columns, each once, in the order of their first use."""
 
     def __init__(self) -> None:
         self.values: list[Expression] = []
 
     def text(self, value: Expression) -> str:
-        """How a template refers to a value: by its place, or, of a constant, by itself."""
+        """A template's reference to a value: its place, or the text of a constant."""
         if isinstance(value, Literal) and value.value is not None:
             text = literal_text(value)
             if not set("{}") & set(text):
                 return text
-        value = settled(value)
+        value = typed(value)
         if value not in self.values:
             self.values.append(value)
         return f"{{{self.values.index(value)}}}"
 
 
 def _is_constant(node: exp.Expression) -> bool:
-    """Whether the node is a literal, or an array of such."""
+    """Whether the node is a literal or an array of literals."""
     inside = node.find_all(exp.Column, exp.Query, exp.Func, exp.Placeholder)
     return all(isinstance(part, exp.Array) for part in inside)
 
 
 def _parameter(node: exp.Expression) -> str:
-    """A constant's text, in which nothing looks like a place."""
+    """A constant's text, escaped so that nothing in it looks like a place."""
     return node.sql("duckdb", comments=False).replace("{", "' || chr(123) || '")
 
 

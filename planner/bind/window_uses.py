@@ -1,8 +1,7 @@
-"""Window functions: which there are, their types, and the collection of those that a query uses.
+"""Window functions: their names, their types, and the collector of those that a query uses.
 
-They are computed behind grouping and before QUALIFY. Ties of their order are broken by all that the
-query makes of its rows: the columns that it uses, in the order in which its FROM clause has them, and
-what the windows themselves compute.
+They are computed after grouping and before QUALIFY. Ties in their order are broken by every column that the
+query uses, in the order of its FROM clause, and by the values that the windows themselves compute.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from engine.plan.nodes import Function, Ordering
 from engine.schema import BIGINT, Type
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import bind_aggregate
-from planner.bind.coercion import argument, coerce, settled
+from planner.bind.coercion import argument, coerce, typed
 from planner.bind.frames import frame_of, specification
 from planner.bind.session import Session
 from planner.errors import PlannerError, Unsupported
@@ -31,7 +30,7 @@ from planner.ir import (
     Project,
     Relational,
     WindowItem,
-    name_of,
+    function_name,
     references,
 )
 from planner.ir.rewrite import identity
@@ -66,7 +65,7 @@ _NEVER_NULL = frozenset(
 Bind = Callable[[exp.Expression], Expression]
 Rewrite = Callable[[Expression, exp.Expression], Expression]
 Sort = tuple[tuple[Expression, bool, bool], ...]
-"""The expressions of an ORDER BY, each descending or not and with NULLs first or not."""
+"""The expressions of an ORDER BY, each with its direction (descending) and NULL placement (NULLs first)."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,8 @@ class WindowUse:
 
     @property
     def columns(self) -> tuple[Expression, ...]:
-        """What has to be a column below the window: all but constants behind the first argument."""
+        """The expressions that must be columns below the window: all but constants after the first
+        argument."""
         first = 0 if self.function is PlaceFunction.NTILE else 1
         given = (e for i, e in enumerate(self.arguments) if i < first or not isinstance(e, Literal))
         return (*self.keys, *(expression for expression, _, _ in self.order), *given)
@@ -92,30 +92,30 @@ class WindowUse:
 
 @dataclass
 class WindowUses:
-    """The window functions of one query, in the order in which they were met; `named` are those of WINDOW."""
+    """The window functions of one query, in the order of their first use; `named` are those of WINDOW."""
 
     session: Session
     named: Mapping[str, exp.Window]
     found: dict[WindowUse, Attribute] = field(default_factory=dict)
 
     def column(self, node: exp.Window, bind: Bind, predicate: Bind) -> Attribute:
-        """The column of a window function; `bind` and `predicate` bind what stands inside of it."""
+        """The column of a window function; `bind` and `predicate` bind the expressions inside it."""
         try:
             use = self._use(node, bind, predicate)
         except PlannerError as error:
             fail(error, node)
         if use not in self.found:
             nullable = use.function not in (*_NEVER_NULL, Function.COUNT)
-            name = node.this.key if use.function is Function.COUNT else name_of(use.function)
+            name = node.this.key if use.function is Function.COUNT else function_name(use.function)
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
 
     def _use(self, node: exp.Window, bind: Bind, predicate: Bind) -> WindowUse:
         spec = specification(node, self.named)
-        keys = tuple(e for e in (settled(bind(key)) for key in spec.keys) if not isinstance(e, Literal))
+        keys = tuple(e for e in (typed(bind(key)) for key in spec.keys) if not isinstance(e, Literal))
         order = tuple(
             (value, bool(o.args.get("desc")), bool(o.args.get("nulls_first")))
-            for o, value in ((o, settled(bind(o.this))) for o in spec.order)
+            for o, value in ((o, typed(bind(o.this))) for o in spec.order)
             if not isinstance(value, Literal)
         )
         frame = frame_of(spec.frame, bool(order))
@@ -139,8 +139,8 @@ class WindowUses:
     ) -> Relational:
         """The operator's rows with the columns of all window functions.
 
-        `above` rewrites what was bound below a grouping, for errors at `node`; `others` is what else the
-        query makes of the rows.
+        `above` rewrites expressions that were bound below a grouping; its errors have the place of `node`.
+        `others` are the query's other expressions over the rows.
         """
         uses = {_rewritten(use, lambda e: above(e, node)): column for use, column in self.found.items()}
         if not uses:
@@ -178,7 +178,7 @@ class WindowUses:
 
 
 def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:
-    """The function without IGNORE NULLS or RESPECT NULLS, which may stand around it or in it."""
+    """The function without the IGNORE NULLS or RESPECT NULLS around it or in it."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         return node.this, isinstance(node, exp.IgnoreNulls)
     inner = node.this
@@ -197,9 +197,9 @@ def _places(
         inside = type(node.this).__name__.upper()
         fail(Unsupported(f"{function.value} with {inside} inside is not supported"), node)
     if node.args.get("from_first") is False:
-        fail(Unsupported("FROM LAST is not supported", "turn the window's ORDER BY round"), node)
+        fail(Unsupported("FROM LAST is not supported", "reverse the window's ORDER BY"), node)
     written = [node.args.get(part) for part in ("this", "offset", "default")]
-    values = [settled(bind(part)) for part in written if part is not None]
+    values = [typed(bind(part)) for part in written if part is not None]
     if function in (PlaceFunction.LAG, PlaceFunction.LEAD) and len(values) == 1:
         values.append(Literal(1, BIGINT))
     template = f"{function.value}({', '.join(f'{{{i}}}' for i in range(len(values)))}) OVER ()"
@@ -212,7 +212,7 @@ def _places(
 
 
 def _check_frame(frame: Frame, order: Sort) -> None:
-    """A PlannerError with DuckDB's reason if there is no such frame in such an order."""
+    """Raise a PlannerError with DuckDB's reason if the frame is invalid in this order."""
     by = ", ".join(f"{{{i}}}" for i in range(len(order)))
     type_of(
         f"count(*) OVER ({f'ORDER BY {by}' if order else ''} {frame})",

@@ -1,11 +1,11 @@
-"""Where PostgreSQL's WITH RECURSIVE and the fixed point could differ, the query is refused.
+"""Refuses recursive queries to which PostgreSQL's WITH RECURSIVE and the fixed point give different meanings.
 
-PostgreSQL feeds the step the rows of the last iteration alone (its working table); the fixed
-point feeds it all rows so far. Both give the same if the step is *additive*: its value over a
-sum of inputs is the sum of its values. PostgreSQL accepts no aggregate, outer join, subquery,
-EXCEPT, INTERSECT or second reference where it sees the recursive name, so those queries have
-the fixed point's meaning here. What it does accept and is not additive (DISTINCT under UNION
-ALL, or any of the former behind a CTE) would silently mean two things.
+PostgreSQL feeds the step the rows of the last iteration alone (its working table); the fixed point feeds it
+all rows so far. Both give the same result if the step is *additive*: its value over a sum of inputs is the
+sum of its values. PostgreSQL rejects an aggregate, outer join, subquery, EXCEPT, INTERSECT or second
+reference that sees the recursive name, so such queries have the fixed point's meaning here. A step that
+PostgreSQL accepts and that is not additive (DISTINCT under UNION ALL, or any of the former behind a CTE)
+would silently mean two things.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ from planner.ir import (
 )
 from planner.positions import fail
 
-_HINT = "say what you mean by WITH MUTUALLY RECURSIVE: all rows so far, as a bag"
+_HINT = "write it as WITH MUTUALLY RECURSIVE, which reads all rows so far, as a bag"
 
 
 def check_working_table(session: Session, name: str, cte: exp.CTE, value: Relational, variable: int) -> None:
-    """Unsupported if PostgreSQL takes the recursive query and would give it another meaning."""
+    """Raise Unsupported if PostgreSQL accepts the recursive query with another meaning."""
     body = cte.this
     while isinstance(body, exp.Subquery):
         body = body.this
@@ -60,19 +60,19 @@ def check_working_table(session: Session, name: str, cte: exp.CTE, value: Relati
 
 
 def _has_places(body: exp.Union) -> bool:
-    """Whether the recursive query has an ORDER BY, LIMIT or OFFSET of its own, which PostgreSQL refuses."""
+    """Whether the recursive query has its own ORDER BY, LIMIT or OFFSET, which PostgreSQL refuses."""
     return any(body.args.get(part) for part in ("order", "limit", "offset"))
 
 
 def _step(value: Relational) -> Relational:
-    """The part of a bound `base UNION [ALL] step` that recurs."""
+    """The recursive part of a bound `base UNION [ALL] step`."""
     while isinstance(value, Distinct | Project):
         value = value.input
     return value.right if isinstance(value, SetOp) else value
 
 
 def _accepted(reference: exp.Table, step: exp.Expression) -> bool:
-    """Whether PostgreSQL takes a single recursive reference where it stands."""
+    """Whether PostgreSQL accepts a single recursive reference at this place."""
     node: exp.Expr = reference
     direct = True
     while node is not step and node.parent is not None:

@@ -1,8 +1,8 @@
-"""What functions mean in the dialects, where neither sqlglot's translation nor DuckDB's names say it.
+"""Translates the dialects' functions where sqlglot's translation or DuckDB's names give another meaning.
 
-`translated` gives a node that does, made of DuckDB's functions. Date functions are read as they are written
-(`reading`), and each means what the table of its dialect says (`tables`); one that the table has not is
-refused. Types decide where a function is an overload.
+`translated` returns a node made of DuckDB's functions. Date functions keep their written name and arguments
+(`as_written`), and the table of their dialect gives their meaning (`date_tables`); a function that the table
+lacks is refused. Where the meaning depends on a type, the function becomes an overload (`overloads`).
 """
 
 from planner.dialects.meaning import in_duckdb, translated

@@ -1,7 +1,7 @@
 """Sums of days or moments with units and intervals.
 
-A DATE and a unit of the calendar give a DATE, or a moment, as the system has it; a unit of the clock gives a
-moment. A month has as many days as it has: the 31st and a month is the last of a shorter one.
+A DATE and a calendar unit give a DATE or a moment, depending on the system; a clock unit gives a moment.
+Months differ in length: adding a month to the 31st gives the last day of a shorter month.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from planner.dialects.units import is_clock, length, unit
 from planner.native.templates import call_of, sql
 
 _MOMENTS = frozenset({"redshift"})
-"""Systems whose sums with a DATE are moments, whatever the unit."""
+"""Systems in which a DATE and any unit give a moment."""
 _ROUNDED = frozenset({"mysql", "snowflake"})
-"""Systems that round a number of units; the others take it as far as it is whole."""
+"""Systems that round a number of units; the others truncate it."""
 _STRICT = frozenset({"tsql", "trino"})
-"""Systems in which hours cannot be added to a day."""
+"""Systems that cannot add hours to a DATE."""
 _WHOLE = re.compile(r"-?\d+")
 _WRITTEN = re.compile(r"\s*([-+]?\d+)\s*([a-zA-Z]+)\s*")
 
@@ -38,11 +38,11 @@ def shift_back(call: DateCall) -> exp.Expression:
 
 
 def shift_by(call: DateCall, sign: int = 1) -> exp.Expression:
-    """An interval added to `at`; a bare number is one of days."""
+    """An interval added to `at`; a plain number counts days."""
     by = call["by"]
     if not isinstance(by, exp.Interval):
         if call.family not in ("mysql", "spark"):
-            call.refuse("a second argument that is no interval", "use INTERVAL")
+            call.refuse("a second argument that is not an interval", "use INTERVAL")
         return shifted(call["at"], span(by, "DAY", call.family, sign), "DAY", call)
     count, unit_name = counted(by, call)
     return shifted(call["at"], span(count, unit_name, call.family, sign), unit_name, call)
@@ -59,12 +59,12 @@ def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str
         count, name = exp.Literal.string(written[1]), written[2].upper()
     found = length(unit(name, call.family) or "ISOYEAR")
     if found is None or count is None:
-        call.refuse(f"the interval {interval.sql(call.dialect)}", "use a number of one unit")
+        call.refuse(f"the interval {interval.sql(call.dialect)}", "use an interval of one unit")
     return count, found
 
 
 def span(count: exp.Expression, unit_name: str, family: str, sign: int = 1) -> exp.Expression:
-    """So many units as an interval of DuckDB's."""
+    """`count` units as a DuckDB interval."""
     text = count.name if isinstance(count, exp.Literal) else ""
     if _WHOLE.fullmatch(text):
         return sql(f"INTERVAL '{sign * int(text)}' {unit_name}", [])
@@ -81,7 +81,7 @@ def span(count: exp.Expression, unit_name: str, family: str, sign: int = 1) -> e
 
 
 def shifted(at: exp.Expression, by: exp.Expression, unit_name: str, call: DateCall) -> exp.Expression:
-    """The sum, of the type that the system gives it."""
+    """The sum, with the type that the system gives it."""
     clock = is_clock(unit_name)
     kind = "shifted"
     if clock and call.family in _STRICT:
@@ -96,7 +96,7 @@ def shifted(at: exp.Expression, by: exp.Expression, unit_name: str, call: DateCa
 
 
 def shift_moment(call: DateCall) -> exp.Expression:
-    """`n` units added to `at` as a moment in UTC."""
+    """`n` units added to `at`, as a moment in UTC."""
     by = span(call["n"], call.unit(), call.family)
     return sql("CAST({0} AS TIMESTAMPTZ) + {1}", [call["at"], by])
 
@@ -118,7 +118,7 @@ def add_months(call: DateCall) -> exp.Expression:
 
 
 def add_months_at_end(call: DateCall) -> exp.Expression:
-    """`n` months added to `at`: from the last day of a month to the last day of another."""
+    """`n` months added to `at`; the last day of a month gives the last day of the other month."""
     by = span(call["n"], "MONTH", call.family)
     kind = "shifted_moment_at_months_end" if call.family == "redshift" else "shifted_at_months_end"
     return call_of(PREFIX + kind, [call["at"], by], call.name.lower())

@@ -1,8 +1,8 @@
-"""Date functions read as they are written: by their name and arguments, not by what sqlglot takes them for.
+"""Keeps date functions as they are written: by their name and arguments, not by sqlglot's reading of them.
 
-sqlglot's trees say too little of them: ADD_MONTHS and DATEADD are one node in some dialects. So parsers
-know none of their names. `remember_dialect` marks the nodes that may mean
-something else in another dialect, so that a tree can be translated that knows no dialect any more.
+sqlglot's trees lose distinctions: ADD_MONTHS and DATEADD are one node in some dialects. So these parsers know
+none of the names. `remember_dialect` marks the nodes whose meaning depends on the dialect, so that a tree can
+be translated later without knowing its dialect.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEYWORDS = frozenset({"EXTRACT"})
 
 
 def keeping_dates(base: type[Parser], dialect: str) -> type[Parser]:
-    """The dialect's parser, but that it keeps calls of date functions."""
+    """The dialect's parser, changed to keep calls of date functions."""
     family = FAMILIES.get(dialect)
     if family is None:
         return base
@@ -31,7 +31,7 @@ def keeping_dates(base: type[Parser], dialect: str) -> type[Parser]:
 
 
 def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
-    """The tree, its marks added."""
+    """The tree, with its marks added."""
     for node in tree.walk():
         if isinstance(node, _MARKED) or (isinstance(node, exp.Literal) and node.name == ""):
             node.meta[_DIALECT] = dialect
@@ -39,11 +39,11 @@ def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def dialect_of(node: exp.Expr) -> str | None:
-    """The dialect that a node was marked with."""
+    """The dialect that a node is marked with."""
     return node.meta.get(_DIALECT)
 
 
 def written_in(tree: exp.Expression) -> str:
-    """The dialect that a tree's nodes were marked with; PostgreSQL's if none was."""
+    """The dialect that a tree's nodes are marked with; PostgreSQL's if there is no mark."""
     found = (dialect_of(node) for node in tree.walk())
     return next((dialect for dialect in found if dialect is not None), "postgres")

@@ -17,7 +17,9 @@ from planner.positions import fail
 @dataclass(frozen=True)
 class DateCall:
     """`args` are by place: `at` is a day or moment, `n` a number, `unit` a name, `a` and `b` are two moments.
-    `family` is the system whose rules hold."""
+
+    `family` is the system whose rules apply.
+    """
 
     name: str
     args: Mapping[str, exp.Expression]
@@ -33,25 +35,25 @@ class DateCall:
         name = word(self.args[place])
         found = unit(name, self.family)
         if found is None:
-            self.refuse(f"the unit {name.lower()}" if name else "a unit that is computed")
+            self.refuse(f"the unit {name.lower()}" if name else "a computed unit")
         return found
 
     def day(self, place: str = "day") -> int:
-        """The number of a weekday that is named in full, or by two or three letters, Monday being 1."""
+        """The number of a weekday, from Monday as 1, written in full or as two or three letters."""
         name = word(self.args[place])
         for number, day in enumerate(DAYS, 1):
             if name in (day, day[:3], day[:2]):
                 return number
-        self.refuse(f"the day {name.lower()}" if name else "a day that is computed")
+        self.refuse(f"the day {name.lower()}" if name else "a computed day")
 
     def refuse(self, what: str = "this form", hint: str = "") -> NoReturn:
-        """Unsupported: the function, in the dialect, at its place."""
+        """Raise Unsupported for the function, with its dialect and place."""
         fail(
             Unsupported(f"{what} is not supported in {self.name.lower()} of {self.dialect}", hint), self.node
         )
 
     def sql(self, template: str, *places: str) -> exp.Expression:
-        """DuckDB's SQL with the arguments of these places."""
+        """DuckDB's SQL with the arguments at these places."""
         return sql(template, [self.args[place] for place in places])
 
 

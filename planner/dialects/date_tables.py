@@ -1,7 +1,7 @@
-"""What each dialect's date functions mean: by name and arguments a meaning (`@shift`), a part (`#DAYOFYEAR`),
-or DuckDB's SQL over the arguments in order.
+"""The meaning of each dialect's date functions, by name and arguments: a meaning (`@shift`), a part
+(`#DAYOFYEAR`), or DuckDB's SQL over the arguments in order.
 
-A place with `?` may be left out. What a dialect's manual has and this table has not is refused.
+An argument with `?` is optional. A function of a dialect's manual that is missing here is refused.
 """
 
 from __future__ import annotations
@@ -322,9 +322,9 @@ UNCHECKED = frozenset(
         *("TOSTARTOFMICROSECOND", "TOSTARTOFFIVEMINUTES", "WEEK_START"),
     }
 )
-"""Functions that sqlglot or DuckDB has, but of which nobody has said what they mean in the systems above."""
+"""Functions that sqlglot or DuckDB has, but whose meaning in the systems above is not established."""
 NUMERIC = frozenset({"TRUNC"})
-"""Functions of dates in some systems that are functions of numbers in others."""
+"""Date functions of some systems that are numeric functions in others."""
 FAMILIES: Mapping[str, str] = {
     **{name: name for name in TABLES},
     "databricks": "spark",

@@ -1,4 +1,4 @@
-"""Date functions of the dialects: each means what its table says, or is refused by its name and place."""
+"""Date functions of the dialects: each has the meaning in its table, or is refused by its name and place."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Meaning = Callable[[DateCall], exp.Expression]
 
 @dataclass(frozen=True)
 class Form:
-    """One list of arguments that a function has, and what it means with them."""
+    """One argument list of a function, and its meaning."""
 
     places: tuple[str, ...]
     least: int
@@ -35,12 +35,12 @@ class Form:
 
 
 def _day_or_number(call: DateCall) -> exp.Expression:
-    """The day of a moment, or a number without its fraction."""
+    """The day of a moment, or a number truncated to an integer."""
     return call_of(PREFIX + "truncated_or_number", [call["at"]], call.name.lower())
 
 
 def _truncate_or_number(call: DateCall) -> exp.Expression:
-    """A moment cut off at a unit, or a number at some digits."""
+    """A moment truncated to a unit, or a number truncated to some digits."""
     digits = isinstance(call["unit"], exp.Literal) and not call["unit"].is_string
     if digits or isinstance(call["unit"], exp.Neg):
         return sql("trunc({0}, {1})", [call["at"], call["unit"]])
@@ -48,7 +48,7 @@ def _truncate_or_number(call: DateCall) -> exp.Expression:
 
 
 def _oracle_truncate(call: DateCall) -> exp.Expression:
-    """The same by Oracle's formats."""
+    """The same with Oracle's formats."""
     digits = isinstance(call["unit"], exp.Literal) and not call["unit"].is_string
     if digits or isinstance(call["unit"], exp.Neg):
         return sql("trunc({0}, {1})", [call["at"], call["unit"]])
@@ -56,7 +56,7 @@ def _oracle_truncate(call: DateCall) -> exp.Expression:
 
 
 def _last_day(call: DateCall) -> exp.Expression:
-    """The last day of a month, or of the unit that is named."""
+    """The last day of the month, or of the given unit."""
     if "unit" in call.args:
         return truncation.last_day_of(call)
     return call.sql("last_day(CAST({0} AS TIMESTAMP))", "at")
@@ -74,11 +74,11 @@ def _truncate_calendar(call: DateCall) -> exp.Expression:
 
 
 def _as(type: str, sign: int) -> Meaning:
-    """An interval added to `at` as another type."""
+    """An interval added to `at`, cast to `type`."""
 
     def meaning(call: DateCall) -> exp.Expression:
         if not isinstance(call["by"], exp.Interval):
-            call.refuse("a second argument that is no interval")
+            call.refuse("a second argument that is not an interval")
         count, unit = adding.counted(call["by"], call)
         if type == "TIMESTAMPTZ" and unit in CALENDAR and unit != "DAY":
             call.refuse(f"the unit {unit.lower()}", "add it to a DATETIME")
@@ -91,7 +91,7 @@ def _as(type: str, sign: int) -> Meaning:
 def _only_interval(sign: int) -> Meaning:
     def meaning(call: DateCall) -> exp.Expression:
         if not isinstance(call["by"], exp.Interval):
-            call.refuse("a second argument that is no interval", "use INTERVAL")
+            call.refuse("a second argument that is not an interval", "use INTERVAL")
         return adding.shift_by(call, sign)
 
     return meaning
@@ -138,7 +138,7 @@ MEANINGS: Mapping[str, Meaning] = {
 
 @cache
 def functions(family: str) -> Mapping[str, tuple[Form, ...]]:
-    """The forms of a system's date functions, by name in upper case."""
+    """The argument lists of a system's date functions, by name in upper case."""
     found: dict[str, tuple[Form, ...]] = {}
     for signature, meaning in TABLES.get(family, {}).items():
         name, _, rest = signature.removesuffix(")").partition("(")
@@ -151,12 +151,12 @@ def functions(family: str) -> Mapping[str, tuple[Form, ...]]:
 
 @cache
 def all_names() -> frozenset[str]:
-    """The names of date functions in any dialect, but those whose arguments are formats."""
+    """The names of date functions in any dialect, without those that take formats."""
     return (UNCHECKED | {name for family in TABLES for name in functions(family)}) - NUMERIC
 
 
 def date_call(node: exp.Expression, dialect: str) -> exp.Expression:
-    """What a call of a date function means, in DuckDB's SQL; the node itself if it is none."""
+    """The meaning of a date function's call in DuckDB's SQL; the node itself for any other node."""
     family = FAMILIES.get(dialect, "")
     if isinstance(node, exp.Extract):
         name, args = "EXTRACT", [node.this, node.expression]
@@ -193,14 +193,14 @@ def _meant(meaning: str, call: DateCall, args: Sequence[exp.Expression]) -> exp.
 
 
 def _units(name: str, unit: str, call: DateCall) -> exp.Expression:
-    """A function that has its unit in its name."""
+    """A function with its unit in its name."""
     sign = 1 if name == "shift_on" else -1
     by = adding.span(call["n"], unit, call.family, sign)
     return adding.shifted(call["at"], by, unit, call)
 
 
 def interval_sum(node: exp.Expression, dialect: str) -> exp.Expression:
-    """A sum of a day or moment and an interval that is written out, in systems where a day stays one."""
+    """A sum of a day or moment and an interval literal, in systems where a day stays a day."""
     family = FAMILIES.get(dialect, "")
     if not isinstance(node, exp.Add | exp.Sub) or family in ("", "redshift", "sqlite"):
         return node

@@ -1,4 +1,4 @@
-"""Differences of two moments, `b - a`: boundaries of units between them, or whole units that have passed."""
+"""Differences of two moments, `b - a`: unit boundaries between them, or whole units elapsed."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _LAST_A, _LAST_B = f"(CAST({_A} AS DATE) = last_day({_A}))", f"(CAST({_B} AS DAT
 
 
 def boundaries(call: DateCall) -> exp.Expression:
-    """How many units begin after `a` and up to `b`."""
+    """The number of units that begin after `a` and up to `b`."""
     unit = call.unit()
     if unit.startswith("WEEK"):
         if call.family == "redshift":
-            call.refuse("the unit week", "subtract what DATE_TRUNC('week', ...) gives")
+            call.refuse("the unit week", "subtract the results of DATE_TRUNC('week', ...)")
         days = since_monday(unit)
         begun = [f"CAST(date_trunc('week', {at} + to_days({days})) AS DATE)" for at in (_A, _B)]
         return call.sql(f"({begun[1]} - {begun[0]}) // 7", "a", "b")
@@ -44,7 +44,7 @@ def days(call: DateCall) -> exp.Expression:
 
 
 def elapsed(call: DateCall) -> exp.Expression:
-    """How many whole units have passed from `a` to `b`."""
+    """The number of whole units elapsed from `a` to `b`."""
     unit = call.unit()
     if unit in _MONTHS:
         return _whole_months(call, _MONTHS[unit])
@@ -54,13 +54,14 @@ def elapsed(call: DateCall) -> exp.Expression:
 
 
 def _whole_months(call: DateCall, count: int) -> exp.Expression:
-    """Whole months, or so many at a time. How the rest of a month counts is the system's."""
+    """The whole months elapsed, divided by `count`; the system's rule decides when a month is complete."""
     months = _MONTHS_BY_SYSTEM.get(call.family, _MONTHS_REACHED)
     return call.sql(months if count == 1 else f"({months}) // {count}", "a", "b")
 
 
 def _months_if(short: str, over: str) -> str:
-    """The months between the months of `a` and `b`, one less where the last is `short` or `over`."""
+    """The months between the months of `a` and `b`, corrected by one if the last month is `short` or
+    `over`."""
     return (
         f"CASE WHEN {_BETWEEN} > 0 AND ({short}) THEN {_BETWEEN} - 1 "
         f"WHEN {_BETWEEN} < 0 AND ({over}) THEN {_BETWEEN} + 1 ELSE {_BETWEEN} END"
@@ -72,7 +73,7 @@ def _clock(at: str) -> str:
 
 
 def _months_in_trino() -> str:
-    """The last day of a month is as late as any day of a longer one."""
+    """Trino's rule: the last day of a month counts as any later day of a longer month."""
     clock_a, clock_b = _clock(_A), _clock(_B)
     last_b, last_a = f"{_LAST_B} AND day({_A}) > day({_B})", f"{_LAST_A} AND day({_B}) > day({_A})"
     less = f"CASE WHEN {last_b} THEN {clock_b} < {clock_a} ELSE {_REST_B} < {_REST_A} END"
@@ -81,7 +82,7 @@ def _months_in_trino() -> str:
 
 
 def _months_in_spark() -> str:
-    """The times of day are compared first: a day that is not over moves the end by a day."""
+    """Spark's rule: the times of day are compared first, and an incomplete day moves the end by a day."""
     day_a, day_b = f"CAST({_A} AS DATE)", f"CAST({_B} AS DATE)"
     end = (
         f"({day_b} + CASE WHEN {day_b} < {day_a} AND {_clock(_B)} > {_clock(_A)} THEN 1 "
@@ -100,7 +101,8 @@ _SECONDS = (
 
 
 def months_between(call: DateCall) -> exp.Expression:
-    """The months from `a` to `b`. A rest is parts of 31 days, for which alone the times of day count."""
+    """The months from `a` to `b`. The fraction is in parts of 31 days; only there does the time of day
+    count."""
     rest = _SECONDS.replace("{0}", _A).replace("{1}", _B)
     value = (
         f"CASE WHEN day({_A}) = day({_B}) OR ({_LAST_A} AND {_LAST_B}) THEN CAST({_BETWEEN} AS DOUBLE) "

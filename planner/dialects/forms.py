@@ -1,4 +1,4 @@
-"""The overloads' forms: DuckDB's SQL by the type of the first argument, `{0}`."""
+"""The forms of overloads: DuckDB's SQL by the type of the first argument, `{0}`."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ _FULL = "CAST({0} AS TIMESTAMP)"
 
 
 def _of_moments(body: str) -> dict[str, str]:
-    """A moment for a moment."""
+    """A moment gives a moment."""
     return {type: body.replace("{0}", at) for type, at in _MOMENTS.items()}
 
 
 def _kept(body: str) -> Forms:
-    """A day for a day, a moment for a moment."""
+    """A day gives a day, a moment a moment."""
     return {"DATE": f"CAST({body} AS DATE)", **_of_moments(body)}
 
 
 def _moment(body: str) -> Forms:
-    """A moment, for a day too."""
+    """Days and moments give a moment."""
     return {"DATE": body.replace("{0}", _FULL), **_of_moments(body)}
 
 
 def _written(moment: str) -> str:
-    """A moment as MySQL writes it, with as much of the second as it has."""
+    """A moment as MySQL writes it: with a fraction only if it has one."""
     return (
         f"CASE WHEN microsecond({moment}) % 1000000 = 0 THEN strftime({moment}, '%Y-%m-%d %H:%M:%S') "
         f"ELSE strftime({moment}, '%Y-%m-%d %H:%M:%S.%f') END"
@@ -69,6 +69,8 @@ FORMS: Mapping[str, Forms] = {
         "NUMBER": "trunc({0})",
     },
 }
-"""By the name of the overload: `shifted` adds the interval `{1}`, and a date stays one. With `_clock` and
-`_moment` it becomes a moment, and with `_strictly` there is no form for it. `truncated` is `date_trunc`;
-`week_begun` is the first day of weeks that begin `{1}` days before Monday."""
+"""By the overload's name. `shifted` adds the interval `{1}` and keeps a DATE a DATE.
+
+With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is no form for it. `truncated` is
+`date_trunc`; `week_begun` is the first day of weeks that begin `{1}` days before Monday.
+"""

@@ -1,4 +1,4 @@
-"""The translation of a node, and of all the nodes of an ad-hoc query."""
+"""Translates a node, or all nodes of an ad-hoc query."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.dialects.as_written import dialect_of
 from planner.dialects.dates import date_call, interval_sum
 from planner.dialects.operator_rules import rule
 from planner.dialects.renamed_functions import function
-from planner.dialects.row_comparisons import plain
+from planner.dialects.row_comparisons import expanded_comparison
 from planner.formats import formatted
 from planner.native.templates import is_native
 
@@ -16,7 +16,7 @@ _TRANSLATIONS = (formatted, date_call, interval_sum, function, rule)
 
 
 def translated(node: exp.Expression, dialect: str) -> exp.Expression:
-    """A node of the same meaning that DuckDB or an overload has, or the node itself."""
+    """A node with the same meaning made of DuckDB's functions or overloads, or the node itself."""
     if is_native(node):
         return node
     for translation in _TRANSLATIONS:
@@ -28,7 +28,7 @@ def translated(node: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def _place(found: exp.Expression, node: exp.Expression) -> None:
-    """Puts what is found where the user wrote the node, for errors."""
+    """Give the new node the place where the user wrote the old one, for errors."""
     keys = ("line", "col", "start", "end")
     mark: dict[str, object] = {key: node.meta[key] for key in keys if key in node.meta}
     for new in (found, found.this):
@@ -37,14 +37,14 @@ def _place(found: exp.Expression, node: exp.Expression) -> None:
 
 
 def in_duckdb(query: exp.Expression) -> exp.Expression:
-    """The query with every node translated that was marked with a dialect, the outer ones first."""
+    """The query with every marked node translated from its dialect, outer nodes first."""
     waiting = [query]
     while waiting:
         node = waiting.pop()
         dialect = dialect_of(node)
         found = node
         if dialect is not None:
-            found = plain(node, dialect)
+            found = expanded_comparison(node, dialect)
             found = translated(node, dialect) if found is node else found
         if node is query:
             query = found

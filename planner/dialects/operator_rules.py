@@ -1,6 +1,7 @@
 """Operators and texts by the dialects' rules: NULL and the empty text, division by zero, LIKE.
 
-In Oracle the empty text is NULL, wherever it comes from; a text of a table that is empty stays so.
+In Oracle the result of an expression is NULL where it would be the empty text; an empty text in a table
+stays.
 """
 
 from __future__ import annotations
@@ -11,12 +12,12 @@ from planner.dialects.overloads import PREFIX
 from planner.native.templates import call_of, sql
 
 _NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
-"""Dialects in which a division by zero is NULL."""
+"""Dialects in which a division by zero gives NULL."""
 _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
-"""Dialects in which `/` of any numbers fails for a divisor of zero, and is no division of integers."""
+"""Dialects in which `/` never divides as integers and fails if the divisor is zero."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
-"""The remainder fails for zero, where the quotient would be infinite."""
+"""For a zero divisor, the remainder fails where the quotient would be infinite."""
 _DONE = "empty_is_null"
 
 
@@ -37,7 +38,7 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def _is_number(node: exp.Expression) -> bool:
-    """Whether the node is a number that is not zero."""
+    """Whether the node is a number literal other than zero."""
     return isinstance(node, exp.Literal) and not node.is_string and node.name.strip("0.") != ""
 
 
@@ -46,14 +47,14 @@ def _divisor_is_done(node: exp.Expression) -> bool:
 
 
 def _divided(node: exp.Expression) -> exp.Expression:
-    """The division by what is NULL where the divisor is zero."""
+    """The division by a divisor that is NULL instead of zero."""
     divided = node.copy()
     divided.set("expression", exp.Nullif(this=node.expression.copy(), expression=exp.Literal.number(0)))
     return divided
 
 
 def _joined(texts: list[exp.Expression]) -> exp.Expression:
-    """Texts one behind the other, NULL if one of them is."""
+    """The texts concatenated; NULL if one of them is NULL."""
     return sql(" || ".join(f"CAST({{{place}}} AS VARCHAR)" for place in range(len(texts))), texts)
 
 

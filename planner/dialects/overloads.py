@@ -1,7 +1,7 @@
-"""Functions whose result depends on the type of their first argument: a day stays a day.
+"""Functions whose result type depends on the type of their first argument: a day stays a day.
 
-A view takes the form for the type that its argument has; an ad-hoc query calls them as macros of DuckDB,
-which `macros` makes. `{0}` is the argument, of which there is one form a type.
+A view takes the form for its argument's type. An ad-hoc query calls an overload as a DuckDB macro, which
+`macros` creates. `{0}` is the argument; there is one form per type.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ PREFIX = "dialect_"
 
 @dataclass(frozen=True)
 class Overload:
-    """`forms` are templates by the type of the first argument; a type that has none is refused."""
+    """`forms` are templates by the type of the first argument; any other type is refused."""
 
     name: str
     arity: int
     forms: Mapping[str, str]
 
     def macro(self) -> str:
-        """The statement that makes a macro of it; for a type that has no form it fails."""
+        """The statement that creates its macro; the macro fails for a type without a form."""
         names = [f"p{place}" for place in range(self.arity)]
         refused = "error('a date function of this dialect does not take this type')"
         of_types = ", ".join(
@@ -51,7 +51,7 @@ class Overload:
         return f"CREATE OR REPLACE MACRO {PREFIX}{self.name}{of_types}"
 
     def form(self, type: Type) -> str | None:
-        """The template for an argument of a type."""
+        """The template for an argument of a type, or None."""
         if type is UNTYPED:
             return next(iter(self.forms.values()))
         kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
@@ -63,7 +63,7 @@ def _filled(form: str, names: list[str]) -> str:
 
 
 def _once(form: str) -> str:
-    """The form with its first argument computed once, so that calls within calls stay small."""
+    """The form with its first argument computed once, so that nested calls stay small."""
     if form.count("{0}") < 2:
         return form
     return f"list_transform([{{0}}], lambda at_once: {form.replace('{0}', 'at_once')})[1]"
@@ -79,15 +79,15 @@ OVERLOADS: Mapping[str, Overload] = {name: _overload(name, forms) for name, form
 
 
 def overload(name: str) -> Overload | None:
-    """The overload that a call's name stands for."""
+    """The overload that a call's name means, or None."""
     return OVERLOADS.get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
 
 
 def macros() -> tuple[str, ...]:
-    """The statements that make the overloads known to a DuckDB."""
+    """The statements that create the overloads as macros in DuckDB."""
     return tuple(each.macro() for each in OVERLOADS.values())
 
 
 def macro_names() -> frozenset[str]:
-    """What the macros are called."""
+    """The names of the macros."""
     return frozenset(f"{PREFIX}{name}" for name in OVERLOADS)

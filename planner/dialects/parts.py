@@ -1,7 +1,7 @@
-"""Parts of days and moments: what EXTRACT, DATE_PART and their like give, by system and name.
+"""Parts of days and moments for EXTRACT, DATE_PART and their like, by system and name.
 
-`{0}` in a part is a moment in UTC. Weeks of MySQL's modes are told by the year and the number of a day in the
-middle of them, or of their first.
+`{0}` in a part is a moment in UTC. A week in MySQL's modes is numbered by the year and the day number of its
+middle day, or of its first day.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _CALENDAR = {part: part for part in ("YEAR", "QUARTER", "MONTH", "DAY")}
 
 
 def _names(**parts: str) -> dict[str, str]:
-    """The part by name; `A="X Y"` says that X and Y name A."""
+    """The part by name; `A="X Y"` says that X and Y are names of A."""
     return {name: part for part, names in parts.items() for name in names.split()}
 
 
@@ -155,7 +155,7 @@ def template(part: str) -> str:
 
 
 def extract(call: DateCall) -> exp.Expression:
-    """The part of `at` that is named."""
+    """The named part of `at`."""
     name = word(call["unit"])
     if call.family == "mysql" and name == "WEEK":
         return sql(week_template(0), [call["at"]])
@@ -165,14 +165,14 @@ def extract(call: DateCall) -> exp.Expression:
             return sql(_numbered(_since(DAYS.index(first)), 0, whole_year=False), [call["at"]])
     part = _BY_NAME[call.family].get(name)
     if part is None:
-        call.refuse(f"the part {name.lower()}" if name else "a part that is computed")
+        call.refuse(f"the part {name.lower()}" if name else "a computed part")
     if call.name.upper() == "DATENAME":
         return _name(part, call)
     return call.sql(template(part), "at")
 
 
 def _name(part: str, call: DateCall) -> exp.Expression:
-    """The part as text: a month's or a day's name, or the number."""
+    """The part as text: the name of a month or day, or the number."""
     named = template(_NAMED_PARTS.get(part, part))
     return call.sql(f"CAST({named} AS VARCHAR)", "at")
 
@@ -181,12 +181,12 @@ _SINCE_MONDAY, _SINCE_SUNDAY = f"(isodow({AT}) - 1)", f"dayofweek({AT})"
 
 
 def _since(day: int) -> str:
-    """The days since the last of a weekday, Monday being 0."""
+    """The days since the last such weekday, from Monday as 1."""
     return f"((isodow({AT}) + {6 - day}) % 7)"
 
 
 def _numbered(since: str, middle: int, whole_year: bool, year: bool = False) -> str:
-    """The number of a week in the year of its day `middle`; with `year`, behind that year."""
+    """The number of a week within the year of its day `middle`; with `year`, preceded by that year."""
     pivot = f"(CAST({AT} AS DATE) - CAST({since} AS INTEGER) + {middle})"
     number = f"(dayofyear({pivot}) + 6) // 7"
     if year:
@@ -200,8 +200,11 @@ def _numbered(since: str, middle: int, whole_year: bool, year: bool = False) -> 
 
 
 def week_template(mode: int, year: bool = False) -> str:
-    """The week of `{0}` in one of MySQL's modes: odd ones from Monday on; 1, 3, 4 and 6 with four days of the
-    year at least; from 2 on (but 4 and 5) numbered from 1."""
+    """The week of `{0}` in one of MySQL's modes.
+
+    Odd modes begin weeks on Monday. In 1, 3, 4 and 6 the first week has at least four days of the year. In 2,
+    3, 6 and 7 weeks are numbered from 1.
+    """
     since = _SINCE_MONDAY if mode % 2 else _SINCE_SUNDAY
     middle = 3 if mode in (1, 3, 4, 6) else 0
     return _numbered(since, middle, mode in (2, 3, 6, 7), year)
@@ -221,5 +224,5 @@ def week(call: DateCall) -> exp.Expression:
 
 
 def year_and_week(call: DateCall) -> exp.Expression:
-    """The year of the week, and its number in it, as one number."""
+    """The year of the week and its number, as one number."""
     return call.sql(week_template(_mode(call), year=True), "at")

@@ -68,7 +68,7 @@ _PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
 def function(node: exp.Expression, dialect: str) -> exp.Expression:
-    """A node of the same meaning that DuckDB has, or the node itself."""
+    """A node with the same meaning in DuckDB, or the node itself."""
     called = _call(node)
     if called is not node:
         return called
@@ -105,24 +105,29 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def _postgres_part(node: exp.Expression) -> exp.Expression:
-    """Seconds with their fraction, which PostgreSQL's parts have; centuries begin with their year 1 there."""
+    """PostgreSQL's parts: seconds have their fraction, and a century begins with its year 1."""
     unit = node.name.upper() if isinstance(node, exp.Extract) else node.text("unit").upper()
     if isinstance(node, exp.Extract) and unit in _FRACTIONS:
         return sql(_FRACTIONS[unit], [node.expression])
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit in ("CENTURY", "MILLENNIUM"):
-        fail(Unsupported(f"date_trunc of {unit.lower()} is not supported", "use year, and subtract"), node)
+        fail(
+            Unsupported(
+                f"date_trunc of {unit.lower()} is not supported", "truncate to the year, and subtract years"
+            ),
+            node,
+        )
     return node
 
 
 def _interval(node: exp.MakeInterval) -> exp.Expression:
-    """The sum of the parts of an interval, each by its name or in the order of these."""
+    """The sum of an interval's parts, given by name or in the order of the parameters."""
     given = [(name, _value(node.args[name])) for name in _INTERVAL_PARTS if node.args.get(name) is not None]
     parts = [sql(_INTERVAL_PARTS[name], [value]) for name, value in given]
     return exp.Paren(this=_sum(parts)) if parts else sql("INTERVAL '0' DAY", [])
 
 
 def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
-    """The greatest or least of all values, NULL if one of them is."""
+    """The greatest or least of all values; NULL if one of them is NULL."""
     args = [node.this, *node.expressions]
     places = [f"{{{place}}}" for place in range(len(args))]
     function = "greatest" if isinstance(node, exp.Greatest) else "least"
@@ -131,7 +136,7 @@ def _of_all(node: exp.Greatest | exp.Least) -> exp.Expression:
 
 
 def _call(node: exp.Expression) -> exp.Expression:
-    """A call of a function that DuckDB does not have by this name, or has with other arguments."""
+    """A call of a function that DuckDB lacks under this name, or has with other arguments."""
     if isinstance(node, exp.Anonymous):
         name, args = node.name.lower(), node.expressions
     elif isinstance(node, exp.Func):
@@ -164,7 +169,7 @@ def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
 
 
 def _formatted(node: exp.Format, pattern: str) -> exp.Expression:
-    """PostgreSQL's `format` of a pattern with `%s` and `%%` alone; the node itself for any other."""
+    """PostgreSQL's `format` of a pattern with only `%s` and `%%`; the node itself for any other."""
     pieces = re.split("%s", pattern.replace("%%", "\0"))
     if any("%" in piece for piece in pieces) or len(pieces) != len(node.expressions) + 1:
         return node
@@ -193,5 +198,5 @@ def _regular(pattern: str) -> str:
 
 
 def _value(argument: exp.Expression) -> exp.Expression:
-    """An argument without the name that it is given by."""
+    """An argument without its parameter's name."""
     return argument.expression if isinstance(argument, exp.Kwarg) else argument

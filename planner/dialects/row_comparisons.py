@@ -1,4 +1,4 @@
-"""Comparisons of rows of values, written pair by pair: DuckDB compares structs, in which NULL is a value.
+"""Comparisons of rows of values, expanded pair by pair: DuckDB compares structs, in which NULL is a value.
 
 (a, b) < (c, d)      →   a < c OR (a = c AND b < d)
 (a, b) IN ((1, 2))   →   a = 1 AND b = 2
@@ -21,8 +21,9 @@ _STRICT: dict[type[exp.Expression], type[exp.Expression]] = {
 }
 
 
-def plain(node: exp.Expression, dialect: str) -> exp.Expression:
-    """A node of the same meaning over single values, or the node itself; Unsupported for ANY and ALL."""
+def expanded_comparison(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A node with the same meaning over single values, or the node itself. Raises Unsupported for ANY and
+    ALL."""
     if dialect == "duckdb":
         return node
     match node:
@@ -30,7 +31,7 @@ def plain(node: exp.Expression, dialect: str) -> exp.Expression:
             return _compared(node)
         case exp.CountIf():
             one = exp.Case(ifs=[exp.If(this=node.this.copy(), true=exp.Literal.number(1))])
-            return exp.Count(this=one)  # DuckDB's is NULL where there is nothing to be counted
+            return exp.Count(this=one)  # DuckDB's is NULL if there is nothing to count
         case exp.In() if _row(node.this) and not node.args.get("query"):
             row = _row(node.this)
             among = [_row(candidate) for candidate in node.expressions]
@@ -48,7 +49,8 @@ def _compared(node: exp.Expression) -> exp.Expression:
     left, right = _row(node.this), _row(node.expression)
     if left is not None and isinstance(node.expression, exp.Any | exp.All) and not isinstance(node, exp.EQ):
         fail(
-            Unsupported("a comparison of rows with ANY or ALL is not supported here", "a view takes it"), node
+            Unsupported("a comparison of rows with ANY or ALL is not supported here", "write it in a view"),
+            node,
         )
     if left is None or right is None or len(left) != len(right):
         return node
@@ -79,7 +81,7 @@ def _either(parts: list[exp.Expression]) -> exp.Expression:
 
 
 def _row(node: exp.Expression) -> list[exp.Expression] | None:
-    """The values of a row that is written out; None for anything else."""
+    """The values of a row literal; None for any other node."""
     while isinstance(node, exp.Paren):
         node = node.this
     return list(node.expressions) if isinstance(node, exp.Tuple) else None

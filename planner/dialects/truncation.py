@@ -1,4 +1,4 @@
-"""Moments cut off at a unit, last days of units, and weekdays that follow."""
+"""Moments truncated to a unit, last days of units, and the next or previous weekday."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FORMATS = {
         "MI": "MINUTE",
     },
 }
-"""What the formats of TRUNC(date, format) stand for."""
+"""The units of the formats of TRUNC(date, format)."""
 _OF_MOMENTS = {
     **_FORMATS["SPARK"],
     "DAY": "DAY",
@@ -41,7 +41,7 @@ _OF_MOMENTS = {
 
 
 def truncate(call: DateCall) -> exp.Expression:
-    """`at` cut off at the unit, of its own type."""
+    """`at` truncated to the unit, in its own type."""
     unit = call.unit()
     if unit.startswith("WEEK("):
         return call_of(PREFIX + "week_begun", [call["at"], number(since_monday(unit))], call.name.lower())
@@ -61,7 +61,7 @@ def truncate_moment(call: DateCall) -> exp.Expression:
 
 
 def truncate_zoned(call: DateCall) -> exp.Expression:
-    """The same as a moment in UTC, by the names that Spark's `date_trunc` has for units."""
+    """The same as a moment in UTC, with the units of Spark's `date_trunc`."""
     unit = _OF_MOMENTS.get(word(call["unit"])) if call.family == "spark" else call.unit()
     if unit is None:
         call.refuse("this unit")
@@ -72,17 +72,17 @@ def truncate_zoned(call: DateCall) -> exp.Expression:
 
 
 def truncate_day(call: DateCall) -> exp.Expression:
-    """The day of `at` cut off at a format, as a day; in Oracle a format of the clock gives a moment."""
+    """The day of `at` truncated to a format; in Oracle, a clock format gives a moment."""
     unit = _FORMATS[call.family.upper()].get(word(call["unit"]))
     if unit is None:
-        call.refuse(f"the format {word(call['unit']) or 'that is computed'}")
+        call.refuse(f"the format {word(call['unit']) or 'that is not a constant'}")
     if is_clock(unit):
         return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP))", "at")
     return call.sql(f"CAST(date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP)) AS DATE)", "at")
 
 
 def last_day_of(call: DateCall) -> exp.Expression:
-    """The last day of the unit that `at` is in."""
+    """The last day of the unit that contains `at`."""
     unit = call.unit()
     if is_clock(unit):
         call.refuse(f"the unit {unit.lower()}")
@@ -102,13 +102,13 @@ _AT = "CAST({0} AS TIMESTAMP)"
 
 
 def next_day(call: DateCall) -> exp.Expression:
-    """The first day after that of `at` that is the weekday."""
+    """The first such weekday after the day of `at`."""
     steps = f"({call.day()} - isodow({_AT}) + 6) % 7 + 1"
     return call.sql(f"CAST(CAST({_AT} AS DATE) + to_days(CAST({steps} AS INTEGER)) AS DATE)", "at")
 
 
 def previous_day(call: DateCall) -> exp.Expression:
-    """The last day before that of `at` that is the weekday."""
+    """The last such weekday before the day of `at`."""
     steps = f"(isodow({_AT}) - {call.day()} + 6) % 7 + 1"
     return call.sql(f"CAST(CAST({_AT} AS DATE) - to_days(CAST({steps} AS INTEGER)) AS DATE)", "at")
 

@@ -1,7 +1,6 @@
-"""Units of time under the names that the dialects give them.
+"""Units of time under the dialects' names.
 
-A unit is one of UNITS; WEEK may say the day that it begins with (`WEEK(SUNDAY)`). A name that a dialect does
-not have is None.
+A unit is one of UNITS; WEEK may name its first day (`WEEK(SUNDAY)`). A name that a dialect lacks gives None.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _LONG = ("DECADE", "CENTURY", "MILLENNIUM")
 
 
 def _named(**names: str) -> dict[str, str]:
-    """Unit by name, the plural of each too."""
+    """Unit by name, including plurals."""
     return {alias: unit for unit, aliases in names.items() for alias in aliases.split()}
 
 
@@ -127,7 +126,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
 
 
 def word(node: exp.Expr | None) -> str:
-    """What a unit, a format or a day's name is written as, in upper case; empty if it is computed."""
+    """The text of a unit, a format or a weekday, in upper case; empty if it is computed."""
     match node:
         case exp.Literal(is_string=True) | exp.Var():
             return node.name.upper()
@@ -143,7 +142,7 @@ def word(node: exp.Expr | None) -> str:
 
 
 def unit(name: str, family: str) -> str | None:
-    """The unit of that name; a week with its first day where that is not Monday."""
+    """The unit of that name; for a week, with its first day unless that is Monday."""
     if family == "bigquery":
         special = {"ISOWEEK": "WEEK", "WEEK": "WEEK(SUNDAY)", "ISOYEAR": "ISOYEAR", "WEEK(MONDAY)": "WEEK"}
         if name in special:
@@ -159,16 +158,16 @@ def unit(name: str, family: str) -> str | None:
 
 
 def length(name: str) -> str | None:
-    """The unit without the day that it begins with, for sums; None if it is none that can be added."""
+    """The unit without its first day, for sums; None if the unit cannot be added."""
     return None if name == "ISOYEAR" else name.partition("(")[0]
 
 
 def is_clock(name: str) -> bool:
-    """Whether the unit is one of the time of day."""
+    """Whether the unit belongs to the time of day."""
     return name in CLOCK
 
 
 def since_monday(name: str) -> int:
-    """By how many days before Monday the weeks of a unit begin: `WEEK(SUNDAY)` → 1."""
+    """The number of days before Monday on which the unit's weeks begin: `WEEK(SUNDAY)` → 1."""
     first = re.fullmatch(r"WEEK\((\w+)\)", name)
     return (7 - DAYS.index(first[1])) % 7 if first else 0

@@ -1,8 +1,8 @@
 """EXPLAIN: each stage of a plan in each format.
 
-`logical` is the query as it was bound, `optimized` what the passes made of it, `dataflow` the
-engine's plan, `supersteps` how Spark would run it; `analyze` is what runs, measured. Steps are
-numbered by the walk, inputs first; what is used twice is shown once.
+`logical` is the query as bound, `optimized` the result of the passes, `dataflow` the engine's plan, and
+`supersteps` its execution on Spark. `analyze` shows the running operators with their figures. Steps are
+numbered in the order of the walk, inputs first; a shared part is shown once.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STAGES = ("logical", "optimized", "dataflow", "supersteps")
 def explain(
     logical: RelationalProgram, optimized: RelationalProgram, plan: Node, stage: str, format: str
 ) -> str:
-    """The text of one stage; InvalidQuery names a stage or format that there is not."""
+    """The text of one stage. Raises InvalidQuery for an unknown stage or format."""
     if stage not in STAGES:
         raise InvalidQuery(f"there is no stage {stage!r}", f"stages are {', '.join(STAGES)}")
     render = _format(format)
@@ -38,7 +38,8 @@ def explain(
 
 
 def analyze(plan: Node, operators: Sequence[Observed], format: str) -> str:
-    """The running operators of a view with this plan, with their figures; InvalidQuery as `explain`."""
+    """The running operators of a view with this plan, with their figures. Raises InvalidQuery as `explain`
+    does."""
     return _format(format)(running_listing(plan, operators))
 
 

@@ -1,7 +1,7 @@
-"""A running view as a listing: its operators, as they are, with what they hold and have done.
+"""A running view as a listing: its operators, with the rows that they hold and the work that they have done.
 
-The steps follow from the plan alone, and name the nodes of the dataflow's listing that they are of; only
-their figures vary, and which other views share them.
+The steps follow from the plan alone, and name the nodes of the dataflow listing. Only their figures vary, and
+the views that share them.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _name(place: int) -> str:
 
 
 def _title(operator: Observed, names: Mapping[Node, str]) -> str:
-    """What the operator is, and of which node of the plan."""
+    """The operator's kind, and the plan node that it computes."""
     if isinstance(operator.key, Source):
         return f"source {operator.key.name} ({names[operator.key]})"
     kind = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", operator.kind).lower()

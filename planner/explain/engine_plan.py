@@ -29,7 +29,7 @@ from planner.explain.list_texts import elements_text
 from planner.explain.listing import Listing, ListingStep
 from planner.explain.ordering import partition_details, top_details
 from planner.explain.path_texts import multijoin_text
-from planner.ir.scalar_text import ScalarText, literal_text
+from planner.ir.scalar_text import ScalarText, shown_literal
 from planner.ir.scalars import conjuncts
 
 _TEXT = ScalarText(lambda index: f"#{index}")
@@ -42,7 +42,7 @@ def dataflow_listing(plan: Node) -> Listing:
 
 
 def node_names(plan: Node) -> dict[Node, str]:
-    """What the listing calls each node."""
+    """The name of each node in the listing."""
     walk = _Walk()
     walk.visit(plan)
     return walk.seen
@@ -65,7 +65,8 @@ class _Walk:
 
 
 def _depth(variable: str) -> int:
-    """In how many loops a node that refers to the variable lies: variables are called `v<depth>.<place>`."""
+    """The number of loops around a node that refers to the variable; variables are named
+    `v<depth>.<place>`."""
     return int(variable[1:].split(".")[0]) + 1
 
 
@@ -75,7 +76,7 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return f"source {name}", []
         case Constant(rows=rows, schema=schema):
             return "constant", [
-                ", ".join(literal_text(Literal(v, t)) for v, t in zip(row, schema.types, strict=True))
+                ", ".join(shown_literal(Literal(v, t)) for v, t in zip(row, schema.types, strict=True))
                 for row in rows
             ]
         case Variable(name=name):
@@ -128,8 +129,10 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
 
 
 def _recursive(node: Recursive, inputs: tuple[str, ...]) -> list[str]:
-    """What each name is set to and starts from, what enters and when, and the limit; `inputs` in the order of
-    the node's."""
+    """For each name its step and its initial rows, the rows that enter by priority, and the limit.
+
+    `inputs` are in the node's order.
+    """
     steps = iter(inputs)
     details = [f"{binding.name} := {next(steps)}" for binding in node.bindings]
     details += [f"{b.name} starts as {next(steps)}" for b in node.bindings if b.initial is not None]

@@ -1,4 +1,4 @@
-"""What EXPLAIN says of the lists that are unnested, in the relational and the dataflow listing."""
+"""The texts of EXPLAIN for unnested lists, in the relational and the dataflow listing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A plan as a list of steps, each after those that it reads; the formats are made of this alone."""
+"""A plan as a list of steps, each after the steps that it reads; every format is made from this list
+alone."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from engine.schema import Column
 
 @dataclass(frozen=True)
 class ListingStep:
-    """One operator: its name in the listing, what it is, what it says beyond that (one line each), the steps
-    that it reads, its columns, and the loops that it lies in (`depth`).
+    """One operator: its name in the listing, its kind, its details (one line each), the steps that it reads,
+    its columns, and the number of loops around it (`depth`).
 
-    `figures` are what was measured of a running operator, by name.
+    `figures` are the measurements of a running operator, by name.
     """
 
     name: str
@@ -27,7 +28,7 @@ class ListingStep:
 
 @dataclass(frozen=True)
 class Listing:
-    """The steps of one stage of a plan; `result` names the one that is the answer."""
+    """The steps of one stage of a plan; `result` names the step with the result."""
 
     stage: str
     steps: tuple[ListingStep, ...]

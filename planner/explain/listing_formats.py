@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from planner.explain.listing import Listing, ListingStep
 
 
-def text(listing: Listing) -> str:
-    """One step after the other, `r0 := ...`, details below; steps inside a loop are indented."""
+def as_text(listing: Listing) -> str:
+    """The steps in order, `r0 := ...`, with their details below; steps inside a loop are indented."""
     lines: list[str] = []
     for step in listing.steps:
         margin = "  " * step.depth
@@ -49,7 +49,7 @@ def _node(step: ListingStep) -> dict[str, object]:
 
 
 def mermaid(listing: Listing) -> str:
-    """A flowchart from the sources up."""
+    """A flowchart from the sources upwards."""
     lines = ["flowchart BT"]
     for step in listing.steps:
         label = "<br/>".join(
@@ -66,4 +66,4 @@ def _escaped(label: str) -> str:
     return label
 
 
-FORMATS: Mapping[str, Callable[[Listing], str]] = {"text": text, "json": as_json, "mermaid": mermaid}
+FORMATS: Mapping[str, Callable[[Listing], str]] = {"text": as_text, "json": as_json, "mermaid": mermaid}

@@ -1,4 +1,4 @@
-"""What EXPLAIN says of the first rows of groups, in the relational and the dataflow listing."""
+"""The texts of EXPLAIN for the first rows of groups, in the relational and the dataflow listing."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def top_details(
     offset: int,
     name: Callable[[int], str],
 ) -> list[str]:
-    """The groups, the order and the places that are kept; `name` says what a column is called."""
+    """The groups, the order and the kept positions; `name` gives a column's name."""
     by = ", ".join(name(key) for key in keys)
     placed = ", ".join(ordering_text(ordering, name) for ordering in order)
     return [*([f"by {by}"] if by else []), *([f"order {placed}"] if placed else []), _places(limit, offset)]
@@ -23,7 +23,7 @@ def top_details(
 def partition_details(
     keys: Iterable[int], order: Iterable[Ordering], ties: Iterable[Ordering], name: Callable[[int], str]
 ) -> list[str]:
-    """The groups of a window, their order, and what tells peers apart."""
+    """The groups of a window, their order, and the columns that break ties."""
     by = ", ".join(name(key) for key in keys)
     placed, then = (", ".join(ordering_text(o, name) for o in part) for part in (order, ties))
     parts = {"by": by, "order": placed, "ties by": then}
@@ -31,7 +31,7 @@ def partition_details(
 
 
 def ordering_text(ordering: Ordering, name: Callable[[int], str]) -> str:
-    """The column as rows are ordered by it: `r1.total desc nulls first`."""
+    """The column with its order: `r1.total desc nulls first`."""
     column, descending, nulls_first = ordering
     return f"{name(column)}{' desc' if descending else ''}{' nulls first' if nulls_first else ''}"
 

@@ -1,6 +1,7 @@
-"""What EXPLAIN says of a multijoin: what is equal, the path of each input's changes, and the arrangements.
+"""The texts of EXPLAIN for a multijoin: equal columns, the path of each input's changes, and the
+arrangements.
 
-Inputs are called `i0`, `i1`, ... by their place, since one step may be several of them.
+Inputs are named `i0`, `i1`, ... by position, because one step may be several of them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A program of the relational IR as a listing.
 
-A column is known as `step.name` after the step that brings it forth, wherever it is used; two of
-one name in one step are told apart by a number.
+A column is named `step.name` after the step that produces it, wherever it is used; a number tells two columns
+of one name in one step apart.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from planner.ir import (
     WindowItem,
     subqueries,
 )
-from planner.ir.scalar_text import ScalarText, aggregate_text, literal_text
+from planner.ir.scalar_text import ScalarText, aggregate_text, shown_literal
 from planner.ir.scalars import conjuncts
 
 
@@ -49,7 +49,7 @@ def relational_listing(stage: str, program: RelationalProgram) -> Listing:
 
 
 class _Walk:
-    """Names steps and columns in the order in which the walk, inputs first, meets them."""
+    """Names steps and columns in the order of the walk, inputs first."""
 
     def __init__(self, stage: str, program: RelationalProgram) -> None:
         self.stage = stage
@@ -100,7 +100,7 @@ class _Walk:
                 return f"scan {name}", []
             case Values(rows=rows, columns=columns):
                 return "values", [
-                    ", ".join(literal_text(Literal(v, c.type)) for v, c in zip(row, columns, strict=True))
+                    ", ".join(shown_literal(Literal(v, c.type)) for v, c in zip(row, columns, strict=True))
                     for row in rows
                 ]
             case Project(items=items):
@@ -144,7 +144,7 @@ class _Walk:
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
     def _windowed(self, item: WindowItem) -> str:
-        given = [self.columns[a] if isinstance(a, int) else literal_text(a) for a in item.arguments]
+        given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.arguments]
         if isinstance(item.function, GeneralAggregate):
             return self._assigned(item.attribute, item.function.text(given, f" over {item.frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
@@ -186,13 +186,13 @@ class _Walk:
         return f"{self.columns[attribute.id].split('.', 1)[1]} := {value}"
 
     def _ask(self, expressions: tuple) -> None:
-        """List the queries inside expressions before the step that asks them."""
+        """List the queries inside expressions before the step that uses them."""
         for expression in expressions:
             for subquery in subqueries(expression):
                 self._visit(subquery.query)
 
     def _name(self, columns: tuple[Attribute, ...] | list[Attribute]) -> None:
-        """Names for columns that the next step brings forth."""
+        """Give names to the columns that the next step produces."""
         taken: Counter[str] = Counter()
         for column in columns:
             taken[column.name] += 1

@@ -1,7 +1,7 @@
-"""A view's supersteps: what of it runs between two exchanges where Spark computes it.
+"""A view's supersteps: the parts that run between two exchanges on Spark.
 
-A step is what every shard does with its part of the rows before it hears from the others again. The
-nodes are those of the dataflow's listing, where a node of the plan is one operator.
+In a superstep, each shard computes its part of the rows without hearing from the other shards. The nodes are
+those of the dataflow listing; a plan node is one operator.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from planner.explain.engine_plan import node_names
 from planner.explain.listing import Listing, ListingStep
 
 MAX_ROUNDS = 1
-"""Of no consequence: nothing is run."""
+"""Any value will do: the listing runs nothing."""
 
 
 def supersteps_listing(plan: Node) -> Listing:
@@ -70,9 +70,9 @@ class _Walk:
                 case WholeLoop(loop=loop):
                     title, details = f"loop {loop.name}, whole in each shard", []
                 case Decide():
-                    title, details = "where little enters: the loop whole in one shard", []
+                    title, details = "if few rows enter: the whole loop in one shard", []
                 case CheckLoop():
-                    title, details = "where nothing has happened in any shard: the next round, or out", []
+                    title, details = "if no shard has changes: the next round, or the end of the loop", []
                 case FeedBack():
                     title, details = "end of the round", []
                 case _:
@@ -103,7 +103,7 @@ class _Walk:
         return f"send {self._name(arrangement) or 'rows'}, {by}"
 
     def _name(self, operator: Operator) -> str:
-        """The node of the plan that the operator is of, as the dataflow's listing calls it."""
+        """The node of the plan that the operator computes, by its name in the dataflow listing."""
         return next(
             (self._nodes[node] for node in nodes_of(self._keys.get(operator)) if node in self._nodes), ""
         )

@@ -1,4 +1,4 @@
-"""T-SQL's CONVERT and TRY_CONVERT with a style: dates and times to text, and text to them."""
+"""T-SQL's CONVERT and TRY_CONVERT with a style: dates and times to text, and text to dates and times."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from engine.schema import Kind
 from planner.errors import Unsupported
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.percents import bigquery_datetime
-from planner.formats.read_formats import read
+from planner.formats.read_formats import read_expression
 from planner.formats.styles import OF_DATES, READS, STYLES
 from planner.formats.write_formats import CENTURIES, written
 from planner.formats.write_functions import MOMENT, MOMENTS
@@ -25,11 +25,11 @@ _TIMES = {
 }
 _FIXED = frozenset({exp.DType.CHAR, exp.DType.NCHAR})
 _LONGEST = 30
-"""The length of a text whose type says none."""
+"""The length of a text type without a length."""
 
 
 def converted(node: exp.Convert) -> exp.Expression:
-    """What a CONVERT with a style means; the node itself where its type has no styles of dates."""
+    """The meaning of a CONVERT with a style; the node itself if its type has no date styles."""
     target: exp.DataType = node.this
     is_text = target.is_type(*exp.DataType.TEXT_TYPES)
     if not is_text and target.this not in _TIMES:
@@ -43,15 +43,15 @@ def converted(node: exp.Convert) -> exp.Expression:
         return whole(_text(number, target), node.expression, kinds=MOMENTS)
     rules = replace(READS, nulls=bool(node.args.get("safe")))
     try:
-        template = read(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
+        template = read_expression(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
     except UnknownToken:
-        what = f"style {number} of CONVERT is not supported for texts that are read"
-        fail(Unsupported(what, "styles of numbers alone are, such as 101, 112 and 120"), node)
+        what = f"style {number} of CONVERT is not supported for reading a text"
+        fail(Unsupported(what, "use a style of digits alone, such as 101, 112 or 120"), node)
     return whole(template, node.expression, kinds=frozenset({Kind.TEXT}))
 
 
 def _text(style: int, target: exp.DataType) -> str:
-    """The text of a moment, cut or filled to the length of its type."""
+    """The text of a moment, cut or padded to the length of its type."""
     text = written(bigquery_datetime(STYLES[style]), MOMENT, CENTURIES)
     if style in OF_DATES:
         of_dates = written(bigquery_datetime(OF_DATES[style]), MOMENT, CENTURIES)

@@ -1,10 +1,9 @@
-"""Elements: what the tokens of formats stand for, whatever a dialect calls them.
+"""Elements: the meanings of format tokens, shared by all dialects.
 
-An element is a piece of a moment's text: a number with so many digits at least, or a word. `value` is a
-DuckDB expression over the moment `{t}`, a TIMESTAMP. `directive` is the letter of strftime that writes the
-same, where there is one: for numbers with `usual` digits. `{t}` is a moment that is not infinite; a
-directive for the year holds for the years 1 to 9999 alone, so languages that go beyond them have a year of
-their own.
+An element is a piece of a moment's text: a number with a minimum of digits, or a word. `value` is a DuckDB
+expression over the moment `{t}`, a TIMESTAMP that is not infinite. `directive` is the letter of strftime that
+writes the same, if there is one; for a number, with `usual` digits. strftime's directive for the year is
+valid only for the years 1 to 9999, so languages beyond them have a year of their own.
 """
 
 from __future__ import annotations
@@ -14,15 +13,16 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 _BARE = frozenset("mdHIMSj")
-"""The directives that strftime also writes without leading zeros."""
+"""The directives that strftime can also write without leading zeros."""
 
 
 @dataclass(frozen=True)
 class Element:
-    """`digits` is 0 for words, 1 for numbers without leading zeros; `blanks` is the width that words fill.
+    """`digits` is 0 for words, 1 for numbers without leading zeros; `blanks` is the width to which words are
+    padded.
 
-    A number that is `grouped` has a comma before its last three digits. `reads` is the field that the
-    element sets when texts are read; an element without one only writes.
+    A `grouped` number has a comma before its last three digits. `reads` is the field that the element sets
+    when a text is read; an element without it can only write.
     """
 
     value: str
@@ -37,7 +37,7 @@ class Element:
 
     @cached_property
     def as_directive(self) -> str:
-        """The element in strftime's language; empty if it is not in it."""
+        """The element in strftime's language; empty if strftime cannot write it."""
         if self.case or self.blanks or self.ordinal or not self.directive:
             return ""
         if self.digits == self.usual:
@@ -69,13 +69,13 @@ class Element:
         return f"{text} || {self.ordinal}({suffix})"
 
 
-def bare(element: Element) -> Element:
-    """The element without leading zeros and filling blanks."""
+def unpadded(element: Element) -> Element:
+    """The element without leading zeros and padding."""
     return replace(element, digits=min(element.digits, 1), blanks=0)
 
 
-def padded(element: Element, digits: int) -> Element:
-    """The number with at least so many digits."""
+def zero_padded(element: Element, digits: int) -> Element:
+    """The number with at least `digits` digits."""
     return replace(element, digits=digits)
 
 
@@ -129,7 +129,7 @@ ELEMENTS: Mapping[str, Element] = {
     "iso week": _number("week({t})", 2),
     "week of Sundays": _number(_SUNDAYS, 2),
     "week of Mondays": _number(_MONDAYS, 2),
-    # MySQL's modes: 1 is ISO's week where that is of this year; 2 counts Sundays, and takes up last year's.
+    # MySQL's modes: 1 is ISO's week within this year; 2 counts weeks from Sunday, and continues last year's.
     "week in mode 1": _number(
         "CASE WHEN isoyear({t}) < year({t}) THEN 0 WHEN isoyear({t}) > year({t}) THEN 53 ELSE week({t}) END",
         2,
@@ -154,11 +154,11 @@ ELEMENTS: Mapping[str, Element] = {
     "A.M.": _word("CASE WHEN hour({t}) < 12 THEN 'A.M.' ELSE 'P.M.' END"),
     "A": _word("CASE WHEN hour({t}) < 12 THEN 'A' ELSE 'P' END"),
 }
-"""Elements by names of our own."""
+"""Elements by name."""
 
 
 def fraction(digits: int) -> Element:
-    """So many digits of the second's fraction, the rest cut off."""
+    """`digits` digits of the second's fraction, truncated."""
     if digits == 6:
         return ELEMENTS["micros"]
     if digits > 6:
@@ -166,19 +166,19 @@ def fraction(digits: int) -> Element:
     return Element(f"{_MICROS} // {10 ** (6 - digits)}", digits, reads=f"fraction{digits}")
 
 
-def upper(element: Element) -> Element:
+def upper_case(element: Element) -> Element:
     return replace(element, case="upper")
 
 
-def lower(element: Element) -> Element:
+def lower_case(element: Element) -> Element:
     return replace(element, case="lower")
 
 
 def filled(element: Element, blanks: int) -> Element:
-    """The word with blanks behind it up to a width."""
+    """The word padded with blanks to a width."""
     return replace(element, blanks=blanks)
 
 
-def text(words: str) -> Element:
-    """An element that is the same for every moment."""
+def fixed_text(words: str) -> Element:
+    """An element with the same text for every moment."""
     return Element("'" + words.replace("'", "''") + "'")

@@ -1,7 +1,7 @@
-"""Parsers that keep a call with a format as it is written, where sqlglot's translate the format.
+"""Parsers that keep a call with a format as it is written, where sqlglot's would translate the format.
 
-sqlglot's parsers make all formats strftime's, and let what is no token of theirs pass. Here such a call
-is a plain call by its name, with the literals that the user wrote.
+sqlglot's parsers translate every format to strftime's and let unknown tokens pass. Here such a call becomes a
+plain call by its name, with the user's literals.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Builder = Callable[..., exp.Expression]
 
 
 def keeping_formats(base: type[Parser], dialect: str) -> type[Parser]:
-    """The dialect's parser, but that it keeps calls with formats."""
+    """The dialect's parser, changed to keep calls with formats."""
     names = kept(dialect)
     functions = {**base.FUNCTIONS, **{name: _kept(name, names[name], base.FUNCTIONS) for name in names}}
     parsers = {name: parse for name, parse in base.FUNCTION_PARSERS.items() if name not in names}
@@ -25,7 +25,7 @@ def keeping_formats(base: type[Parser], dialect: str) -> type[Parser]:
 
 
 def _kept(name: str, counts: frozenset[int], functions: Mapping[str, Builder]) -> Builder:
-    """Makes a plain call of one with so many arguments; others are what they are to sqlglot."""
+    """A builder that makes a plain call for these numbers of arguments, and sqlglot's node for others."""
 
     def build(args: list, dialect: Dialect) -> exp.Expression:
         build_known = functions.get(name)

@@ -1,4 +1,4 @@
-"""Which functions take formats: those that write, those that read, and those whose formats are not known."""
+"""The functions that take formats: those that write, those that read, and those with unknown formats."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ UNKNOWN: Mapping[str, frozenset[str]] = {
         {"STR_TO_DATE", "PARSEDATETIMEORNULL", "PARSEDATETIMEORZERO", "PARSEDATETIMEINJODASYNTAX"}
     ),
 }
-"""Functions whose formats are in no language that is known here, or are not supported."""
+"""Functions whose formats are in an unknown or unsupported language."""
 _NATIVE: Mapping[str, frozenset[str]] = {"duckdb": frozenset({"STRFTIME", "STRPTIME", "TRY_STRPTIME"})}
-"""Functions whose formats are DuckDB's own."""
+"""Functions with DuckDB's own formats."""
 
 
 def kept(dialect: str) -> Mapping[str, frozenset[int]]:
-    """The functions whose calls stay as they are written, by name, and with how many arguments."""
+    """The functions whose calls stay as written, by name, with their numbers of arguments."""
     names = {
         *WRITERS.get(dialect, ()),
         *READERS.get(dialect, ()),

@@ -1,6 +1,6 @@
-"""What a call with a format means: DuckDB's SQL for it, or why it is refused.
+"""The meaning of a call with a format: DuckDB's SQL, or a refusal.
 
-It takes parsed nodes alone and asks for no types: a moment that is none is refused by DuckDB's cast.
+It uses parsed nodes alone, without types: DuckDB's cast refuses a value that is not a moment.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from planner.formats.converting import converted
 from planner.formats.format_functions import UNKNOWN
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.number_formats import grouped
-from planner.formats.read_formats import read
+from planner.formats.read_formats import read_expression
 from planner.formats.read_functions import READERS, ReadFunction
 from planner.formats.write_formats import written
 from planner.formats.write_functions import CAST_AS_TEXT, WRITERS, WriteFunction
@@ -22,14 +22,14 @@ from planner.positions import fail, position
 
 
 def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
-    """A node of DuckDB's for a call with a format; the node itself if it is none."""
+    """A DuckDB node for a call with a format; the node itself for any other node."""
     match node:
         case exp.Anonymous():
             return _call(node, dialect)
         case exp.Cast(args={"format": exp.Expression() as form}) if dialect == "bigquery":
             return _written(node, CAST_AS_TEXT, node.this, form)
         case exp.StrToTime(this=exp.Literal() as moment) if dialect == "oracle":
-            return exp.cast(moment.copy(), "TIMESTAMP")  # how sqlglot reads TIMESTAMP '...'
+            return exp.cast(moment.copy(), "TIMESTAMP")  # sqlglot's reading of TIMESTAMP '...'
         case (
             exp.StrToDate(args={"format": exp.Expression()})
             | exp.StrToTime(args={"format": exp.Expression()})
@@ -58,20 +58,23 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
         return node
     if len(args) > 2:
         what = f"{name.lower()} with {len(args)} arguments is not supported"
-        fail(Unsupported(what, "it takes a value and a format"), node)
+        fail(Unsupported(what, "pass a value and a format"), node)
     if writer is not None:
         return _written(node, writer, args[writer.value], args[writer.form])
     return _read(node, reader, args[reader.value], args[reader.form]) if reader is not None else node
 
 
 def _refuse_nanoseconds(node: exp.Anonymous) -> None:
-    """DuckDB's %n writes memory that it has not set, another text each time."""
+    """Refuse DuckDB's %n, which writes uninitialized memory: another text each time."""
     for form in node.find_all(exp.Literal):
         if "%n" in form.name.replace("%%", ""):
-            fail(Unsupported("'%n' in the format of strftime is not supported", "%f has microseconds"), form)
+            fail(
+                Unsupported("'%n' in the format of strftime is not supported", "use %f for microseconds"),
+                form,
+            )
 
 
-_CAST = "write the text with casts and the functions of dates"
+_CAST = "use casts and date functions instead"
 
 
 def _written(
@@ -91,7 +94,7 @@ def _read(
     literal = _constant(form)
     seconds = reader.result == "SECONDS"
     try:
-        template = read(
+        template = read_expression(
             list(reader.scan(literal.this)), reader.rules, "TIMESTAMP" if seconds else reader.result
         )
     except UnknownToken as unknown:
@@ -114,19 +117,20 @@ def _refused(node: exp.Expression, system: str, literal: exp.Literal, unknown: U
     """The error for a token, at its place in the user's text."""
     function = node.name.lower() if isinstance(node, exp.Anonymous) else "CAST"
     if not unknown.token:
-        message = f"the format {literal.this!r} of {function} does not say the date"
+        message = f"the format {literal.this!r} of {function} does not determine the date"
         return Unsupported(message, _WHOLE_DATE).at(*position(literal))
     message = f"{unknown.token!r} in the format of {function} is not supported"
-    hint = f"what is known are tokens of {system}, see docs/sql.md; text that is no token goes in quotes"
+    hint = f"use tokens of {system}, listed in docs/sql.md, and put other text in quotes"
     return Unsupported(message, hint).at(*_inside(literal, unknown.offset))
 
 
-_WHOLE_DATE = "it needs a year, mostly a month and a day, and AM or PM with hours up to 12 alone"
-_CONSTANT = "write the format as a text, and CASE for a choice of several"
+_WHOLE_DATE = "give a year, in most languages a month and a day, and AM or PM only with hours up to 12"
+_CONSTANT = "write the format as a literal; choose between formats with CASE"
 
 
 def _literal(form: exp.Expression) -> exp.Literal | None:
-    """The text that the format is, wherever it stands in parentheses, a cast, or parts side by side."""
+    """The literal of the format, possibly in parentheses, in a cast or concatenated; None for any other
+    node."""
     while isinstance(form, exp.Paren) or (
         isinstance(form, exp.Cast) and form.is_type(*exp.DataType.TEXT_TYPES)
     ):
@@ -141,7 +145,7 @@ def _literal(form: exp.Expression) -> exp.Literal | None:
 
 
 def _inside(literal: exp.Literal, offset: int) -> tuple[int | None, int | None]:
-    """Where a character of the literal stands, or the literal itself if it is not written plainly."""
+    """The place of a character of the literal; of the literal itself if it has escapes."""
     line, column = position(literal)
     written_plainly = literal.meta.get("end", 0) - literal.meta.get("start", 0) == len(literal.this) + 1
     plain = written_plainly and "\n" not in literal.this

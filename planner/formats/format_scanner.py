@@ -1,7 +1,7 @@
-"""Formats as sequences of parts: the common ways in which dialects tell tokens from text.
+"""Scanners: formats as sequences of parts, with the common ways in which dialects tell tokens from text.
 
-A part is an element, or text that stands for itself. A scanner takes a format apart from left to right;
-UnknownToken says which token it does not know, and where.
+A part is an element, or literal text. A scanner reads a format from left to right; UnknownToken names the
+first unknown token and its offset.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from planner.formats.elements import Element
 
 
 class UnknownToken(Exception):
-    """A token at an offset of the format that its language does not have, or that is not supported."""
+    """A token at an offset of the format that its language lacks, or that is not supported."""
 
     def __init__(self, token: str, offset: int) -> None:
         super().__init__(token)
@@ -23,7 +23,7 @@ class UnknownToken(Exception):
 
 @dataclass(frozen=True)
 class Part:
-    """An element, or text; `token` is how it is written at `offset`."""
+    """An element, or text; the format has `token` at `offset`."""
 
     token: str
     offset: int
@@ -32,7 +32,7 @@ class Part:
 
 
 Tokens = Mapping[str, Element | None]
-"""Elements by token; None for tokens of which it is known that they are not supported."""
+"""Elements by token; None for tokens that are known not to be supported."""
 Scan = Callable[[str], Iterator[Part]]
 
 
@@ -45,10 +45,10 @@ def longest(tokens: Mapping[str, object], form: str, start: int) -> str:
 
 
 def percents(tokens: Tokens, others: str, short: Mapping[str, str]) -> Scan:
-    """Languages in which a token is a percent sign and what follows.
+    """Languages whose tokens are a percent sign and the characters after it.
 
-    `short` are formats that one more token stands for. `others` says what a percent sign before an
-    unknown character is: "refused", or "itself" where the character stands for itself.
+    `short` maps a token to the format that it abbreviates. `others` says what a percent sign before an
+    unknown character means: "refused", or "itself" if the character stands for itself.
     """
     known = {**tokens, **dict.fromkeys(short)}
 
@@ -76,14 +76,13 @@ def percents(tokens: Tokens, others: str, short: Mapping[str, str]) -> Scan:
 
 
 Letter = Callable[[int], Element | None]
-"""The element for a letter that stands so many times; None if the language has none."""
+"""The element for a letter repeated a number of times; None if the language lacks it."""
 
 
 def letters(tokens: Mapping[str, Letter], quotes: str = "'", refused: str = "") -> Scan:
-    """Languages in which a token is a letter, once or more often; other letters are refused.
+    """Languages whose tokens are one or more of the same letter; other letters are refused.
 
-    Text stands between `quotes`, two of which are one; `refused` are signs with a meaning that is not
-    supported.
+    Text stands between `quotes`; two quotes mean one. `refused` are signs with an unsupported meaning.
     """
 
     def scan(form: str) -> Iterator[Part]:
@@ -111,7 +110,7 @@ def letters(tokens: Mapping[str, Letter], quotes: str = "'", refused: str = "") 
 
 
 def _quoted(form: str, start: int) -> tuple[int, str]:
-    """How long the quoted text is that begins at `start`, and what it says."""
+    """The length of the quoted text that begins at `start`, and its content."""
     quote = form[start]
     if form[start + 1 : start + 2] == quote:
         return 2, quote

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping
 from string import ascii_letters
 
 from planner.formats.elements import ELEMENTS as E
-from planner.formats.elements import Element, fraction, padded, text
+from planner.formats.elements import Element, fixed_text, fraction, zero_padded
 from planner.formats.format_scanner import Letter, Part, Scan, UnknownToken, letters
 
 
 def _number(name: str, most: int) -> Letter:
-    """A number with as many digits as there are letters, of which there are at most so many."""
-    return lambda count: padded(E[name], count) if count <= most else None
+    """A number with as many digits as there are letters, at most `most`."""
+    return lambda count: zero_padded(E[name], count) if count <= most else None
 
 
 def _one_of(*names: str | None) -> Letter:
-    """By the count of letters, from one; the last is for all that are longer if it is not None."""
+    """The element by the number of letters, from one; the last element also for more letters, unless it is
+    None."""
 
     def element(count: int) -> Element | None:
         name = names[min(count, len(names)) - 1]
@@ -26,29 +27,29 @@ def _one_of(*names: str | None) -> Letter:
 
 
 def _texts(*words: str | None) -> Letter:
-    """The same text for every moment, by the count of letters."""
+    """The same text for every moment, by the number of letters."""
 
     def element(count: int) -> Element | None:
         word = words[count - 1] if count <= len(words) else None
-        return text(word) if word else None
+        return fixed_text(word) if word else None
 
     return element
 
 
 _ANY = 20
-"""Letters in a row that nobody writes."""
+"""More letters in a row than any real format has."""
 
 
 def _month(count: int, longest: int) -> Element | None:
     if count <= 2:
-        return padded(E["month"], count)
+        return zero_padded(E["month"], count)
     return E["Mon" if count == 3 else "Month"] if count <= longest else None
 
 
 def _year(count: int, longest: int, name: str = "year") -> Element | None:
     if count == 2:
         return E[f"{name} of 2"]
-    return padded(E[name], count) if count <= longest else None
+    return zero_padded(E[name], count) if count <= longest else None
 
 
 _SPARK: Mapping[str, Letter] = {
@@ -57,9 +58,9 @@ _SPARK: Mapping[str, Letter] = {
     "M": lambda count: _month(count, 4),
     "L": lambda count: _month(count, 4),
     "d": _number("day", 2),
-    "D": lambda count: padded(E["day of year"], count) if count in (1, 3) else None,
-    "Q": lambda count: padded(E["quarter"], count) if count <= 2 else None,
-    "q": lambda count: padded(E["quarter"], count) if count <= 2 else None,
+    "D": lambda count: zero_padded(E["day of year"], count) if count in (1, 3) else None,
+    "Q": lambda count: zero_padded(E["quarter"], count) if count <= 2 else None,
+    "q": lambda count: zero_padded(E["quarter"], count) if count <= 2 else None,
     "E": _one_of("Dy", "Dy", "Dy", "Day", None),
     "F": _number("day of week in month", 1),
     "a": _one_of("AM", None),
@@ -83,7 +84,7 @@ _SIMPLE: Mapping[str, Letter] = {
     "d": _number("day", _ANY),
     "D": _number("day of year", _ANY),
     "E": _one_of("Dy", "Dy", "Dy", "Day"),
-    "F": lambda count: padded(E["week of month"], count),
+    "F": lambda count: zero_padded(E["week of month"], count),
     "u": _number("iso day of week", _ANY),
     "a": _one_of("AM"),
     "h": _number("hour of 12", _ANY),
@@ -94,7 +95,7 @@ _SIMPLE: Mapping[str, Letter] = {
     "s": _number("second", _ANY),
     "S": lambda count: E["millis"] if count == 3 else None,
     "X": _texts("Z", "Z", "Z"),
-    "Z": lambda count: text("+0000"),
+    "Z": lambda count: fixed_text("+0000"),
 }
 hive = letters(_SIMPLE)
 joda = letters(
@@ -144,27 +145,33 @@ _STANDARD = {
 
 
 def _dotnet_year(count: int) -> Element | None:
-    return padded(E["year of 2"], count) if count <= 2 else padded(E["year"], count) if count <= 9 else None
+    return (
+        zero_padded(E["year of 2"], count)
+        if count <= 2
+        else zero_padded(E["year"], count)
+        if count <= 9
+        else None
+    )
 
 
 def _dotnet_day(count: int) -> Element | None:
-    return padded(E["day"], count) if count <= 2 else E["Dy" if count == 3 else "Day"]
+    return zero_padded(E["day"], count) if count <= 2 else E["Dy" if count == 3 else "Day"]
 
 
 def _twice(name: str) -> Letter:
-    """A number of one or of two digits, the latter for longer rows of letters too."""
-    return lambda count: padded(E[name], min(count, 2))
+    """A number with one digit, or with two for two or more letters."""
+    return lambda count: zero_padded(E[name], min(count, 2))
 
 
 def _itself(letter: str) -> Letter:
-    return lambda count: text(letter * count)
+    return lambda count: fixed_text(letter * count)
 
 
 _DOTNET: Mapping[str, Letter] = {
     **{letter: _itself(letter) for letter in ascii_letters if letter not in "FKz"},
     "d": _dotnet_day,
     "f": lambda count: fraction(count) if count <= 7 else None,
-    "g": lambda count: text("A.D."),
+    "g": lambda count: fixed_text("A.D."),
     "h": _twice("hour of 12"),
     "H": _twice("hour"),
     "m": _twice("minute"),
@@ -176,7 +183,7 @@ _DOTNET: Mapping[str, Letter] = {
 
 
 def dotnet(form: str) -> Iterator[Part]:
-    """T-SQL's FORMAT of moments; a percent sign goes before a single letter that is no standard format."""
+    """T-SQL's FORMAT of moments; a percent sign precedes a single letter that is not a standard format."""
     if len(form) == 1 and form.isalpha():
         if form not in _STANDARD:
             raise UnknownToken(form, 0)

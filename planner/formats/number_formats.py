@@ -1,4 +1,5 @@
-"""MySQL's FORMAT of numbers: commas at the thousands, and so many decimals, halves rounded away from zero."""
+"""MySQL's FORMAT of numbers: commas between thousands, a given number of decimals, halves rounded away from
+zero."""
 
 from __future__ import annotations
 
@@ -11,11 +12,11 @@ from planner.positions import fail
 
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
 _MOST = 18
-"""Decimals that a NUMERIC has room for beside as many digits before the point."""
+"""The most decimals that fit into a NUMERIC beside as many digits before the point."""
 
 
 def grouped(node: exp.NumberToStr) -> exp.Expression:
-    """The text of an exact number; floats are refused, whose halves are none in decimals."""
+    """The text of an exact number; floats are refused, because binary floats have no exact decimal halves."""
     form, culture = node.args.get("format"), node.args.get("culture")
     if culture is not None:
         fail(
@@ -23,7 +24,10 @@ def grouped(node: exp.NumberToStr) -> exp.Expression:
             node,
         )
     if not isinstance(form, exp.Literal) or not form.name.isdecimal() or int(form.name) > _MOST:
-        fail(Unsupported("the decimals of format are a constant", f"they are 0 to {_MOST}"), node)
+        fail(
+            Unsupported("the decimals of format must be a constant", f"write a number from 0 to {_MOST}"),
+            node,
+        )
     return whole(_template(int(form.name)), node.this, kinds=_EXACT)
 
 

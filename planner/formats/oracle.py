@@ -1,7 +1,7 @@
 """Template languages: to_char's of Oracle and Snowflake, and BigQuery's CAST ... FORMAT.
 
-Tokens are known in any case; in Oracle and BigQuery words are written in the case of their token. Oracle's
-`FM` holds up to the next. Text in double quotes is text; other letters that are no token are refused.
+Tokens have any case; in Oracle and BigQuery, words are written in the case of their token. Oracle's `FM`
+applies up to the next `FM`. Text stands in double quotes; other letters that form no token are refused.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
-from planner.formats.elements import Element, bare, filled, fraction, lower, text, upper
+from planner.formats.elements import Element, filled, fixed_text, fraction, lower_case, unpadded, upper_case
 from planner.formats.format_scanner import Part, Scan, Tokens, UnknownToken, longest
 
 _ORACLE: Tokens = {
@@ -37,8 +37,8 @@ _ORACLE: Tokens = {
     **{f"FF{digits}": fraction(digits) for digits in range(1, 10)},
     **dict.fromkeys(("AM", "PM"), E["AM"]),
     **dict.fromkeys(("A.M.", "P.M."), E["A.M."]),
-    "TZH": text("+00"),
-    "TZM": text("00"),
+    "TZH": fixed_text("+00"),
+    "TZM": fixed_text("00"),
 }
 _WORDS = frozenset(
     {"MON", "MONTH", "DAY", "DY", "AM", "PM", "A.M.", "P.M.", "AD", "A.D.", "BC", "B.C.", "RM"}
@@ -46,14 +46,14 @@ _WORDS = frozenset(
 
 
 def _in_case(element: Element, token: str) -> Element | None:
-    """The word in the case of its token; None for a mixture that says neither."""
+    """The word in the case of its token; None for a mixed case with no meaning."""
     if token in (token.upper(), token.lower()):
-        return upper(element) if token == token.upper() else lower(element)
+        return upper_case(element) if token == token.upper() else lower_case(element)
     return element if token == token.capitalize() else None
 
 
 def _caseless(tokens: Tokens, cased: bool = True, modifiers: bool = False, plain: str = "") -> Scan:
-    """Tokens in any case; letters outside quotes that are no token are refused, but for those of `plain`."""
+    """Tokens in any case; letters outside quotes that form no token are refused, except those of `plain`."""
 
     def scan(form: str) -> Iterator[Part]:
         place, fills = 0, True
@@ -90,7 +90,7 @@ def _caseless(tokens: Tokens, cased: bool = True, modifiers: bool = False, plain
             found = _in_case(found, written)
         if found is None:
             raise UnknownToken(written, start)
-        return found if fills else bare(found)
+        return found if fills else unpadded(found)
 
     return scan
 
@@ -114,7 +114,7 @@ oracle = _caseless(
         "IW": E["iso week"],
         "J": replace(E["julian day"], digits=7),
         "FF": fraction(6),
-        "X": text("."),
+        "X": fixed_text("."),
         **dict.fromkeys(("DL", "DS", "TS", "E", "EE", "FX", "TZD", "TZR", "YEAR", "SYEAR")),
     },
     modifiers=True,

@@ -1,6 +1,6 @@
 """Percent languages: strftime's of SQLite and BigQuery, DATE_FORMAT's of MySQL, Trino and ClickHouse.
 
-`%!` is a token of ours, which only the formats behind shorthands have.
+`%!` is an internal token, which only the formats behind abbreviations have.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
-from planner.formats.elements import Element, bare, fraction, lower, text
+from planner.formats.elements import Element, fixed_text, fraction, lower_case, unpadded
 from planner.formats.format_scanner import Tokens, percents
 
 _ISO = {"F": "%Y-%m-%d", "D": "%m/%d/%y"}
@@ -17,18 +17,18 @@ _MINUTES_M = {"T": "%H:%M:%S", "R": "%H:%M"}
 _MYSQL: Tokens = {
     "a": E["Dy"],
     "b": E["Mon"],
-    "c": bare(E["month"]),
-    "D": replace(bare(E["day"]), ordinal="lower"),
+    "c": unpadded(E["month"]),
+    "D": replace(unpadded(E["day"]), ordinal="lower"),
     "d": E["day"],
-    "e": bare(E["day"]),
+    "e": unpadded(E["day"]),
     "f": E["micros"],
     "H": E["hour"],
     "h": E["hour of 12"],
     "I": E["hour of 12"],
     "i": E["minute"],
     "j": E["day of year"],
-    "k": bare(E["hour"]),
-    "l": bare(E["hour of 12"]),
+    "k": unpadded(E["hour"]),
+    "l": unpadded(E["hour of 12"]),
     "M": E["Month"],
     "m": E["month"],
     "p": E["AM"],
@@ -44,7 +44,7 @@ _MYSQL: Tokens = {
     "x": E["iso year"],
     "Y": E["year"],
     "y": E["year of 2"],
-    "%": text("%"),
+    "%": fixed_text("%"),
 }
 _MYSQL_SHORT = {"T": _MINUTES_I["T"], "r": "%I:%i:%S %p"}
 mysql = percents(_MYSQL, others="itself", short=_MYSQL_SHORT)
@@ -58,7 +58,7 @@ clickhouse = percents(
         "c": E["month"],
         "C": E["hundreds"],
         "d": E["day"],
-        "e": bare(E["day"]),
+        "e": unpadded(E["day"]),
         "f": E["micros"],
         "g": E["iso year of 2"],
         "G": E["iso year"],
@@ -71,20 +71,20 @@ clickhouse = percents(
         "l": E["hour of 12"],
         "m": E["month"],
         "M": E["Month"],
-        "n": text("\n"),
+        "n": fixed_text("\n"),
         "p": E["AM"],
         "Q": E["quarter"],
         "s": E["second"],
         "S": E["second"],
-        "t": text("\t"),
+        "t": fixed_text("\t"),
         "u": E["iso day of week"],
         "V": E["iso week"],
         "w": E["day of week from 0"],
         "W": E["Day"],
         "y": E["year of 2"],
         "Y": E["year"],
-        "z": text("+0000"),
-        "%": text("%"),
+        "z": fixed_text("+0000"),
+        "%": fixed_text("%"),
     },
     others="refused",
     short={**_ISO, **_MINUTES_I, "r": "%I:%i %p"},
@@ -101,7 +101,7 @@ _STRFTIME: Tokens = {
     "l": E["hour of 12, blank"],
     "M": E["minute"],
     "m": E["month"],
-    "P": lower(E["AM"]),
+    "P": lower_case(E["AM"]),
     "p": E["AM"],
     "S": E["second"],
     "s": E["epoch"],
@@ -111,10 +111,10 @@ _STRFTIME: Tokens = {
     "W": E["week of Mondays"],
     "w": E["day of week from 0"],
     "Y": E["year"],
-    "%": text("%"),
+    "%": fixed_text("%"),
 }
 _MILLIS = "(epoch_us({t}) + 500) // 1000"
-"""SQLite keeps milliseconds, rounded; it writes the second as it was read, and its fraction up to .999."""
+"""SQLite keeps milliseconds, rounded; it writes the second as read, with a fraction of at most .999."""
 _SECONDS = "second({t}) + microsecond({t}) % 1000000 / CAST(1000000 AS DOUBLE)"
 sqlite = percents(
     {
@@ -134,15 +134,15 @@ _BIGQUERY_DATE: Tokens = {
     "b": E["Mon"],
     "C": E["hundreds"],
     "h": E["Mon"],
-    "n": text("\n"),
+    "n": fixed_text("\n"),
     "Q": E["quarter"],
-    "t": text("\t"),
+    "t": fixed_text("\t"),
     "y": E["year of 2"],
 }
 _BIGQUERY_TIME: Tokens = {
     **{token: _STRFTIME[token] for token in "HIklMPpS%"},
-    "n": text("\n"),
-    "t": text("\t"),
+    "n": fixed_text("\n"),
+    "t": fixed_text("\t"),
     **{f"!{digits}": fraction(digits) for digits in range(1, 10)},
 }
 _BIGQUERY: Tokens = {**_BIGQUERY_DATE, **_BIGQUERY_TIME, "E4Y": E["year"]}
@@ -157,7 +157,13 @@ bigquery_date = percents(_BIGQUERY_DATE, others="refused", short=_SHORT_DATE)
 bigquery_time = percents(_BIGQUERY_TIME, others="refused", short=_SHORT_TIME)
 bigquery_datetime = percents(_BIGQUERY, others="refused", short=_SHORT)
 bigquery_timestamp = percents(
-    {**_BIGQUERY, "s": E["epoch"], "Z": text("UTC"), "z": text("+0000"), "Ez": text("+00:00")},
+    {
+        **_BIGQUERY,
+        "s": E["epoch"],
+        "Z": fixed_text("UTC"),
+        "z": fixed_text("+0000"),
+        "Ez": fixed_text("+00:00"),
+    },
     others="refused",
     short=_SHORT,
 )

@@ -1,7 +1,7 @@
-"""Template languages: to_char's of PostgreSQL and its kin, Redshift, Materialize and RisingWave.
+"""Template languages: to_char's of PostgreSQL and its relatives, Redshift, Materialize and RisingWave.
 
-A token is known in the cases that the manual lists, and words are written in its case. `FM` and `TH` are of
-the one token that they stand at. Text in double quotes is text, and so is what is no token.
+A token has the cases that the manual lists, and words are written in its case. `FM` and `TH` apply to one
+token. Text in double quotes is literal, and so are characters that form no token.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from planner.formats.elements import ELEMENTS as E
-from planner.formats.elements import Element, bare, filled, fraction, lower, text, upper
+from planner.formats.elements import Element, filled, fixed_text, fraction, lower_case, unpadded, upper_case
 from planner.formats.format_scanner import Part, Scan, Tokens, UnknownToken, longest
 
 _AGE = "CASE WHEN year({t}) > 0 THEN year({t}) ELSE 1 - year({t}) END"
@@ -18,7 +18,7 @@ _ISO_AGE = "CASE WHEN isoyear({t}) > 0 THEN isoyear({t}) ELSE 1 - isoyear({t}) E
 
 
 def _of_all_time(name: str, value: str, age: str) -> Element:
-    """An element of the year that counts the years before Christ, and has no end."""
+    """An element of the year that also counts the years before Christ, without a limit."""
     element = E[name]
     return replace(element, value=element.value.replace(value, f"({age})"), directive="")
 
@@ -74,26 +74,26 @@ _POSTGRES_UPPER: Tokens = {
     "Q": E["quarter"],
     "J": E["julian day"],
     "TZ": Element("CASE typeof({0}) WHEN 'TIMESTAMP' THEN '' ELSE 'UTC' END"),
-    "TZH": text("+00"),
-    "TZM": text("00"),
-    "OF": text("+00"),
-    "FX": text(""),
+    "TZH": fixed_text("+00"),
+    "TZM": fixed_text("00"),
+    "OF": fixed_text("+00"),
+    "FX": fixed_text(""),
 }
 _ALWAYS_FILLED = frozenset({"MS", "US", *(f"FF{digits}" for digits in range(1, 7))})
-"""Numbers of PostgreSQL's that keep their zeros after FM."""
+"""PostgreSQL's numbers that keep their zeros after FM."""
 
 
 def _cased(tokens: Tokens) -> dict[str, Element | None]:
-    """The tokens in the cases in which PostgreSQL lists them: words write what they are written in."""
+    """The tokens in the cases that PostgreSQL lists; words are written in their token's case."""
     found: dict[str, Element | None] = {}
     for token, element in tokens.items():
         is_word = element is not None and not element.digits
         if token in ("MONTH", "MON", "DAY", "DY"):
             found[token.capitalize()] = element
-            found[token] = upper(element) if element is not None else None
+            found[token] = upper_case(element) if element is not None else None
         else:
             found[token] = element
-        found[token.lower()] = lower(element) if is_word and element is not None else element
+        found[token.lower()] = lower_case(element) if is_word and element is not None else element
     return found
 
 
@@ -101,19 +101,19 @@ _PREFIXES = {"FM": True, "fm": True, "TM": True, "tm": True}
 
 
 def _modified(element: Element, token: str, prefix: str) -> Element:
-    """FM takes leading zeros and filling blanks away; TM is for words alone, in the session's language."""
+    """FM removes leading zeros and padding; TM applies to words alone, in the session's language."""
     if prefix == "FM" and token == "OF":
-        return text("+0")
+        return fixed_text("+0")
     if prefix == "TM":
-        return bare(element) if token in ("DAY", "MONTH") else element
-    return bare(element) if prefix and token not in _ALWAYS_FILLED else element
+        return unpadded(element) if token in ("DAY", "MONTH") else element
+    return unpadded(element) if prefix and token not in _ALWAYS_FILLED else element
 
 
 _ORDINALS = {"TH": "upper", "th": "lower"}
 
 
 def _postgres(tokens: Tokens, modifiers: bool = True) -> Scan:
-    """What stands in double quotes is text, and so is what is no token."""
+    """Text in double quotes is literal, and so are characters that form no token."""
 
     def scan(form: str) -> Iterator[Part]:
         place = 0
@@ -142,7 +142,7 @@ def _postgres(tokens: Tokens, modifiers: bool = True) -> Scan:
 
 
 def _text(form: str, start: int) -> tuple[int, str]:
-    """Text outside tokens: one character, or all up to the end of the quotes, where backslashes quote."""
+    """Text outside tokens: one character, or a quoted text, in which backslashes escape."""
     if form[start] != '"':
         escaped = form.startswith('\\"', start)
         return (2, '"') if escaped else (1, form[start])
@@ -171,7 +171,7 @@ risingwave = _postgres(
     {
         **{token: E[name] for token, name in _RISINGWAVE.items()},
         **{token.lower(): E[name] for token, name in _RISINGWAVE.items()},
-        **dict.fromkeys(("am", "pm"), lower(E["AM"])),
+        **dict.fromkeys(("am", "pm"), lower_case(E["AM"])),
         **dict.fromkeys(("Month",), E["Month"]),
         **dict.fromkeys(("Mon",), E["Mon"]),
         **dict.fromkeys(("NS", "ns"), fraction(9)),

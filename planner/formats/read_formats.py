@@ -1,8 +1,8 @@
-"""Reading: the parts of a format as a DuckDB expression that makes a moment of a text.
+"""Reading: the parts of a format as a DuckDB expression that turns a text into a moment.
 
-The text is taken apart by a regular expression that has exactly the texts that the format means: what
-other systems let pass beyond them (missing digits, other separators, rubbish behind) is an error of
-the row, or NULL where the system has NULL for texts that it cannot read.
+A regular expression that matches exactly the format's texts divides the text. Texts that other systems accept
+beyond the format (missing digits, other separators, trailing garbage) are an error of the row, or NULL if the
+system gives NULL for unreadable texts.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.formats.format_scanner import Part, UnknownToken
-from planner.formats.write_formats import quoted
+from planner.formats.write_formats import template_constant
 
 _MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september",
            "october", "november", "december")  # fmt: skip
@@ -47,13 +47,13 @@ _FREE = {
     "minute": r"[0-5]?\d",
     "second": r"[0-5]?\d",
 }
-"""Numbers whose leading zero may be left out."""
+"""Numbers whose leading zero may be missing."""
 _LOOSE = {
     **dict.fromkeys(("year2", "month", "day", "hour", "hour12", "minute", "second"), r"\d{1,2}"),
     "year": rf"{_FIXED['year']}|00[1-9]|0[1-9]\d|[1-9]\d\d|\d\d?",
     "fraction6": r"\d{1,6}",
 }
-"""Numbers that end where the digits do, or at so many; whether they are in range is asked afterwards."""
+"""Numbers that end with their digits or at a maximum length; their range is checked afterwards."""
 _DOUBTFUL = {
     **dict.fromkeys(_LOOSE, r"\d{1,4}\s*"),
     **dict.fromkeys(
@@ -61,7 +61,7 @@ _DOUBTFUL = {
         _any_of([name[:length] for name in _MONTHS for length in range(len(name), 0, -1)]),
     ),
 }
-"""Numbers that run into others, and the beginnings of names."""
+"""Numbers that run into the next field, and abbreviations of names."""
 _GROUPS = {
     "month name": "month", "month abbreviation": "month", "year2": "year", "day name": "weekday",
     "day abbreviation": "weekday", "hour12": "hour", **{f"fraction{n}": "fraction" for n in range(1, 7)},
@@ -71,9 +71,13 @@ _DATE = frozenset({"year", "month", "day", "weekday"})
 
 @dataclass(frozen=True)
 class ReadRules:
-    """How a system reads: whether zeros may be left out (`free`; None is where the token has one letter),
-    the least two-digit year of the 20th century, whether days and months default to 1, and whether what
-    cannot be read is NULL. With `loose`, blanks may stand before anything, and whatever at the end."""
+    """How strictly a system reads.
+
+    `free` says whether leading zeros may be missing (None: only where the token has one letter). `pivot` is
+    the first two-digit year of the 20th century. `defaults` says whether days and months default to 1,
+    `nulls` whether an unreadable text gives NULL. With `loose`, blanks may precede every part and anything
+    may follow the last.
+    """
 
     free: bool | None = True
     pivot: int | None = None
@@ -82,11 +86,11 @@ class ReadRules:
     loose: bool = False
 
 
-def read(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
-    """A moment of type `result` for the text `{0}`; the empty type is DATE or TIMESTAMP, by the parts.
+def read_expression(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
+    """A moment of type `result` for the text `{0}`; an empty `result` means DATE or TIMESTAMP, by the parts.
 
-    UnknownToken at a part that sets no field, or one that is set already, or for the whole format
-    (with an empty token) where a date is not said.
+    Raises UnknownToken at a part that sets no field or a field already set, or, with an empty token, if the
+    format does not determine a date.
     """
     pattern, doubtful, fields = _pattern(parts, rules)
     of_date, of_time = fields.keys() & _DATE, fields.keys() - _DATE
@@ -100,10 +104,10 @@ def read(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
     value = f"CAST({cast}({_moment(fields, rules)} AS TIMESTAMP) AS {type})"
     failed = f"CAST('the text is not of the format: ' || x AS {type})"
     if rules.nulls:
-        doubt = f"regexp_matches(x, {quoted(f'^{doubtful}')})"
+        doubt = f"regexp_matches(x, {template_constant(f'^{doubtful}')})"
         failed = f"CASE WHEN {doubt} THEN {failed} END" if rules.loose else "NULL"
     names = ", ".join(f"'{name}'" for name in fields)
-    groups = f"regexp_extract(x, {quoted(f'^{pattern}$')}, [{names}])"
+    groups = f"regexp_extract(x, {template_constant(f'^{pattern}$')}, [{names}])"
     found = f"f.{next(iter(fields))} <> ''"
     of_groups = f"CASE WHEN {found} THEN {value} WHEN x IS NOT NULL THEN {failed} END"
     of_text = f"list_transform([{groups}], lambda f: {of_groups})[1]"
@@ -111,8 +115,8 @@ def read(parts: Sequence[Part], rules: ReadRules, result: str) -> str:
 
 
 def _pattern(parts: Sequence[Part], rules: ReadRules) -> tuple[str, str, dict[str, str]]:
-    """The regular expression of the format; a wider one of texts that a loose system may read in a way of
-    its own; and the kinds of field by the names of the groups, in order."""
+    """The regular expression of the format; a wider one for texts that a loose system may read differently;
+    and the kinds of field by the names of the groups, in order."""
     pattern, doubtful, fields = "", "", {}
     for part, after in zip(parts, [*parts[1:], None], strict=True):
         blanks = r"\s*" if rules.loose else ""
@@ -152,7 +156,7 @@ def _moment(fields: Mapping[str, str], rules: ReadRules) -> str:
     if fields.get("month", "").startswith("month "):
         names = ", ".join(f"'{name[:3]}'" for name in _MONTHS)
         month = f"CAST(list_position([{names}], lower(substring(f.month, 1, 3))) AS VARCHAR)"
-    hour = "replace(f.hour, '24', '25')" if "hour" in fields else "'00'"  # DuckDB's 24 is the day after
+    hour = "replace(f.hour, '24', '25')" if "hour" in fields else "'00'"  # DuckDB's hour 24 is the next day
     if "meridiem" in fields:
         noon = "CASE WHEN lower(f.meridiem) = 'pm' THEN 12 ELSE 0 END"
         number = "CAST(f.hour AS INTEGER)"

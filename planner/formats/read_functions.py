@@ -12,7 +12,7 @@ from planner.formats.read_formats import ReadRules
 
 @dataclass(frozen=True)
 class ReadFunction:
-    """A function that makes a moment of a text, the argument `value`; see `reading.read` for `result`."""
+    """Reads a moment from the argument `value`, a text; `read_formats.read_expression` explains `result`."""
 
     scan: Scan
     system: str
@@ -76,11 +76,6 @@ _HIVE_READERS = _readers(
 _TRINO_READERS = {
     **_readers(percents.trino, "Trino", ReadRules(), {"DATE_PARSE": "TIMESTAMP"}),
     **_readers(letters.joda, "Joda", _JAVA, {"PARSE_DATETIME": "TIMESTAMPTZ"}),
-}
-_CLICKHOUSE_READERS = {
-    **_readers(
-        percents.clickhouse, "ClickHouse", ReadRules(free=False, pivot=70), {"PARSEDATETIME": "TIMESTAMP"}
-    ),
 }
 _BIGQUERY_READERS = {
     **_readers(percents.bigquery_date, "PARSE_DATE", _PERCENT_READS, {"PARSE_DATE": "DATE"}, 0),

@@ -1,7 +1,7 @@
-"""The numbers that T-SQL's CONVERT has for formats of dates and times, as formats.
+"""The styles of T-SQL's CONVERT for dates and times, as formats.
 
-Styles with fractions of a second are refused: how many digits they have depends on the difference between
-DATETIME and DATETIME2, which are one type here. Those of the Hijri calendar are refused too.
+Styles with fractions of a second are refused: their number of digits depends on the difference between
+DATETIME and DATETIME2, which are one type here. The styles of the Hijri calendar are refused too.
 """
 
 from __future__ import annotations
@@ -35,5 +35,5 @@ OF_DATES: Mapping[int, str] = {
     **dict.fromkeys((0, 100), "%b %e %Y"),
     **dict.fromkeys((20, 120), "%Y-%m-%d"),
 }
-"""What the styles with a time write of a DATE."""
+"""The formats with which styles that have a time write a DATE."""
 READS = ReadRules(pivot=50, defaults=False)

@@ -1,7 +1,7 @@
 """Writing: the parts of a format as one DuckDB expression of a moment.
 
-Neighbours that strftime writes are one call of it. The moment is an expression that stands in the text
-once: where it is needed more often, it is a variable of a lambda over a list of it alone.
+Adjacent parts that strftime can write become one call of it. The moment's expression stands in the text once:
+where it is needed more often, it is a variable of a lambda over a list of one element.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ FINITE = "CASE WHEN isfinite({t}) THEN {text} END"
 """The text of moments that are not infinite."""
 
 
-def quoted(text: str) -> str:
-    """`text` as a constant in which nothing looks like a place for an argument."""
+def template_constant(text: str) -> str:
+    """`text` as a constant, escaped so that nothing in it looks like a place for an argument."""
     constant = "'" + text.replace("'", "''") + "'"
     split = re.sub(r"\{(?=(\d+|t)\})", "{' || '", constant)
     return f"({split})" if split != constant else constant
 
 
 def written(parts: Iterable[Part], source: str, guard: str) -> str:
-    """The text of the moment `source` by the parts of a format; `guard` says which moments have one."""
+    """The text of the moment `source` by the parts of a format; `guard` says which moments have a text."""
     text = _joined(parts)
     whole = guard.replace("{text}", text)
     return f"list_transform([{source}], lambda {_MOMENT}: {whole.replace('{t}', _MOMENT)})[1]"
@@ -47,7 +47,7 @@ def _joined(parts: Iterable[Part]) -> str:
 
 
 def _run_together(parts: Iterable[Part]) -> Iterable[Part | str]:
-    """Text and what strftime writes as strings in its language, the other elements as they are."""
+    """Literal text and strftime's elements as strings in its language, other elements unchanged."""
     for part in parts:
         if part.element is None:
             yield part.text.replace("%", "%%")
@@ -57,5 +57,5 @@ def _run_together(parts: Iterable[Part]) -> Iterable[Part | str]:
 
 def _strftime(form: str) -> str:
     if re.search("%[^%]", form.replace("%%", "")):
-        return f"strftime({{t}}, {quoted(form)})"
-    return quoted(form.replace("%%", "%"))
+        return f"strftime({{t}}, {template_constant(form)})"
+    return template_constant(form.replace("%%", "%"))

@@ -24,7 +24,8 @@ _INTEGERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
 
 @dataclass(frozen=True)
 class WriteFunction:
-    """A function that makes text of a moment: `{0}` of `source` is its argument `value`, one of `kinds`."""
+    """A function that writes a moment as text: `{0}` of `source` is its argument `value`, of one of
+    `kinds`."""
 
     scan: Scan
     system: str

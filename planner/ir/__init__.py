@@ -1,16 +1,16 @@
-"""The planner's relational language: frozen operators over bags of rows, columns known by number.
+"""The planner's relational language: frozen operators over bags of rows, with columns known by number.
 
-Every column that an operator brings forth is an `Attribute` with a number of its own, so an
-expression means the same wherever it stands: `ColumnRef.index` is an attribute's number here
-(not a position, as in the engine). An operator may refer to numbers that none of its inputs
-brings forth: they are an outer query's columns, and it is *correlated* (`free`).
+Every column that an operator produces is an `Attribute` with its own number, so an expression means the same
+everywhere: `ColumnRef.index` is an attribute's number here (not a position, as in the engine). An operator
+may refer to numbers that none of its inputs produces: these are an outer query's columns, and the operator is
+*correlated* (`free`).
 
-Scalar expressions are the engine's, and three that hold a query: `Exists`, `Some` and
-`ScalarSubquery`. The decorrelation pass removes them and every `free` reference. `Now` and `Reached` are
-about the time of the epoch.
+Scalar expressions are the engine's, and three that hold a query: `Exists`, `Some` and `ScalarSubquery`. The
+decorrelation pass removes them and every `free` reference. `Now` and `Reached` depend on the time of the
+epoch.
 
-A `RelationalProgram` is a root over numbered definitions, which `SharedRef` refers to: a query that is
-used more than once is planned once. A definition may refer to earlier ones only.
+A `RelationalProgram` is a root over numbered definitions, which `SharedRef` refers to: a query that is used
+more than once is planned once. A definition may refer to earlier definitions only.
 
 Operators are checked when they are built. Nothing here knows SQL text or the engine's plans.
 """
@@ -20,7 +20,7 @@ from planner.ir.aggregates import (
     AggregateItem,
     First,
     GeneralAggregate,
-    name_of,
+    function_name,
     nothing_of,
 )
 from planner.ir.algebra import (
@@ -35,7 +35,7 @@ from planner.ir.algebra import (
     TableScan,
     ThetaJoin,
     Values,
-    padded,
+    as_nullable,
 )
 from planner.ir.core import (
     Attribute,
@@ -110,10 +110,10 @@ __all__ = [
     "UnnestedList",
     "Values",
     "WindowItem",
+    "as_nullable",
     "children",
-    "name_of",
+    "function_name",
     "nothing_of",
-    "padded",
     "references",
     "subqueries",
 ]

@@ -1,7 +1,7 @@
-"""Aggregates: functions of a group, in the three classes in which they are maintained.
+"""Aggregates: functions of a group, in three classes of maintenance.
 
-A `Function` of the engine's is accumulated, or read off the front of an ordered trace. A `First` is read
-off such a trace too. A `GeneralAggregate` one is asked of DuckDB over the whole group whenever that changes.
+A `Function` of the engine is accumulated, or read from the front of an ordered trace. A `First` is read from
+such a trace too. DuckDB computes a `GeneralAggregate` over the whole group whenever the group changes.
 """
 
 from __future__ import annotations
@@ -19,10 +19,9 @@ _PLACE = re.compile(r"\{(\d+|over)\}")
 
 @dataclass(frozen=True)
 class First:
-    """The first argument in the row that comes first by the other arguments, and then by the first itself.
+    """The first argument in the first row by the other arguments, and then by the first argument itself.
 
-    `order` says of each of the others, and last of the first, whether it descends and whether NULLs are
-    before the rest.
+    `order` has a pair for each of the others, and last for the first argument: descending, and NULLs first.
     """
 
     name: str
@@ -31,15 +30,15 @@ class First:
 
 @dataclass(frozen=True)
 class GeneralAggregate:
-    """`template` is in DuckDB's SQL, with places `{0}`, `{1}`, ... for the arguments, and `{over}` behind
-    each aggregate, where OVER may follow; `nothing` is the value for no rows."""
+    """`template` is DuckDB's SQL, with places `{0}`, `{1}`, ... for the arguments, and `{over}` after each
+    aggregate, where OVER may follow; `nothing` is the value for no rows."""
 
     name: str
     template: str
     nothing: float | None = None
 
     def text(self, arguments: Sequence[str], over: str = "") -> str:
-        """The template with its places taken."""
+        """The template with its places filled."""
         places = {"over": over, **{str(i): argument for i, argument in enumerate(arguments)}}
         return _PLACE.sub(lambda place: places[place[1]], self.template)
 
@@ -49,9 +48,10 @@ AggregateFunction = Function | First | GeneralAggregate
 
 @dataclass(frozen=True)
 class AggregateItem:
-    """`function` of the columns `arguments` of the input, none for a count of rows.
+    """`function` of the input's columns `arguments`; without arguments, it counts rows.
 
-    `distinct`: of the distinct values of its one argument; what is General says so in its template.
+    `distinct` means the distinct values of its one argument; a general aggregate has DISTINCT in its
+    template.
     """
 
     attribute: Attribute
@@ -60,8 +60,8 @@ class AggregateItem:
     distinct: bool = False
 
 
-def name_of(function: AggregateFunction | enum.Enum) -> str:
-    """What a user knows the function by."""
+def function_name(function: AggregateFunction | enum.Enum) -> str:
+    """The user's name of the function."""
     return str(function.value) if isinstance(function, enum.Enum) else function.name
 
 

@@ -14,8 +14,10 @@ from planner.ir.core import Attribute, Expression, Item, Relational
 
 @dataclass(frozen=True)
 class TableScan(Relational):
-    """Some columns of a table or view: `columns[i]` is position `positions[i]` of `plan`. `rows` is how many
-    rows it had when the query was planned, if that is known."""
+    """Some columns of a table or view: `columns[i]` is position `positions[i]` of `plan`.
+
+    `rows` is the number of rows when the query was planned, if known.
+    """
 
     name: str
     plan: Node
@@ -27,8 +29,8 @@ class TableScan(Relational):
 
 @dataclass(frozen=True)
 class Values(Relational):
-    """Constant rows, values as `engine.plan.expressions.Literal` takes them. No columns and one row is
-    what a query without FROM reads."""
+    """Constant rows, with values as `engine.plan.expressions.Literal` takes them. A query without FROM reads
+    one row without columns."""
 
     columns: tuple[Attribute, ...]
     rows: tuple[tuple[object, ...], ...]
@@ -83,7 +85,8 @@ class Selection(Relational):
 
 
 class JoinKind(enum.Enum):
-    """SEMI and ANTI keep the left rows that have, or have not, a match; MARK keeps all and says which."""
+    """SEMI and ANTI keep the left rows with or without a match; MARK keeps all and adds whether there is a
+    match."""
 
     INNER = "inner"
     LEFT = "left"
@@ -95,10 +98,10 @@ class JoinKind(enum.Enum):
 
 @dataclass(frozen=True)
 class ThetaJoin(Relational):
-    """Pairs of rows for which `condition` is true. (A right join is a left join turned round.)
+    """Pairs of rows for which `condition` is true. (A right join is a left join with its sides swapped.)
 
-    An inner or left join is *lateral* if its right side refers to columns of its left; the
-    decorrelation pass removes those.
+    An inner or left join is *lateral* if its right side refers to columns of its left; the decorrelation pass
+    removes lateral joins.
     """
 
     kind: JoinKind
@@ -109,7 +112,7 @@ class ThetaJoin(Relational):
 
     def __post_init__(self) -> None:
         if (self.kind is JoinKind.MARK) != (self.mark is not None):
-            raise PlanError("a mark join, and no other, has a mark")
+            raise PlanError("only a mark join has a mark")
 
     @property
     def inputs(self) -> tuple[Relational, ...]:
@@ -129,23 +132,23 @@ class ThetaJoin(Relational):
             case JoinKind.INNER:
                 return self.left.columns + self.right.columns
             case JoinKind.LEFT:
-                return self.left.columns + padded(self.right.columns)
+                return self.left.columns + as_nullable(self.right.columns)
             case JoinKind.FULL:
-                return padded(self.left.columns) + padded(self.right.columns)
+                return as_nullable(self.left.columns) + as_nullable(self.right.columns)
             case JoinKind.MARK:
                 return (*self.left.columns, *((self.mark,) if self.mark else ()))
             case _:
                 return self.left.columns
 
 
-def padded(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
-    """The columns as they are where an outer join may fill in NULLs."""
+def as_nullable(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+    """The columns as nullable: an outer join may fill them with NULL."""
     return tuple(Attribute(c.id, c.name, c.type, True) for c in columns)
 
 
 @dataclass(frozen=True)
 class Aggregate(Relational):
-    """One row a group of equal `keys` (NULL is equal to NULL); with no keys, always exactly one row."""
+    """One row per group of equal `keys` (NULL equals NULL); without keys, always exactly one row."""
 
     input: Relational
     keys: tuple[int, ...]
@@ -162,7 +165,7 @@ class Aggregate(Relational):
 
 @dataclass(frozen=True)
 class Distinct(Relational):
-    """Every row once; NULL is equal to NULL."""
+    """Every row once; NULL equals NULL."""
 
     input: Relational
 
@@ -176,7 +179,7 @@ class Distinct(Relational):
 
 
 class SetKind(enum.Enum):
-    """Over bags: counts are added, subtracted (never below zero), or the lesser is taken."""
+    """Over bags: counts are added, subtracted (never below zero), or the smaller count is taken."""
 
     UNION = "union all"
     EXCEPT = "except all"
@@ -185,7 +188,7 @@ class SetKind(enum.Enum):
 
 @dataclass(frozen=True)
 class SetOp(Relational):
-    """Rows of the left, their columns numbered `lefts` in order, with rows of the right, `rights`."""
+    """Rows of the left, with its columns `lefts` in order, combined with rows of the right, with `rights`."""
 
     kind: SetKind
     left: Relational

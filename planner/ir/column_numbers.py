@@ -1,4 +1,4 @@
-"""The numbers by which columns are known: one sequence for one statement, from binding to lowering."""
+"""The numbers of columns: one sequence per statement, from binding to lowering."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of a join's condition: what compares the sides, what concerns one side, and the rest."""
+"""The parts of a join's condition: comparisons of the sides, conditions of one side, and the rest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Condition:
 
 
 def parts_of(condition: Expression, left: frozenset[int], right: frozenset[int]) -> Condition:
-    """The condition of a join of sides with these columns, taken apart."""
+    """The condition of a join whose sides have these columns, divided into its parts."""
     equalities: list[Equality] = []
     lefts: list[Expression] = []
     rights: list[Expression] = []

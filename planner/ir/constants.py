@@ -12,7 +12,7 @@ from engine.scalar.written import readable
 from engine.schema import BOOLEAN, INTERVAL, TEXT, Kind
 from planner.ir import Expression, children
 from planner.ir.scalars import with_children
-from planner.native.reference import constant, fill, interval_constant, literal_text, quoted
+from planner.native.reference import constant, fill_places, interval_constant, literal_text, quoted
 from planner.sql_types import duckdb_type, storable
 
 PLAIN = frozenset(
@@ -27,7 +27,7 @@ PLAIN = frozenset(
         Kind.TIMESTAMP,
     }
 )
-"""Kinds whose values are in Python what they are in SQL, and in the same order."""
+"""Kinds whose values have the same meaning and order in Python as in SQL."""
 _COMPARISONS: Mapping[Op, Callable[[Any, Any], bool]] = {
     Op.EQ: operator.eq,
     Op.NE: operator.ne,
@@ -40,16 +40,16 @@ _ARITHMETIC = {Op.ADD: operator.add, Op.SUB: operator.sub, Op.MUL: operator.mul}
 
 
 def folded(expression: Expression) -> Expression:
-    """The expression with what it computes of constants computed, as far as it fails for none."""
+    """The expression with its constant parts computed, except those that fail."""
     parts = children(expression)
     new = tuple(folded(part) for part in parts)
     if any(a is not b for a, b in zip(new, parts, strict=True)):
         expression = with_children(expression, new)
-    return fold(expression)
+    return fold_constant(expression)
 
 
-def fold(expression: Expression) -> Expression:
-    """The same for the expression itself, its parts being folded."""
+def fold_constant(expression: Expression) -> Expression:
+    """The same for the expression itself, whose parts are already folded."""
     match expression:
         case Cast(arg=Literal() as literal):
             return _cast(expression, literal)
@@ -63,7 +63,7 @@ def fold(expression: Expression) -> Expression:
             whole = _ARITHMETIC[op](a, b)
             return Literal(whole, type) if storable(whole, type) else expression
         case Foreign(template=template, args=args, type=type) if all(map(_is_plain, args)):
-            written = fill(template, [_written(arg) for arg in args if isinstance(arg, Literal)])
+            written = fill_places(template, [_written(arg) for arg in args if isinstance(arg, Literal)])
             known, found = constant(f"CAST({written} AS {duckdb_type(type)})")
             is_plain = known and type.kind in PLAIN and storable(found, type)
             return Literal(found, type) if is_plain else expression
@@ -76,14 +76,14 @@ def _is_plain(expression: Expression) -> bool:
 
 
 def _written(literal: Literal) -> str:
-    """The literal as a value of its very type."""
+    """The literal's text with exactly its type."""
     if isinstance(literal.value, bool | int | float | str | None):
         return literal_text(literal)
     return f"CAST('{literal.value}' AS {duckdb_type(literal.type)})"
 
 
 def _compared(expression: Expression, op: Op, left: Literal, right: Literal) -> Expression:
-    """A comparison of constants; NULL with a NULL."""
+    """A comparison of constants; NULL if one is NULL."""
     if left.value is None or right.value is None:
         return Literal(None, BOOLEAN)
     if left.type != right.type or left.type.kind not in PLAIN:

@@ -1,4 +1,4 @@
-"""Columns, operators and the expressions over them: what all of the relational language is made of."""
+"""Columns, operators and the expressions over them: the basis of the relational language."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.schema import BOOLEAN, TIMESTAMP, Type
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column: its number, the name a user would know it by, its type, and whether it may be NULL here."""
+    """A column: its number, the user's name for it, its type, and whether it may be NULL here."""
 
     id: int
     name: str
@@ -25,7 +25,7 @@ class Attribute:
 
 
 class Relational:
-    """A bag of rows. `columns` are what an operator above may refer to; their order has no meaning."""
+    """A bag of rows. An operator above may refer to `columns`; their order has no meaning."""
 
     columns: tuple[Attribute, ...]
 
@@ -35,7 +35,7 @@ class Relational:
 
     @property
     def expressions(self) -> tuple[Expression, ...]:
-        """The scalar expressions over the inputs' columns, in the order in which `rebuild` takes them."""
+        """The scalar expressions over the inputs' columns, in the order of `rewrite.with_expressions`."""
         return ()
 
     @cached_property
@@ -50,13 +50,13 @@ class Relational:
 
     @cached_property
     def free(self) -> frozenset[int]:
-        """The numbers of an outer query's columns that are referred to here or below."""
+        """The numbers of an outer query's columns that are used here or below."""
         known = frozenset().union(*(operator.ids for operator in self.inputs))
         used = frozenset().union(*(references(e) for e in self.expressions))
         return used.union(*(operator.free for operator in self.inputs)) - known
 
     def attribute(self, id: int) -> Attribute:
-        """The column numbered `id`; raises KeyError."""
+        """The column numbered `id`. Raises KeyError."""
         return self._by_id[id]
 
     @cached_property
@@ -74,8 +74,8 @@ class Exists:
 
 @dataclass(frozen=True)
 class Some:
-    """Whether `predicate` holds for some row of the query: true if it does, else NULL if it is NULL for
-    some row, else false."""
+    """Whether `predicate` holds for some row of the query: true if it does, else NULL if it is NULL for some
+    row, else false."""
 
     predicate: Expression
     query: Relational
@@ -84,7 +84,7 @@ class Some:
 
 @dataclass(frozen=True)
 class ScalarSubquery:
-    """The one value of the query's one row in column `column`; NULL without a row, an error with more."""
+    """The value in column `column` of the query's one row; NULL without a row, an error with several."""
 
     query: Relational
     column: int
@@ -93,7 +93,7 @@ class ScalarSubquery:
 
 @dataclass(frozen=True)
 class Now:
-    """The time of the epoch. In a plan it can only be compared, or be today's date."""
+    """The time of the epoch. A plan can only compare it or take its date."""
 
     type: Type = TIMESTAMP
 
@@ -111,7 +111,7 @@ Expression = scalar.Expression | Subquery | Now | Reached
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
-    """The direct parts, the predicate of a `Some` included; queries are not."""
+    """The direct parts, including the predicate of a `Some`, without queries."""
     if isinstance(expression, Some):
         return (expression.predicate,)
     if isinstance(expression, Reached):
@@ -122,7 +122,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
 
 
 def references(expression: Expression) -> frozenset[int]:
-    """The numbers of the columns referred to, of outer queries' included."""
+    """The numbers of the columns referred to, including those of outer queries."""
     match expression:
         case ColumnRef(index=id):
             return frozenset({id})

@@ -1,9 +1,9 @@
-"""How many rows an operator has: estimates, by which joins are put in order.
+"""Estimates of an operator's number of rows, which decide the order of joins.
 
-A relation has as many rows as the catalog says. Views are mostly registered before any data is there:
-then a relation's key tells a little, since what has a key of several columns, or none, mostly
-refers to what has a key of one. Of predicates only the kind is known. All that matters is which
-of two orders is better, so that rough numbers do; they depend on nothing but the query.
+A relation has as many rows as the catalog says. Most views are registered before their data arrives; then a
+relation's key is a hint, because relations with a key of several columns, or none, mostly refer to relations
+with a key of one. Of predicates only the kind is known. Only the better of two orders matters, so rough
+numbers suffice; they depend on nothing but the query.
 """
 
 from __future__ import annotations
@@ -29,22 +29,22 @@ from planner.ir import (
     Top,
     Values,
 )
-from planner.ir.scalars import conjuncts, split
+from planner.ir.scalars import conjuncts, split_chain
 from planner.ir.unique import Ids, equated, is_unique, unique_keys
 
 KEYED, KEYLESS, RECURSIVE = 1_000.0, 10_000.0, 100.0
 """Rows of a relation with a key of one column, of one without a key, and of a round of a recursion."""
 WIDE_KEY = 4.0
-"""So many times as many for each further column of a key."""
+"""The factor for each further column of a key."""
 GROUP = 4.0
-"""Rows of a group, or that are one row of the distinct ones."""
+"""Rows per group, and per distinct row."""
 _SELECTED = {Op.EQ: 0.1, Op.NOT_DISTINCT: 0.1, Op.NE: 0.9, Op.DISTINCT: 0.9, Op.IS_NULL: 0.1}
 _COMPARED, _OTHER, _MATCHED = 0.3, 0.25, 0.5
 
 
 @dataclass(frozen=True)
 class Size:
-    """`rows` there are, out of the `whole` that there would be if no filter took any away."""
+    """`rows` is the number of rows, and `whole` the number without any filter."""
 
     rows: float
     whole: float
@@ -97,14 +97,14 @@ def _grouped(size: Size) -> Size:
 
 
 def selectivity(predicate: Expression) -> float:
-    """The part of the rows for which the predicate is true."""
+    """The share of rows for which the predicate is true."""
     return prod(_part(part) for part in conjuncts(predicate))
 
 
 def _part(part: Expression) -> float:
     match part:
         case Call(op=Op.OR):
-            return min(1.0, sum(selectivity(alternative) for alternative in split(Op.OR, part)))
+            return min(1.0, sum(selectivity(alternative) for alternative in split_chain(Op.OR, part)))
         case Call(op=Op.NOT, args=(arg,)):
             return max(1.0 - selectivity(arg), 0.1)
         case Call(op=op) if op in _SELECTED:
@@ -139,7 +139,7 @@ def joined_size(
     left_equal: Ids,
     right_equal: Ids,
 ) -> Size:
-    """The size of an inner join on equalities of these columns of sides with these keys."""
+    """The size of an inner join on equalities of these columns, for sides with these keys."""
     to_right, to_left = is_unique(right_keys, right_equal), is_unique(left_keys, left_equal)
     if to_right and (not to_left or left.whole >= right.whole):
         return Size(left.rows * right.part, left.whole)

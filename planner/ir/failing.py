@@ -1,7 +1,7 @@
-"""Constants that fail whenever they are computed: found when the view is made, not row by row.
+"""Constants that always fail are found when the view is made, not row by row.
 
-The engine computes them, so that what is refused is just what would fail. Casts, operators and intervals that
-are written out are tried; any other function of DuckDB's is not, nor what reads a column or is long.
+The engine computes them, so exactly the constants that would fail are refused. Casts, operators and interval
+literals are tried. DuckDB's other functions, long expressions and expressions over columns are not.
 """
 
 from __future__ import annotations
@@ -23,15 +23,16 @@ _MOST = 16  # parts of a constant that is tried
 
 
 def failure(expression: Expression) -> str | None:
-    """Why the constant always fails; None for one that does not, and for what is no such constant."""
+    """The reason why the constant always fails; None if it does not, or if the expression is not such a
+    constant."""
     if isinstance(expression, Literal) or not _is_short(expression):
         return None
     return _failure(expression)
 
 
 def check_constant(expression: Expression, node: exp.Expr, dialect: str) -> None:
-    """TypeMismatch for a cast that always fails, InvalidQuery for an operator; the `node` is how it is
-    written."""
+    """Raise TypeMismatch for a cast that always fails, InvalidQuery for an operator; the message quotes
+    `node`."""
     reason = failure(expression)
     if reason is None:
         return
@@ -42,7 +43,7 @@ def check_constant(expression: Expression, node: exp.Expr, dialect: str) -> None
 
 
 def _is_short(expression: Expression) -> bool:
-    """Whether the expression is made of a few casts and operators of literals."""
+    """Whether the expression consists of a few casts and operators over literals."""
     waiting, count = [expression], 0
     while waiting:
         part = waiting.pop()
@@ -69,5 +70,5 @@ def _failure(expression: Expression) -> str | None:
         program = ScalarProgram((expression,), Dictionary())  # type: ignore[arg-type]
         _, failures = program(np.empty((0, 1), np.int64))
     except EngineError:
-        return None  # no constant that the engine can have: whoever lowers it says why
+        return None  # not a constant of the engine: lowering reports why
     return failures.messages[0] if failures is not None else None

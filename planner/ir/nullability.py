@@ -1,4 +1,4 @@
-"""Which columns can be NULL where they stand: what the binder knew, and what filters and joins add."""
+"""Which columns can be NULL at a place: what the binder knew, and what filters and joins add."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Columns = Mapping[int, Attribute]
 
 
 def known_columns(operator: Relational) -> Columns:
-    """The columns of the operator by number, with the best that is known of their nullability."""
+    """The operator's columns by number, with their nullability as far as it is known."""
     match operator:
         case Selection(input=input, predicate=predicate):
             return _held(known_columns(input), predicate)

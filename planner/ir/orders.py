@@ -1,4 +1,4 @@
-"""Operators that put rows in an order."""
+"""Operators that order rows."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from planner.ir.core import Attribute, Relational
 
 @dataclass(frozen=True)
 class Top(Relational):
-    """The rows with the places offset < p ≤ offset + limit in each group of equal `keys`; without a limit
-    all with p > offset. `order` is over columns of the input, known by number; rows that are alike in all of
-    it may differ in no column that anything above needs."""
+    """The rows with position offset < p ≤ offset + limit in each group of equal `keys`; without a limit, all
+    with p > offset.
+
+    `order` is over columns of the input, by number. Rows that are equal in all of `order` must be equal in
+    every column that an operator above needs.
+    """
 
     input: Relational
     keys: tuple[int, ...]
@@ -30,5 +33,5 @@ class Top(Relational):
 
     @property
     def has_one(self) -> bool:
-        """Whether no group has a second row."""
+        """Whether each group keeps at most one row."""
         return self.limit is not None and self.limit <= 1

@@ -1,4 +1,4 @@
-"""What ties operators together: shared definitions, contexts of subqueries, recursion, whole programs."""
+"""What connects operators: shared definitions, contexts of subqueries, recursion, whole programs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from planner.ir.core import Attribute, Expression, Relational, Renaming
 
 @dataclass(frozen=True)
 class SharedRef(Relational):
-    """The rows of definition `number` of the program; each column a new name of one of its columns."""
+    """The rows of definition `number` of the program; each column is a new name of one of its columns."""
 
     number: int
     renaming: Renaming
@@ -24,9 +24,12 @@ class SharedRef(Relational):
 
 @dataclass(frozen=True)
 class Context(Relational):
-    """The distinct values of some columns of `input`, under new numbers: what a correlated query is planned
-    against. Everything above a context, up to the join that brings its rows back, is computed apart for each
-    of its rows, so that rows too many in it change nothing."""
+    """The distinct values of some columns of `input`, under new numbers, against which a correlated query is
+    planned.
+
+    Everything above a context, up to the join that brings its rows back, is computed separately for each of
+    its rows, so additional rows in it change nothing.
+    """
 
     input: Relational
     renaming: Renaming
@@ -42,7 +45,7 @@ class Context(Relational):
 
 @dataclass(frozen=True)
 class RecursiveBinding:
-    """A recursive name: variable `variable` is `value`, its columns in the order of `outputs`."""
+    """A recursive name: variable `variable` has the value `value`, its columns in the order of `outputs`."""
 
     variable: int
     name: str
@@ -52,10 +55,10 @@ class RecursiveBinding:
 
 @dataclass(frozen=True)
 class Fixpoint(Relational):
-    """The fixed point of the bindings, from empty; of it, binding `result` with its columns renamed.
+    """The fixed point of the bindings, from empty; the result is binding `result` with its columns renamed.
 
-    In a round a binding is computed from the round before, and from those of the bindings before it that it
-    reads as they are in the same round: so a round has no cycle.
+    In a round, a binding is computed from the previous round, and from the earlier bindings that it reads as
+    of the same round; so a round has no cycle.
     """
 
     bindings: tuple[RecursiveBinding, ...]
@@ -88,8 +91,8 @@ class Fixpoint(Relational):
 class RecursiveRef(Relational):
     """A binding's rows: `columns[i]` is output `positions[i]` of variable `variable`.
 
-    They are those of the round before; if it `is_current`, those of the same round, which the binding, as it
-    stands before the one that reads it, has already.
+    They are the rows of the previous round. If it `is_current`, they are those of the same round; the binding
+    must then precede the one that reads it.
     """
 
     variable: int
@@ -105,8 +108,8 @@ class RecursiveRef(Relational):
 
 @dataclass(frozen=True)
 class Prioritized(Relational):
-    """The rows of `input`, which does not recur, in the recursion around it: each from round `round` on. The
-    recursion is that of variable `variable`."""
+    """The rows of `input`, which does not recur, as they enter the recursion of `variable`: each from `round`
+    on."""
 
     input: Relational
     round: Expression
@@ -127,7 +130,7 @@ class Prioritized(Relational):
 
 @dataclass(frozen=True)
 class RelationalProgram:
-    """A query: `root` over `definitions`; `outputs` number the columns that the user asked for, in order."""
+    """A query: `root` over `definitions`; `outputs` are the columns that the user asked for, in order."""
 
     definitions: tuple[Relational, ...]
     root: Relational

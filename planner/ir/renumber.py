@@ -1,4 +1,4 @@
-"""A copy of a query whose columns all have new numbers, so that it can stand beside the first."""
+"""A copy of a query with new numbers for all columns, so that it can stand beside the original."""
 
 from __future__ import annotations
 
@@ -32,8 +32,10 @@ from planner.ir.scalars import rewrite
 
 
 def renumbered(operator: Relational, number: Callable[[], int]) -> tuple[Relational, dict[int, int]]:
-    """The copy, and its columns' new numbers by the old ones. Variables of recursions keep their numbers:
-    the copies are scopes beside each other."""
+    """The copy, and its columns' new numbers by the old ones.
+
+    Variables of recursions keep their numbers: the copies are separate scopes.
+    """
     copier = _Copier(number)
     return copier.operator(operator), copier.names
 
@@ -94,7 +96,7 @@ class _Copier:
         return Over(input, keys, order, ties, tuple(items))
 
     def _own(self, operator: Relational) -> Relational:
-        """The numbers that the operator itself brings forth, or refers to outside its expressions."""
+        """The numbers that the operator itself produces, or refers to outside its expressions."""
         match operator:
             case TableScan() | Values() | RecursiveRef():
                 return replace(operator, columns=self._columns(operator.columns))

@@ -1,4 +1,4 @@
-"""Rewriting operators: the one place that knows how each is put together again."""
+"""Rewriting operators: the one place that knows how to rebuild each of them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from planner.ir.scalars import rewrite, with_children
 
 
 def with_inputs(operator: Relational, inputs: tuple[Relational, ...]) -> Relational:
-    """The same operator over other inputs, in the order of `inputs`; itself if they are the ones it has."""
+    """The same operator over other inputs, in the order of `inputs`; the operator itself if they are
+    unchanged."""
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
     match operator:
@@ -76,7 +77,8 @@ Change = Callable[[Expression], Expression | None]
 
 
 def map_expressions(operator: Relational, change: Change) -> Relational:
-    """`change`, as `scalars.rewrite` takes it, on all expressions at and below, those of subqueries too."""
+    """Apply `change`, as in `scalars.rewrite`, to all expressions here and below, including those of
+    subqueries."""
     below = with_inputs(operator, tuple(map_expressions(i, change) for i in operator.inputs))
     if not below.expressions:
         return below
@@ -84,7 +86,7 @@ def map_expressions(operator: Relational, change: Change) -> Relational:
 
 
 def map_expression(expression: Expression, change: Change) -> Expression:
-    """`change` on the parts of one expression, and on those of the queries inside it."""
+    """Apply `change` to the parts of one expression, and to those of the queries inside it."""
 
     def deep(part: Expression) -> Expression | None:
         changed = change(part)
@@ -102,12 +104,12 @@ def map_expression(expression: Expression, change: Change) -> Expression:
 
 
 def identity(columns: tuple[Attribute, ...]) -> tuple[tuple[Attribute, Expression], ...]:
-    """Items that hand the columns on."""
+    """Items that pass the columns through."""
     return tuple((column, column.ref) for column in columns)
 
 
 def renaming_of(renaming: Renaming) -> Mapping[int, int]:
-    """New numbers to old ones."""
+    """The old number of each new number."""
     return {attribute.id: old for attribute, old in renaming}
 
 

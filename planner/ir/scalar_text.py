@@ -19,7 +19,7 @@ from planner.ir import (
     ScalarSubquery,
     Some,
 )
-from planner.native.reference import fill, quoted
+from planner.native.reference import fill_places, quoted
 from planner.sql_types import UNTYPED
 
 _PRECEDENCE: dict[Op, int] = {
@@ -47,7 +47,7 @@ _ATOM = 9
 
 
 def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
-    """An aggregate of the columns that its arguments are called."""
+    """An aggregate's text; `columns` are the names of its arguments."""
     match item.function:
         case GeneralAggregate():
             return item.function.text(columns)
@@ -61,7 +61,7 @@ def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
 
 
 class ScalarText:
-    """Writes expressions; `column` names a column by its number, `query` the step of a subquery."""
+    """Writes expressions; `column` gives the name of a column's number, `query` the step of a subquery."""
 
     def __init__(
         self, column: Callable[[int], str], query: Callable[[Relational], str] | None = None
@@ -78,7 +78,7 @@ class ScalarText:
             case ColumnRef(index=index):
                 return self.column(index), _ATOM
             case Literal():
-                return literal_text(expression), _ATOM
+                return shown_literal(expression), _ATOM
             case Call():
                 return self._call(expression)
             case Cast(arg=arg, type=type, lenient=lenient):
@@ -88,7 +88,7 @@ class ScalarText:
                 return f"CASE {whens} ELSE {self(otherwise)} END", _ATOM
             case Foreign(template=template, args=args):
                 alone = template == "{0}" or template.endswith(")")
-                return fill(template, [self._within(a, 5) for a in args]), _ATOM if alone else 4
+                return fill_places(template, [self._within(a, 5) for a in args]), _ATOM if alone else 4
             case Now():
                 return "now()", _ATOM
             case Reached(moment=moment):
@@ -99,7 +99,7 @@ class ScalarText:
                 return f"SOME {self.query(query)} WHERE ({self(predicate)})", 3
             case ScalarSubquery(query=query):
                 return f"VALUE {self.query(query)}", 4
-        raise TypeError(f"{expression!r} is no expression")
+        raise TypeError(f"{expression!r} is not an expression")
 
     def _within(self, expression: Expression, precedence: int) -> str:
         text, own = self._text(expression)
@@ -125,7 +125,7 @@ class ScalarText:
         return f"{left} {call.op.value.upper()} {right}", precedence
 
 
-def literal_text(literal: Literal) -> str:
+def shown_literal(literal: Literal) -> str:
     value, type = literal.value, literal.type
     if value is None:
         return "NULL" if type is UNTYPED else f"NULL::{type}"

@@ -1,6 +1,6 @@
-"""Small tools over scalar expressions: rewriting, conjunctions, nullability, and which can fail.
+"""Small tools over scalar expressions: rewriting, conjunctions, nullability, and possible failure.
 
-None of them looks into the queries of subqueries, but for `substitute`, which takes a function for that.
+None of them looks into the queries of subqueries.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ TURNED = {
     Op.DISTINCT: Op.DISTINCT,
     Op.NOT_DISTINCT: Op.NOT_DISTINCT,
 }
-"""What a comparison is with its sides exchanged."""
+"""Each comparison with its sides exchanged."""
 _NEVER_NULL = frozenset({Op.IS_NULL, Op.DISTINCT, Op.NOT_DISTINCT})
 _SKIP_NULLS = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 _HARMLESS = COMPARISONS | _NEVER_NULL | _SKIP_NULLS | {Op.AND, Op.OR, Op.NOT}
@@ -35,7 +35,7 @@ def call(op: Op, *args: Expression, type: Type = BOOLEAN) -> Call:
 
 
 def negate(expression: Expression) -> Expression:
-    """NOT of it, with a double NOT taken away."""
+    """NOT of the expression; a double NOT disappears."""
     match expression:
         case Call(op=Op.NOT, args=(inner,)):
             return inner
@@ -49,20 +49,21 @@ def is_true(expression: Expression) -> bool:
     return expression == TRUE
 
 
-def split(op: Op, expression: Expression) -> list[Expression]:
+def split_chain(op: Op, expression: Expression) -> list[Expression]:
     """The parts of a chain of `op` (AND or OR), in order."""
     if isinstance(expression, Call) and expression.op is op:
-        return [part for arg in expression.args for part in split(op, arg)]
+        return [part for arg in expression.args for part in split_chain(op, arg)]
     return [expression]
 
 
 def conjuncts(expression: Expression) -> list[Expression]:
-    """The parts of a conjunction, in order, TRUE left out."""
-    return [part for part in split(Op.AND, expression) if not is_true(part)]
+    """The parts of a conjunction, in order, without TRUE."""
+    return [part for part in split_chain(Op.AND, expression) if not is_true(part)]
 
 
 def combine(op: Op, parts: Iterable[Expression], empty: Expression) -> Expression:
-    """A balanced tree of `op` over the parts in order, so that long lists stay shallow; `empty` for none."""
+    """A balanced tree of `op` over the parts in order, so that long lists stay shallow; `empty` for no
+    parts."""
     level = list(parts)
     if not level:
         return empty
@@ -81,7 +82,7 @@ def disjoin(parts: Iterable[Expression]) -> Expression:
 
 
 def null_safe(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Expression:
-    """That the columns are pairwise equal, NULL to NULL."""
+    """The columns are pairwise equal, and NULL equals NULL."""
     return conjoin(
         call(Op.NOT_DISTINCT if a.nullable or b.nullable else Op.EQ, a.ref, b.ref)
         for a, b in zip(left, right, strict=True)
@@ -109,7 +110,8 @@ def with_children(expression: Expression, parts: tuple[Expression, ...]) -> Expr
 
 
 def rewrite(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:
-    """Top down: what `change` gives stands instead; where it gives None, it goes on to the parts."""
+    """Rewrite top down: the result of `change` replaces a part; where it is None, the part's own parts
+    follow."""
     changed = change(expression)
     if changed is not None:
         return changed
@@ -123,7 +125,7 @@ def rewrite(expression: Expression, change: Callable[[Expression], Expression | 
 
 
 def rename(expression: Expression, names: Mapping[int, int]) -> Expression:
-    """The expression with columns numbered anew; it must hold no subquery."""
+    """The expression with columns renumbered; it must hold no subquery."""
     return rewrite(
         expression,
         lambda e: ColumnRef(names.get(e.index, e.index), e.type) if isinstance(e, ColumnRef) else None,
@@ -175,7 +177,7 @@ def can_fail(expression: Expression) -> bool:
 
 
 def rejects_null(expression: Expression, ids: frozenset[int]) -> bool:
-    """Whether the predicate cannot be true where all of the columns `ids` are NULL."""
+    """Whether the predicate cannot be true where all columns `ids` are NULL."""
     match expression:
         case Call(op=Op.AND, args=args):
             return any(rejects_null(arg, ids) for arg in args)
@@ -190,7 +192,7 @@ def rejects_null(expression: Expression, ids: frozenset[int]) -> bool:
 
 
 def null_of_null(expression: Expression, ids: frozenset[int]) -> bool:
-    """Whether the expression is surely NULL where all of the columns `ids` are."""
+    """Whether the expression is certainly NULL where all columns `ids` are."""
     match expression:
         case ColumnRef(index=id):
             return id in ids
@@ -207,6 +209,6 @@ def null_of_null(expression: Expression, ids: frozenset[int]) -> bool:
 
 
 def not_null_ids(predicate: Expression) -> frozenset[int]:
-    """The columns that are surely not NULL where the predicate is true."""
+    """The columns that are certainly not NULL where the predicate is true."""
     found = {id for id in references(predicate) if rejects_null(predicate, frozenset({id}))}
     return frozenset(found)

@@ -1,7 +1,7 @@
-"""A text of an operator's form, the same whatever its columns are called and numbered.
+"""A text of an operator's form that is independent of the names and numbers of its columns.
 
-By it the relations of a join are put in an order that does not depend on how the query was written.
-Different operators may have the same text, equal ones have.
+It gives the relations of a join an order that does not depend on how the query is written. Equal operators
+have equal texts; different operators may share one.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from planner.ir.scalars import conjuncts
 
 
 def signature(operator: Relational) -> str:
-    """Scans by relation and position, operators by kind and inputs, their expressions over those."""
+    """Scans by relation and position, operators by kind and inputs, and their expressions over those."""
     return _Signature().of(operator)
 
 
@@ -45,7 +45,7 @@ class _Signature:
         return f"{type(operator).__name__}({'; '.join((inputs, *written))})"
 
     def _name(self, operator: Relational) -> None:
-        """Names for the columns that the operator brings forth."""
+        """Name the columns that the operator produces."""
         self.count += 1
         places = operator.positions if isinstance(operator, TableScan) else range(len(operator.columns))
         for column, place in zip(operator.columns, places, strict=True):

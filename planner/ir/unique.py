@@ -1,6 +1,6 @@
 """Keys of operators: sets of columns that tell all rows apart, as far as the operators show.
 
-No column at all is a key of what has at most one row. NULL equals NULL here.
+The empty set is a key of an operator with at most one row. NULL equals NULL here.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from planner.ir.scalars import conjuncts
 
 Ids = frozenset[int]
 MOST = 4
-"""Of more keys than these only the smallest are kept."""
+"""The number of keys to keep: the smallest ones."""
 
 
 def unique_keys(operator: Relational) -> tuple[Ids, ...]:
-    """The keys of an operator, the smallest first; none of them holds another."""
+    """The keys of an operator, the smallest first; no key contains another."""
     return _least(_keys(operator))
 
 
@@ -53,7 +53,7 @@ def is_unique(keys: Iterable[Ids], ids: Ids) -> bool:
 
 
 def equated(condition: Expression, left: Ids, right: Ids) -> tuple[Ids, Ids]:
-    """The columns of either side that a condition says are equal to something of the other side."""
+    """The columns of either side that a condition equates with an expression of the other side."""
     found = [equality_of(part, left, right) for part in conjuncts(condition)]
     pairs = [(e.left, e.right) for e in found if e is not None]
     lefts = frozenset(e.index for e, _ in pairs if isinstance(e, ColumnRef))
@@ -100,8 +100,11 @@ def _keys(operator: Relational) -> Iterable[Ids]:
 def _joined(
     lefts: Iterable[Ids], rights: Iterable[Ids], left_equal: Ids, right_equal: Ids, padded: bool
 ) -> Iterator[Ids]:
-    """Every pair of keys, and one side's where each of its rows meets one row of the other at most. Rows that
-    are `padded` come of the left side."""
+    """All unions of a key of each side, and one side's keys if each of its rows meets at most one row of the
+    other.
+
+    Only the left side's rows are `padded`.
+    """
     for left, right in product(lefts, rights):
         yield left | right
         if right <= right_equal:
@@ -119,7 +122,7 @@ def _least(keys: Iterable[Ids]) -> tuple[Ids, ...]:
 
 
 def _constants(predicate: Expression) -> Iterator[int]:
-    """The columns that can have one value only."""
+    """The columns that can have only one value."""
     for part in conjuncts(predicate):
         match part:
             case Call(op=Op.EQ, args=(ColumnRef(index=id), Literal()) | (Literal(), ColumnRef(index=id))):

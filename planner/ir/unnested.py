@@ -10,8 +10,8 @@ from planner.ir.core import Attribute, Relational
 
 @dataclass(frozen=True)
 class UnnestedList:
-    """The elements of a list, as column `attribute`: of the array that is the one argument, or of the series
-    of numbers start, stop, step. Arguments are columns of the input, known by number."""
+    """The elements of a list as column `attribute`: those of the one argument, an array, or of the series of
+    numbers start, stop, step. Arguments are columns of the input, by number."""
 
     attribute: Attribute
     arguments: tuple[int, ...]
@@ -20,8 +20,11 @@ class UnnestedList:
 
 @dataclass(frozen=True)
 class UnnestLists(Relational):
-    """Each row once for every place in its lists, NULL where one of them has ended; `place` is the place,
-    from 1. With `outer` a row whose lists are all empty stays, with NULLs."""
+    """Each row once for every position in its lists, with NULL after a list's end; `place` is the position,
+    from 1.
+
+    With `outer`, a row whose lists are all empty stays, with NULLs.
+    """
 
     input: Relational
     lists: tuple[UnnestedList, ...]

@@ -1,4 +1,4 @@
-"""Window functions: each row with what a function makes of the rows around it."""
+"""Window functions: each row with the values of functions of the rows around it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FrameSide(enum.Enum):
 
 @dataclass(frozen=True)
 class Edge:
-    """Where a frame begins or ends: so far to a side of the current row, or without end.
+    """The start or end of a frame: a distance to one side of the current row, or unbounded.
 
     `offset` is a constant as DuckDB reads it: `2`, `INTERVAL '1' DAY`.
     """
@@ -46,10 +46,6 @@ class Edge:
             return None
         return int(self.offset) if self.side is FrameSide.FOLLOWING else -int(self.offset)
 
-    @property
-    def is_unbounded(self) -> bool:
-        return self.side is not FrameSide.CURRENT and self.offset is None
-
     def __str__(self) -> str:
         if self.side is FrameSide.CURRENT:
             return self.side.value
@@ -61,7 +57,7 @@ START, CURRENT, END = Edge(FrameSide.PRECEDING), Edge(FrameSide.CURRENT), Edge(F
 
 @dataclass(frozen=True)
 class Frame:
-    """The rows that a function sees from a row; of them without those that `exclude` names, as SQL does."""
+    """The rows that a function sees from a row, without those that `exclude` names as in SQL."""
 
     unit: Unit
     start: Edge
@@ -83,7 +79,7 @@ RUNNING = Frame(Unit.RANGE, START, CURRENT)
 
 
 class PlaceFunction(enum.Enum):
-    """Functions of a row's place in its partition, and of the rows at other places."""
+    """Functions of a row's position in its partition, and of the rows at other positions."""
 
     ROW_NUMBER = "row_number"
     RANK = "rank"
@@ -104,7 +100,7 @@ Argument = int | Literal
 
 @dataclass(frozen=True)
 class WindowItem:
-    """`function` of the rows of `frame`; an aggregate of DISTINCT values or of all."""
+    """`function` of the rows of `frame`: of all values or, for an aggregate, of the distinct ones."""
 
     attribute: Attribute
     function: PlaceFunction | Function | GeneralAggregate
@@ -118,8 +114,7 @@ class WindowItem:
 class Over(Relational):
     """The rows of the input, each with the items' values: functions of the rows with equal `keys` in `order`.
 
-    Rows that `order` does not tell apart are peers; their places follow `ties`, so that the answer is a
-    function of the bag.
+    Rows that are equal in `order` are peers; `ties` order them, so that the result is a function of the bag.
     """
 
     input: Relational
@@ -131,7 +126,7 @@ class Over(Relational):
     def __post_init__(self) -> None:
         missing = self.used - self.input.ids
         if missing:
-            raise PlanError(f"a window refers to columns {sorted(missing)}, which its input has not")
+            raise PlanError(f"a window refers to columns {sorted(missing)}, which its input lacks")
 
     @cached_property
     def used(self) -> frozenset[int]:

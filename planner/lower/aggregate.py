@@ -1,8 +1,9 @@
-"""Aggregation: each class of functions over just the columns that it needs, joined again on the keys.
+"""Aggregation: each class of functions is computed over only the columns that it needs; the results are
+joined on the keys.
 
-Accumulated functions are a Reduce, those of distinct values one over the distinct rows of keys and
-argument. A first value is a TopK of one row, general functions are a GroupQuery together. Without
-keys there is always one row: the row of nothing stands unless a part has one.
+Accumulated functions become one Reduce; those of distinct values become a Reduce over the distinct rows of
+keys and argument. A first value is a TopK of one row; the general functions share one GroupQuery. Without
+keys there is always one row: the row for no input appears unless a part has a row.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from planner.lower.leaves import UNIT_ROW
 from planner.lower.lowered import Lowered, difference, distinct, mapped, projected, sum_of, taken
 
 _OF_ONE_ROW = (Function.MIN, Function.MAX)
-"""Functions that of one value are that value."""
+"""Functions whose value over a single value is that value."""
 
 
 def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
@@ -43,19 +44,19 @@ def lower_aggregate(aggregate: Aggregate, input: Lowered) -> Lowered:
 
 
 def _are_rows(input: Lowered, keys: tuple[int, ...]) -> bool:
-    """Whether no group has a second row."""
+    """Whether each group has only one row."""
     return input.key is not None and input.key <= frozenset(input.positions(keys))
 
 
 def _alone(input: Lowered, keys: tuple[int, ...], items: tuple[AggregateItem, ...]) -> Lowered:
-    """The groups, each of one row, whose values are those of the row."""
+    """The groups, each of one row, with that row's values."""
     pairs = [*((key, key) for key in keys), *((item.attribute.id, item.arguments[0]) for item in items)]
     types = input.node.schema.types
     return mapped(input, [(new, ColumnRef(old, types[input.position(old)])) for new, old in pairs])
 
 
 def _apart(item: AggregateItem) -> Hashable:
-    """What tells the items apart that are not computed together."""
+    """The key that separates items which cannot be computed together."""
     match item.function:
         case First():
             return item
@@ -66,8 +67,10 @@ def _apart(item: AggregateItem) -> Hashable:
 
 
 def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Lowered:
-    """The groups with the items that are computed together; `keys` in the order of their positions, so that
-    the order of GROUP BY makes no difference."""
+    """The groups with the items that are computed together.
+
+    `keys` are sorted by position, so that the order of GROUP BY makes no difference.
+    """
     match items[0].function:
         case First():
             node = _first(input, keys, items[0])
@@ -84,7 +87,7 @@ def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> 
 
 
 def _reduce(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Node:
-    """Accumulated functions of all rows, or of the distinct values of one column."""
+    """Accumulated functions over all rows, or over the distinct values of one column."""
     arguments = {a for item in items if _reads(item, input) for a in item.arguments}
     others = [id for id in input.ids if id in arguments and id not in keys]
     rows = projected(input, (*keys, *dict.fromkeys(others)))
@@ -100,7 +103,7 @@ def _reduce(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -
 
 
 def _reads(item: AggregateItem, input: Lowered) -> bool:
-    """Whether the aggregate needs its argument: a count of what is never NULL counts rows."""
+    """Whether the aggregate needs its argument: a count of a column that is never NULL counts rows."""
     return (
         item.function is not Function.COUNT
         or item.distinct
@@ -109,7 +112,7 @@ def _reads(item: AggregateItem, input: Lowered) -> bool:
 
 
 def _first(input: Lowered, keys: tuple[int, ...], item: AggregateItem) -> Node:
-    """The first row of each group by the item's order, of which its value is kept."""
+    """The first row of each group by the item's order; its value is kept."""
     value, *others = item.arguments
     rows = projected(input, tuple(dict.fromkeys((*keys, *others, value))))
     placed = zip(rows.positions((*others, value)), item.function.order, strict=True)  # type: ignore[union-attr]
@@ -126,7 +129,7 @@ def _column(rows: Lowered, place: int, item: AggregateItem | None) -> Column:
 
 
 def _general(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Node:
-    """All functions that need the group, asked for together; a key that is an argument is there twice."""
+    """All functions that need the whole group, in one query; a key that is an argument occurs twice."""
     arguments = tuple(dict.fromkeys(a for item in items for a in item.arguments))
     rows = taken(input, input.positions((*keys, *arguments)))
     texts = [
@@ -139,7 +142,7 @@ def _general(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) 
 
 
 def _always(node: Node, ids: tuple[int, ...], items: Iterable[AggregateItem]) -> Lowered:
-    """Groups without keys, with the row of nothing where there is none."""
+    """The single group without keys, with the row for no input if the group is empty."""
     nothing = tuple(nothing_of(item.function) for item in items)
     types = node.schema.types
     literals = tuple(Literal(value, type) for value, type in zip(nothing, types, strict=True))

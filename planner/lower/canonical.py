@@ -1,7 +1,7 @@
-"""One form for filters that say the same, so that equal parts of different queries become one operator.
+"""One form for equivalent filters, so that equal parts of different queries become one operator.
 
-Conjuncts are in an order of their own, and so are the sides of comparisons of two columns; a filter over
-a filter is one. What can fail keeps its place: it is asked of the rows that pass what stands below.
+Conjuncts have a fixed order, and so do the sides of a comparison of two columns; nested filters become one. A
+condition that can fail keeps its place: it sees only the rows that pass the conditions below it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def passing(node: Node, predicate: Expression) -> Filter:
 
 
 def _turned(part: Expression) -> Expression:
-    """A comparison with the lesser of its sides first, unless that is a constant."""
+    """A comparison with its smaller side first, unless that side is a constant."""
     match part:
         case Call(op=op, args=(left, right), type=type) if op in TURNED and not isinstance(right, Literal):
             return part if _TEXT(left) <= _TEXT(right) else Call(TURNED[op], (right, left), type)

@@ -1,8 +1,8 @@
-"""Joins of every kind, made of the engine's equi-join.
+"""Joins of every kind, made from the engine's equi-join.
 
-The inner part is a join on the keys with the rest of the condition as a filter. The other
-kinds need the *matched* rows: the distinct values of the columns that decide whether a row of
-the kept side matches. A row is unmatched if it is in the side minus its join with those.
+The inner part is a join on the keys, with the rest of the condition as a filter. The other kinds need the
+*matched* rows: the distinct values of the columns that decide whether a row of the kept side matches. The
+unmatched rows are the side minus its join with those values.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from planner.lower.lowered import (
     sum_of,
     taken,
 )
-from planner.lower.time_filters import filtered, mapped
+from planner.lower.time_filters import filtered_over_time, mapped_over_time
 
 
 def lower_join(join: ThetaJoin, left: Lowered, right: Lowered) -> Lowered:
@@ -47,9 +47,11 @@ def lower_join(join: ThetaJoin, left: Lowered, right: Lowered) -> Lowered:
 
 def inner(left: Lowered, right: Lowered, condition: Condition, keep_left: bool = False) -> Lowered:
     """The matching pairs. With `keep_left` the left side is not filtered first, so that an outer join reads
-    it in one form for all that it does."""
+    it in one form for all of its parts."""
     sides = keyed(left, right, condition, keep_left)
-    return filtered(_pairs(sides.left, sides.right, sides.left_keys, sides.right_keys), condition.rest)
+    return filtered_over_time(
+        _pairs(sides.left, sides.right, sides.left_keys, sides.right_keys), condition.rest
+    )
 
 
 def _pairs(left: Lowered, right: Lowered, left_keys: tuple[int, ...], right_keys: tuple[int, ...]) -> Lowered:
@@ -60,8 +62,10 @@ def _pairs(left: Lowered, right: Lowered, left_keys: tuple[int, ...], right_keys
 
 @dataclass(frozen=True)
 class _Matched:
-    """The distinct values that the positions `keys` of `side` have in rows that match. `side` is the kept
-    side, with computed keys added where there are any."""
+    """The distinct values of the positions `keys` of `side` in rows that match.
+
+    `side` is the kept side, with computed keys added if there are any.
+    """
 
     side: Lowered
     keys: tuple[int, ...]
@@ -79,7 +83,7 @@ def _matched(left: Lowered, right: Lowered, condition: Condition) -> _Matched:
 
 
 def _matching(left: Lowered, matched: _Matched) -> Lowered:
-    """The rows of the side that match, as they come in."""
+    """The rows of the side that match, with their counts."""
     every = _pairs(matched.side, matched.values, matched.keys, tuple(range(len(matched.keys))))
     return taken(every, range(len(left.ids)))
 
@@ -89,12 +93,12 @@ def _unmatched(left: Lowered, matched: _Matched) -> Lowered:
 
 
 def _padded(rows: Lowered, ids: tuple[int, ...], join: ThetaJoin) -> Lowered:
-    """The rows with NULL for the attributes of `ids` that they lack, in the order of `ids`."""
+    """The rows in the order of `ids`, with NULL for the attributes that they lack."""
     values: list[tuple[int, Expression]] = []
     for id in ids:
         attribute = join.attribute(id)
         values.append((id, attribute.ref if id in rows.ids else Literal(None, attribute.type)))
-    return mapped(rows, values)
+    return mapped_over_time(rows, values)
 
 
 def _outer(join: ThetaJoin, left: Lowered, right: Lowered, condition: Condition) -> Lowered:
@@ -115,8 +119,8 @@ def _full(join: ThetaJoin, left: Lowered, right: Lowered, condition: Condition) 
 
 def _marked(join: ThetaJoin, left: Lowered, matched: _Matched) -> Lowered:
     if join.mark is None:
-        raise TypeError("a mark join has no mark")
+        raise TypeError("a mark join needs a mark")
     columns = [(column.id, column.ref) for column in join.left.columns]
-    yes = mapped(_matching(left, matched), [*columns, (join.mark.id, TRUE)])
-    no = mapped(_unmatched(left, matched), [*columns, (join.mark.id, FALSE)])
+    yes = mapped_over_time(_matching(left, matched), [*columns, (join.mark.id, TRUE)])
+    no = mapped_over_time(_unmatched(left, matched), [*columns, (join.mark.id, FALSE)])
     return lowered(sum_of((yes.node, no.node)), yes.ids, yes.key and no.key)

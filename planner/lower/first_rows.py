@@ -1,4 +1,4 @@
-"""The first rows of groups: a TopK. Nothing depends on how it tells apart what is alike in its order."""
+"""The first rows of groups: a TopK. How it breaks ties does not matter, since nothing above can see it."""
 
 from __future__ import annotations
 

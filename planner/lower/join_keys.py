@@ -1,4 +1,4 @@
-"""The keys of a join: both sides with the columns on which they meet."""
+"""The keys of a join: both sides with the columns on which they are joined."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from planner.ir.conditions import Condition
 from planner.lower.lowered import Lowered, not_null
-from planner.lower.time_filters import filtered, with_keys
+from planner.lower.time_filters import filtered_over_time, with_keys_over_time
 
 
 @dataclass(frozen=True)
 class Keyed:
-    """Both sides with the positions on which they are joined; rows that cannot match are filtered away."""
+    """Both sides with the positions on which they are joined, without rows that cannot match."""
 
     left: Lowered
     right: Lowered
@@ -20,13 +20,13 @@ class Keyed:
 
 
 def keyed(left: Lowered, right: Lowered, condition: Condition, keep_left: bool = False) -> Keyed:
-    """The sides made ready. With `keep_left` no row of the left is filtered away, which changes no match: a
-    NULL has no partner on the right."""
-    right = filtered(right, condition.rights)
+    """The sides with their keys. With `keep_left` no row of the left is filtered out; that changes no match,
+    because a NULL has no partner on the right."""
+    right = filtered_over_time(right, condition.rights)
     if not keep_left:
-        left = filtered(left, condition.lefts)
-    left, lefts = with_keys(left, [e.left for e in condition.equalities])
-    right, rights = with_keys(right, [e.right for e in condition.equalities])
+        left = filtered_over_time(left, condition.lefts)
+    left, lefts = with_keys_over_time(left, [e.left for e in condition.equalities])
+    right, rights = with_keys_over_time(right, [e.right for e in condition.equalities])
     strict = [i for i, equality in enumerate(condition.equalities) if not equality.null_safe]
     right = not_null(right, (rights[i] for i in strict))
     if not keep_left:

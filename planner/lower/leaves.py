@@ -1,4 +1,4 @@
-"""Tables, constants and variables: where rows come from."""
+"""Tables, constants and variables: the sources of rows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from planner.ir import Attribute, TableScan, Values
 from planner.lower.lowered import NOBODY, Lowered, lowered, taken
 
 UNIT_ROW = lowered(Constant(((True,),), Schema((Column("c0", BOOLEAN, False),))), (NOBODY,), frozenset())
-"""One row, of which nothing is known."""
+"""One row, whose content does not matter."""
 
 
 def lower_scan(scan: TableScan) -> Lowered:
@@ -28,5 +28,5 @@ def lower_values(values: Values) -> Lowered:
 
 
 def variable(name: str, columns: tuple[Attribute, ...]) -> Variable:
-    """A recursive name, its columns called by position."""
+    """A recursive name, with its columns named by position."""
     return Variable(name, Schema(tuple(Column(f"c{i}", c.type, c.nullable) for i, c in enumerate(columns))))

@@ -1,8 +1,8 @@
-"""An engine node with what its positions hold: the building blocks that every lowering uses.
+"""An engine node with the attributes at its positions: the building blocks of every lowering.
 
-Plans are made so that equal queries give equal nodes, whatever they call things: a computed
-column is named after its position, and a column that is handed on keeps its name. A node has
-at least one column: where no column is needed, a constant TRUE stands.
+Equal queries give equal nodes, whatever names they use: a computed column is named after its position, and a
+column that is passed through keeps its name. A node has at least one column: if no column is needed, it is a
+constant TRUE.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ NOBODY = -1
 
 @dataclass(frozen=True)
 class Lowered:
-    """Position i of `node` holds the attribute numbered `ids[i]`; `nullable[i]` says if it may be NULL.
+    """Position i of `node` holds the attribute numbered `ids[i]`; `nullable[i]` says whether it may be NULL.
 
-    `key` holds positions that tell rows apart, if the node surely has no row twice.
+    `key` holds positions that tell rows apart, if the node certainly has no duplicate row.
     """
 
     node: Node
@@ -41,7 +41,7 @@ class Lowered:
         return tuple(self.position(id) for id in ids)
 
     def positional(self, expression: Expression) -> scalar.Expression:
-        """The expression over positions in place of attributes."""
+        """The expression over positions instead of attributes."""
         names = {id: position for position, id in reversed(list(enumerate(self.ids)))}
         return rename(expression, names)  # type: ignore[return-value]
 
@@ -51,7 +51,7 @@ def lowered(node: Node, ids: tuple[int, ...], key: frozenset[int] | None = None)
 
 
 def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
-    """The given expressions over attributes, each under its number; one Map, with one below taken in."""
+    """The given expressions over attributes, each under its number, as one Map that includes a Map below."""
     if not values:
         values = [(NOBODY, TRUE)]
     expressions = tuple(input.positional(value) for _, value in values)
@@ -74,7 +74,7 @@ def computed(input: Lowered, expressions: tuple[scalar.Expression, ...], ids: tu
 
 
 def with_keys(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[int]]:
-    """The side with the keys that are no columns added, and the positions of all keys."""
+    """The side with its computed keys added as columns, and the positions of all keys."""
     wanted = [side.positional(key) for key in keys]
     columns = _references(side)
     added = [key for i, key in enumerate(wanted) if key not in columns and key not in wanted[:i]]
@@ -85,7 +85,7 @@ def with_keys(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[
 
 
 def _kept_key(input: Lowered, expressions: tuple[scalar.Expression, ...]) -> frozenset[int] | None:
-    """The key in the new positions, if all of it is handed on."""
+    """The key in the new positions, if all of it is passed through."""
     places = {e.index: i for i, e in reversed(list(enumerate(expressions))) if isinstance(e, ColumnRef)}
     if input.key is None or not input.key <= places.keys():
         return None
@@ -99,7 +99,7 @@ def _references(input: Lowered) -> tuple[ColumnRef, ...]:
 def _unmapped(
     node: Node, expressions: tuple[scalar.Expression, ...]
 ) -> tuple[Node, tuple[scalar.Expression, ...]]:
-    """A Map below joined into the expressions, if no work is done twice by it."""
+    """The expressions with a Map below substituted into them, if that repeats no work."""
     if not isinstance(node, Map):
         return node, expressions
     inner = node.expressions
@@ -133,7 +133,8 @@ def taken(input: Lowered, positions: Sequence[int]) -> Lowered:
 
 
 def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
-    """The rows for which all predicates are true; what can fail is asked last, of the rows still there."""
+    """The rows for which all predicates are true; predicates that can fail are evaluated last, on the
+    remaining rows."""
     parts = [part for part in predicates if part != TRUE]
     safe = [part for part in parts if not can_fail(part)]
     for group in (safe, *([part] for part in parts if can_fail(part))):
@@ -143,7 +144,8 @@ def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
 
 
 def _filter(input: Lowered, predicate: scalar.Expression) -> Lowered:
-    """The filter, below a Map that only chooses columns: filters of one table meet on the table."""
+    """The filter, moved below a Map that only selects columns, so that filters of one table meet at the
+    table."""
     held = not_null_ids(predicate)
     nullable = tuple(n and i not in held for i, n in enumerate(input.nullable))
     node = input.node
@@ -175,7 +177,7 @@ def distinct(input: Lowered) -> Lowered:
 
 
 def pairs_key(left: Lowered, right: Lowered, right_keys: tuple[int, ...]) -> frozenset[int] | None:
-    """What tells the pairs of a join apart: the left's key, and the right's unless the join is on it."""
+    """A key of the pairs of a join: the left's key, and the right's unless the join is on it."""
     if left.key is None or right.key is None:
         return None
     if right.key <= frozenset(right_keys):
@@ -184,7 +186,7 @@ def pairs_key(left: Lowered, right: Lowered, right_keys: tuple[int, ...]) -> fro
 
 
 def sum_of(parts: Sequence[Node]) -> Node:
-    """The bag sum, sums inside sums laid flat."""
+    """The bag sum, with nested sums flattened."""
     flat: list[Node] = []
     for part in parts:
         flat += part.parts if isinstance(part, Concat) else (part,)

@@ -1,17 +1,17 @@
-"""Inner joins of three relations or more as one multijoin, which stores nothing in between, where that wins.
+"""Inner joins of three or more relations as one multijoin, which stores no intermediate results, where it
+wins.
 
-Joins whose equalities form a cycle become a multijoin, which then is worst-case optimal: binary joins of a
-graph with hubs store the square of a hub's edges on the way to its triangles. They do not where each of
-the binary joins is by a key, so that none makes more rows than it reads. Other joins become one where
-its arrangements have fewer rows, as far as can be estimated, than those of binary joins, which
-arrange what is between them too: joins of many relations on one key, and joins of a relation with
-itself.
+Joins whose equalities form a cycle become a multijoin, which is then worst-case optimal: binary joins of a
+graph with hubs store the square of a hub's edges on the way to its triangles. They do not if each of the
+binary joins is by a key, so that none makes more rows than it reads. Other joins become a multijoin if its
+arrangements have fewer estimated rows than those of binary joins, which also arrange intermediate results:
+joins of many relations on one key, and joins of a relation with itself.
 
-With as many rows, as in a chain of tables where each in the middle is arranged twice, it depends on the
-data which is smaller. Of revenue by order for a segment of customers (W2 of the
-benchmarks, at a quarter of its size) binary joins were better: single changes in 23 µs rather than 33,
-changes of 1,000 rows in 1.2 ms rather than 1.9, and 12 % less memory. Four relations on one key took
-half the memory as a multijoin, loaded no slower, and changes took as long.
+If the numbers are equal, as in a chain of tables where each one in the middle is arranged twice, the data
+decide which is smaller. For revenue by order for a segment of customers (W2 of the benchmarks, at a quarter
+of its size) binary joins were better: single changes took 23 µs instead of 33, changes of 1,000 rows 1.2 ms
+instead of 1.9, and memory was 12 % less. Four relations on one key took half the memory as a multijoin,
+loaded no slower, and changes took as long.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from planner.ir.scalars import conjuncts
 from planner.ir.unique import equated, is_unique, unique_keys
 from planner.lower.equi_joins import lower_join
 from planner.lower.lowered import Lowered, not_null
-from planner.lower.time_filters import filtered, mapped, with_keys
+from planner.lower.time_filters import filtered_over_time, mapped_over_time, with_keys_over_time
 
 
 @dataclass(frozen=True)
 class Link:
-    """An equality of two relations: for each, which it is and an expression over it."""
+    """An equality of two relations: for each, its index and an expression over it."""
 
     sides: tuple[tuple[int, Expression], tuple[int, Expression]]
     null_safe: bool
@@ -43,8 +43,8 @@ class Link:
 
 @dataclass(frozen=True)
 class Relations:
-    """A tree of inner joins taken apart: what it joins, the equalities between two of those, and all other
-    conjuncts."""
+    """A tree of inner joins taken apart: the joined relations, the equalities between two of them, and all
+    other conjuncts."""
 
     leaves: tuple[Relational, ...]
     links: tuple[Link, ...]
@@ -52,7 +52,7 @@ class Relations:
 
     @property
     def are_connected(self) -> bool:
-        """Whether the links join everything, so that no step need be a cross product."""
+        """Whether the links connect everything, so that no step has to be a cross product."""
         reached = {0}
         for _ in self.leaves:
             for link in self.links:
@@ -63,8 +63,11 @@ class Relations:
 
 
 def relations(join: ThetaJoin) -> Relations:
-    """The relations of a tree of inner joins, from left to right. Projections that only drop columns are no
-    obstacle: a multijoin is asked for the columns that are needed above it."""
+    """The relations of a tree of inner joins, from left to right.
+
+    Projections that only drop columns are looked through: a multijoin returns just the columns that are
+    needed above.
+    """
     leaves = tuple(_leaves(join))
     owners = {id: number for number, leaf in enumerate(leaves) for id in leaf.ids}
     links: list[Link] = []
@@ -115,18 +118,18 @@ def _link(part: Expression, owners: dict[int, int]) -> Link | None:
 
 
 def lower_relations(join: ThetaJoin, apart: Relations, leaves: Sequence[Lowered]) -> Lowered:
-    """The join of its relations, lowered: as a multijoin or as binary joins, whichever is to be preferred."""
+    """The lowered join of its relations: a multijoin or binary joins, whichever is preferable."""
     many, node = _multijoin(apart, leaves)
     arranged: dict[tuple[Node, tuple[int, ...]], float] = {}
     binary = _binary(join, iter(leaves), arranged)
     is_worst_case_optimal = node.is_cyclic and not _is_by_keys(join)
     if is_worst_case_optimal or _arranged_rows(node, apart) < sum(arranged.values()):
-        return filtered(many, apart.rest)
+        return filtered_over_time(many, apart.rest)
     return binary
 
 
 def _is_by_keys(operator: Relational) -> bool:
-    """Whether in each join of the tree the rows of one side meet one row of the other at most."""
+    """Whether in each join of the tree, the rows of one side meet at most one row of the other."""
     if not _is_passed(operator):
         return True
     if isinstance(operator, ThetaJoin):
@@ -143,7 +146,7 @@ def _multijoin(apart: Relations, leaves: Sequence[Lowered]) -> tuple[Lowered, Mu
     classes: list[list[tuple[int, int]]] = [[] for _ in apart.links]
     for number, leaf in enumerate(leaves):
         ends = [(i, e) for i, link in enumerate(apart.links) for owner, e in link.sides if owner == number]
-        side, positions = with_keys(leaf, [e for _, e in ends])
+        side, positions = with_keys_over_time(leaf, [e for _, e in ends])
         strict = (p for (i, _), p in zip(ends, positions, strict=True) if not apart.links[i].null_safe)
         sides.append(not_null(side, strict))
         for (i, _), position in zip(ends, positions, strict=True):
@@ -157,7 +160,8 @@ def _multijoin(apart: Relations, leaves: Sequence[Lowered]) -> tuple[Lowered, Mu
 
 
 def _key(sides: Sequence[Lowered], node: MultiJoin) -> frozenset[int] | None:
-    """What tells the rows apart: the keys of all sides but those joined by all of it to sides before them."""
+    """A key of the rows: the keys of all sides, except sides that are joined by their whole key to earlier
+    sides."""
     key: set[int] = set()
     offset = 0
     for number, side in enumerate(sides):
@@ -173,8 +177,11 @@ def _key(sides: Sequence[Lowered], node: MultiJoin) -> frozenset[int] | None:
 def _binary(
     operator: Relational, leaves: Iterator[Lowered], arranged: dict[tuple[Node, tuple[int, ...]], float]
 ) -> Lowered:
-    """The tree of inner joins as it stands over leaves that are lowered; `arranged` gets what its joins read,
-    by which keys, and how many rows that is, of leaves and of what is between them."""
+    """The tree of inner joins in its own order over lowered leaves.
+
+    `arranged` collects the inputs of its joins, with their keys and estimated rows, including intermediate
+    results.
+    """
     match operator:
         case ThetaJoin(left=left, right=right) if _is_passed(operator):
             result = lower_join(operator, _binary(left, leaves, arranged), _binary(right, leaves, arranged))
@@ -186,11 +193,13 @@ def _binary(
                 arranged[node.right, node.right_keys] = size_of(right).rows
             return result
         case Project(input=input, items=items) if _is_passed(operator):
-            return mapped(_binary(input, leaves, arranged), [(attribute.id, e) for attribute, e in items])
+            return mapped_over_time(
+                _binary(input, leaves, arranged), [(attribute.id, e) for attribute, e in items]
+            )
     return next(leaves)
 
 
 def _arranged_rows(node: MultiJoin, apart: Relations) -> float:
-    """How many rows the arrangements of a multijoin of the relations have."""
+    """The estimated number of rows in the arrangements of a multijoin of the relations."""
     rows = {part: size_of(leaf).rows for part, leaf in zip(node.parts, apart.leaves, strict=True)}
     return sum(rows[part] * len(part_orders) for part, part_orders in orders(node).items())

@@ -1,7 +1,7 @@
-"""Window functions that the engine has no kernel for: DuckDB answers them over the partitions that change.
+"""Window functions without an engine kernel: DuckDB computes them over each partition that changes.
 
-A partition's answer must be a function of its bag. So orders go down to the last column, also inside of
-functions of a frame's first or last value, and floats are added up in the order of their values.
+A partition's result must be a function of its bag. So orders continue to the last column, also inside
+functions of a frame's first or last value, and floats are summed in the order of their values.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from engine.plan.group_queries import GROUPS, GroupQuery
 from engine.plan.nodes import Function
 from engine.schema import Column, Schema
 from planner.ir import Frame, GeneralAggregate, Over, PlaceFunction, Unit, WindowItem
-from planner.ir.scalar_text import literal_text
+from planner.ir.scalar_text import shown_literal
 from planner.lower.lowered import Lowered, taken
 
 _OF_ROWS = frozenset({PlaceFunction.NTILE, PlaceFunction.LAG, PlaceFunction.LEAD})
-"""Functions that have no frame."""
+"""Functions without a frame."""
 _OF_FRAMES = frozenset({PlaceFunction.FIRST_VALUE, PlaceFunction.LAST_VALUE, PlaceFunction.NTH_VALUE})
 _FLOATS = {Function.SUM: "fsum", Function.AVG: "favg"}
 
 
 def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
-    """The rows with the columns of the items. A query does not see the keys, so what it reads of them is
-    there twice."""
+    """The rows with the columns of the items. A query does not see the keys, so keys that it reads are
+    duplicated."""
     keys = tuple(dict.fromkeys(rows.positions(window.keys)))
     arguments = [a for item in items for a in item.arguments if isinstance(a, int)]
     read = rows.positions((*arguments, *(ordering.column for ordering in window.order)))
@@ -44,7 +44,7 @@ def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
 
 
 class _Text:
-    """Items as DuckDB reads them; `names` are the columns of a group by their attributes."""
+    """Items as DuckDB's SQL; `names` maps attributes to the columns of a group."""
 
     def __init__(self, window: Over, rows: Lowered, names: dict[int, str]) -> None:
         self.rows = rows
@@ -74,7 +74,7 @@ class _Text:
         return f"{item.function.value}({distinct}{arguments or '*'}{nulls}) {over}"
 
     def _over(self, frame: Frame | None) -> str:
-        """The window: in the order of the peers alone where the frame goes by them."""
+        """The window; if the frame depends on peers, its order is that of the peers alone."""
         if frame is None or frame.unit is Unit.ROWS:
             return f"OVER (PARTITION BY g ORDER BY {self.order} {frame or ''})"
         order = f"ORDER BY {self.peers} " if self.peers else ""
@@ -82,7 +82,7 @@ class _Text:
 
     def _argument(self, argument: object) -> str:
         if not isinstance(argument, int):
-            return literal_text(argument)  # type: ignore[arg-type]
+            return shown_literal(argument)  # type: ignore[arg-type]
         return self.names[argument]
 
     def _is_float(self, item: WindowItem) -> bool:

@@ -1,4 +1,4 @@
-"""Expressions of a row's place in its partition: what percent_rank, cume_dist and ntile are made of."""
+"""Expressions of a row's position in its partition, from which percent_rank, cume_dist and ntile are made."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _ONE = Literal(1, BIGINT)
 
 
 def percentage(rank: Expression, size: Expression) -> Expression:
-    """How many of the other rows come before the row's peers, of all: from 0 to 1."""
+    """The share of the other rows that precede the row's peers: from 0 to 1."""
     part = _ratio(call(Op.SUB, rank, _ONE, type=BIGINT), call(Op.SUB, size, _ONE, type=BIGINT))
     alone = call(Op.EQ, size, _ONE)
     return Case(((alone, Literal(0.0, DOUBLE)),), part, DOUBLE)  # type: ignore[arg-type]
 
 
 def cumulative(reached: Expression, size: Expression) -> Expression:
-    """How many rows come up to the row's last peer, of all."""
+    """The share of the rows up to and including the row's last peer."""
     return _ratio(reached, size)
 
 
 def tile(number: Expression, size: Expression, tiles: Literal) -> Expression:
-    """The number of the row's part where all rows are dealt out to so many parts, the first the larger ones.
+    """The number of the row's tile, if all rows are divided into `tiles` tiles with the larger ones first.
 
-    Of n rows in k parts, n % k parts have n / k + 1 rows, and the others n / k.
+    Of n rows in k tiles, n % k tiles have n / k + 1 rows, and the others n / k.
     """
     count = Literal(tiles.value, BIGINT)
     small = call(Op.INTDIV, size, count, type=BIGINT)

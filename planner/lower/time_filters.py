@@ -1,12 +1,12 @@
-"""Expressions with the time in them: filters, maps and keys over rows that come and go.
+"""Expressions over the time: filters, maps and keys over rows that appear and disappear as time passes.
 
-A filter whose conjuncts are moments needs no more than the moments:
+A filter whose conjuncts are moments needs only the moments:
 
     NOT now() >= a AND now() >= b    →    temporal since b until a
 
-Any other expression over moments is one of several as time passes: before all of the moments, and since
-each of them. The rows stand once for each of these spans, and while the row of a span is there, every
-`now() >= m` is a comparison of two columns, `m <= since`. Today's date is a column, from a cross join.
+Any other expression over moments has one value before all of the moments, and one from each of them on. Each
+row stands once for each of these spans. While the row of a span is present, every `now() >= m` is a
+comparison of two columns, `m <= since`. Today's date is a column, from a cross join.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ _NULL = Literal(None, TIMESTAMP)
 _TODAY = Cast(Now(), DATE)  # type: ignore[arg-type]
 
 
-def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
-    """The rows for which all predicates are true; those that change with time are asked last."""
+def filtered_over_time(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
+    """The rows for which all predicates are true; predicates that change with time are applied last."""
     parts = [part for predicate in predicates for part in conjuncts(predicate)]
     input = plain.filtered(input, [part for part in parts if not _has_time(part)])
     since = [part.moment for part in parts if isinstance(part, Reached) and not _has_time(part.moment)]
@@ -45,7 +45,7 @@ def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
     return taken(replace(asked, ids=spread.ids), width)
 
 
-def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
+def mapped_over_time(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
     """The given expressions over attributes, each under its number."""
     if not any(_has_time(value) for _, value in values):
         return plain.mapped(input, values)
@@ -53,8 +53,8 @@ def mapped(input: Lowered, values: Sequence[tuple[int, Expression]]) -> Lowered:
     return computed(spread, tuple(expressions), tuple(id for id, _ in values))
 
 
-def with_keys(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[int]]:
-    """The side with the keys that are no columns added, and the positions of all keys."""
+def with_keys_over_time(side: Lowered, keys: Sequence[Expression]) -> tuple[Lowered, list[int]]:
+    """The side with its computed keys added as columns, and the positions of all keys."""
     if not any(_has_time(key) for key in keys):
         return plain.with_keys(side, keys)
     spread, expressions = _spread(side, keys)
@@ -68,7 +68,7 @@ def _has_time(expression: Expression) -> bool:
 
 
 def _ended(part: Expression) -> Expression | None:
-    """The moment until which a conjunct is true, if it is of that form."""
+    """The moment until which a conjunct is true, if it has that form."""
     inner = negate(part)
     return inner.moment if isinstance(inner, Reached) and not _has_time(inner.moment) else None
 
@@ -78,7 +78,7 @@ def _is_moment(part: Expression) -> bool:
 
 
 def _during(input: Lowered, since: Expression | None, until: Expression | None) -> Lowered:
-    """The rows from one moment on, and until another; none of those where either is NULL."""
+    """The rows from one moment until another; no rows where either is NULL."""
     moments = [moment for moment in (since, until) if moment is not None]
     side, positions = plain.with_keys(input, moments)
     side = not_null(side, positions)
@@ -88,9 +88,10 @@ def _during(input: Lowered, since: Expression | None, until: Expression | None) 
 
 
 def _spread(input: Lowered, expressions: Sequence[Expression]) -> tuple[Lowered, list[scalar.Expression]]:
-    """Rows that come and go so that the expressions, which are given back over positions, need no time.
+    """Rows that appear and disappear so that the expressions need no time; returns the expressions over
+    positions.
 
-    The positions of the input stay; behind them are what the expressions read besides.
+    The positions of the input stay; the additional columns that the expressions read come after them.
     """
     side = _dated(input, expressions)
     wanted = [rewrite(side.positional(e), _date_at(len(side.ids) - 1)) for e in expressions]
@@ -111,7 +112,7 @@ def _spread(input: Lowered, expressions: Sequence[Expression]) -> tuple[Lowered,
 
 
 def _dated(input: Lowered, expressions: Sequence[Expression]) -> Lowered:
-    """The rows with today's date behind them, if it is asked for."""
+    """The rows with today's date as last column, if an expression reads it."""
     if not any(_asks_date(expression) for expression in expressions):
         return input
     node = Join(input.node, Today(), (), ())
@@ -133,8 +134,8 @@ def _moments(expression: Expression) -> list[Expression]:
 
 
 def _spans(side: Lowered, places: Sequence[int]) -> Lowered:
-    """Each row once before its moments, which are at `places`, and once since each of them, while that is the
-    latest; two columns more say since when and until when."""
+    """Each row once before its moments, which are at `places`, and once from each of them on, while it is the
+    latest; two more columns hold the start and the end of the span."""
     columns = [ColumnRef(i, type) for i, type in enumerate(side.node.schema.types)]
     moments = [columns[place] for place in places]
     ids = (*side.ids, NOBODY, NOBODY)
@@ -159,7 +160,8 @@ def _least(moments: Sequence[scalar.Expression]) -> scalar.Expression:
 
 
 def _at(place: int, since: ColumnRef) -> Expression:
-    """Whether the moment at `place` has been reached, in a span that began at `since`: never, if at NULL."""
+    """Whether the moment at `place` has been reached in a span that began at `since`; never, if `since` is
+    NULL."""
     moment = ColumnRef(place, TIMESTAMP)
     before = Case(((call(Op.IS_NULL, moment), Literal(None, BOOLEAN)),), Literal(False, BOOLEAN), BOOLEAN)
     return Case(((call(Op.IS_NULL, since), before),), call(Op.LE, moment, since), BOOLEAN)

@@ -1,8 +1,8 @@
-"""A program of the relational IR, subqueries removed, to one engine plan.
+"""Lowers a program of the relational IR, without subqueries, to one engine plan.
 
-Variables are called after the depth of the scopes they really lie in, and their place there
-(`v0.1`), so that equal recursions are equal plans. A variable is a binding's value in the round
-before; what reads a binding in the same round reads the node of its value.
+Variables are named after the depth of their actual scope and their position in it (`v0.1`), so that equal
+recursions are equal plans. A variable is a binding's value of the previous round; an operator that reads a
+binding in the same round reads the node of its value.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from planner.lower.list_rows import lower_unnest
 from planner.lower.lowered import NOBODY, Lowered, distinct, lowered, projected, taken
 from planner.lower.many_joins import lower_relations, relations
 from planner.lower.setops import lower_set_operation
-from planner.lower.time_filters import filtered, mapped
+from planner.lower.time_filters import filtered_over_time, mapped_over_time
 from planner.lower.window_plans import lower_window
 
 
 def lower(program: RelationalProgram) -> tuple[Node, Schema]:
-    """The engine plan of the program, and the schema of its rows as the user named them."""
+    """The engine plan of the program, and the schema of its rows under the user's names."""
     result = projected(_Lowering(program).lower(program.root), [c.id for c in program.outputs])
     columns = tuple(
         Column(c.name, c.type, null) for c, null in zip(program.outputs, result.nullable, strict=True)
@@ -68,8 +68,11 @@ def _named(node: Node, schema: Schema) -> Node:
 
 @dataclass(frozen=True)
 class _Bound:
-    """A variable in scope: what the engine knows it by, how deep it lies, its columns, and what enters its
-    scope, by name; its value in the round, once that is lowered."""
+    """A variable in scope.
+
+    It has the engine's `name`, the `depth` of its scope, its columns, the `entries` of that scope by name,
+    and its value in the round once that is lowered.
+    """
 
     name: str
     depth: int
@@ -87,7 +90,7 @@ class _Bound:
 
 
 _Use = tuple[int, bool]
-"""A variable that an operator reads, and whether as it is in the same round."""
+"""A variable that an operator reads, and whether it reads the value of the same round."""
 
 
 class _Lowering:
@@ -105,9 +108,9 @@ class _Lowering:
             case Values():
                 return lower_values(operator)
             case Project(input=input, items=items):
-                return mapped(self.lower(input), [(attribute.id, e) for attribute, e in items])
+                return mapped_over_time(self.lower(input), [(attribute.id, e) for attribute, e in items])
             case Selection(input=input, predicate=predicate):
-                return filtered(self.lower(input), conjuncts(predicate))
+                return filtered_over_time(self.lower(input), conjuncts(predicate))
             case ThetaJoin(kind=JoinKind.INNER):
                 return self._inner(operator)
             case ThetaJoin(left=left, right=right):
@@ -137,7 +140,7 @@ class _Lowering:
         raise TypeError(f"{type(operator).__name__} cannot be lowered")
 
     def _inner(self, join: ThetaJoin) -> Lowered:
-        """An inner join, taken together with those below it where that may win; loops keep binary joins."""
+        """An inner join, together with the joins below it where that may win; loops keep binary joins."""
         apart = relations(join)
         many = len(apart.leaves) > 2 and apart.are_connected
         if not many or any(self._free(leaf) for leaf in apart.leaves):
@@ -149,7 +152,7 @@ class _Lowering:
         return replace(found, ids=tuple(a.id for a, _ in renaming) or found.ids)
 
     def _definition(self, number: int) -> Lowered:
-        """A definition, once for everything that its variables can stand for."""
+        """A definition, lowered once for each assignment of its variables."""
         operator = self.program.definitions[number]
         read = frozenset(self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
         if (number, read) not in self.shared:
@@ -164,7 +167,7 @@ class _Lowering:
         return taken(replace(rows, ids=tuple(ids)), reference.positions)
 
     def _prioritized(self, prioritized: Prioritized) -> Lowered:
-        """A name for the rows in the scope that they enter; they keep their key, whenever they come."""
+        """A name for the rows in the scope that they enter; they keep their key, whatever their round."""
         bound = self.variables[prioritized.variable]
         input = self.lower(prioritized.input)
         name = f"v{bound.depth}.entry{len(bound.entries)}"
@@ -185,7 +188,7 @@ class _Lowering:
         return lowered(node, tuple(column.id for column in fixpoint.columns), key)
 
     def _binding(self, binding: ir.RecursiveBinding) -> LoopBinding:
-        """The binding, whose value those behind it can read from now on; equal values are one node."""
+        """The binding, whose value later bindings can read; equal values are one node."""
         bound = self.variables[binding.variable]
         value = projected(self.lower(binding.value), binding.outputs)
         value = replace(value, node=self.values.setdefault(value.node, value.node))
@@ -198,7 +201,7 @@ class _Lowering:
         return frozenset().union(*(node.free for node in read))
 
     def _uses(self, operator: Relational) -> frozenset[_Use]:
-        """What the operator reads of the variables that it does not bind."""
+        """The reads of variables that the operator does not bind."""
         match operator:
             case RecursiveRef(variable=variable, is_current=is_current):
                 return frozenset({(variable, is_current)})

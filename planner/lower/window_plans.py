@@ -1,9 +1,9 @@
-"""Window functions: the engine's Window where it has them, else what they are made of.
+"""Window functions: the engine's Window where possible, else combinations of other operators.
 
 | function | becomes |
 |---|---|
 | row_number, rank; lag and lead by a constant; frames of ROWS, or RANGE from the first row | Window |
-| frames that end with the last row | Window in the other order |
+| frames that end with the last row | Window in the reverse order |
 | aggregates of the whole partition, or of the peers | Aggregate, joined to the rows |
 | first_value and last_value of these | TopK, joined to the rows |
 | dense_rank | Window over the distinct values of the order, joined to the rows |
@@ -33,14 +33,14 @@ from planner.ir import (
     PlaceFunction,
     Unit,
     WindowItem,
-    name_of,
+    function_name,
 )
 from planner.ir.window_items import CURRENT, END, START
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.lowered import Lowered, distinct, projected, taken
 from planner.lower.partition_queries import asked
 from planner.lower.place_expressions import cumulative, percentage, tile
-from planner.lower.time_filters import mapped
+from planner.lower.time_filters import mapped_over_time
 
 _AGGREGATES = {
     Function.COUNT: WindowFunction.COUNT,
@@ -59,9 +59,9 @@ def lower_window(window: Over, input: Lowered) -> Lowered:
 
 @dataclass
 class _Lowering:
-    """Finds the engine's functions that the items are made of, then puts everything together.
+    """Finds the engine functions that the items need, then combines their columns.
 
-    Columns between have negative numbers, which no attribute has.
+    Intermediate columns have negative numbers, which no attribute has.
     """
 
     window: Over
@@ -87,9 +87,9 @@ class _Lowering:
         if self.asked:
             rows = asked(self.window, rows, self.asked)
         handed_on = [(c.id, c.ref) for c in self.window.input.columns if c.id in self.input.ids]
-        return mapped(rows, [*handed_on, *values])
+        return mapped_over_time(rows, [*handed_on, *values])
 
-    # What an item is made of
+    # The functions of an item
 
     @property
     def keys(self) -> Ids:
@@ -155,7 +155,7 @@ class _Lowering:
         return self._asked(item)
 
     def _group(self, frame: Frame) -> Ids | None:
-        """The columns that tell the frame's rows from all others, if there are such."""
+        """The columns that tell the frame's rows from all others, or None."""
         if frame.is_all:
             return self.keys
         are_peers = (frame.start, frame.end) == (CURRENT, CURRENT) and frame.unit is not Unit.ROWS
@@ -171,7 +171,8 @@ class _Lowering:
         return self._of_row(item, column, WindowFunction.VALUE, distance, distance, given)
 
     def _end(self, item: WindowItem) -> Expression:
-        """The first or the last value of a frame that surely has the current row, or of a bounded one."""
+        """The first or last value of a frame that certainly contains the current row, or of a bounded
+        frame."""
         frame, column = item.frame, item.arguments[0]
         is_last = item.function is PlaceFunction.LAST_VALUE
         near, far = (frame.end, frame.start) if is_last else (frame.start, frame.end)
@@ -217,7 +218,7 @@ class _Lowering:
         return self._placed(Windowed(function, position, item.attribute.type, start, end, False, default))
 
     def _asked(self, item: WindowItem) -> ColumnRef:
-        """The item's own column, which a query over the partition gives."""
+        """The item's own column, computed by a query over the partition."""
         self.asked.append(item)
         return item.attribute.ref
 
@@ -229,13 +230,13 @@ class _Lowering:
         type: Type,
         distinct: bool = False,
     ) -> ColumnRef:
-        item = AggregateItem(Attribute(0, name_of(function), type), function, arguments, distinct)
+        item = AggregateItem(Attribute(0, function_name(function), type), function, arguments, distinct)
         return self.aggregates.setdefault((by, item), self._new(type))
 
     def _of_group(self, by: Ids, is_last: bool, column: int, type: Type) -> ColumnRef:
         return self.ends.setdefault((by, is_last, column), self._new(type))
 
-    # The rows with the columns of these
+    # The rows with these columns
 
     def _with_aggregates(self, rows: Lowered, by: Ids) -> Lowered:
         found = [(item, ref) for (group, item), ref in self.aggregates.items() if group == by]
@@ -261,7 +262,7 @@ class _Lowering:
 
 
 def _windowed(window: Over, rows: Lowered, functions: Mapping[Windowed, ColumnRef], turned: bool) -> Lowered:
-    """The rows with the columns of the functions, in the window's order or the other way round."""
+    """The rows with the columns of the functions, in the window's order or its reverse."""
     if not functions:
         return rows
     ties = any(

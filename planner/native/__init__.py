@@ -1,1 +1,1 @@
-"""DuckDB's SQL: templates of it, and DuckDB asked what a function or a type is."""
+"""DuckDB's SQL: templates of it, and questions to DuckDB about functions and types."""

@@ -1,8 +1,8 @@
-"""DuckDB as the reference: what a function is, which type an expression has, what a constant is.
+"""DuckDB as the reference for functions, types of expressions and values of constants.
 
-Nothing is executed but constants, of open functions alone, for a short time and as far as their values cannot
-be large. Types are asked of typed, empty columns; a literal is asked for as it is written, since DuckDB types
-literals by their context. Answers are remembered. One connection serves the process, one question at a time.
+Only constants of open functions are executed, with a time limit and only if their values cannot be large.
+Types are asked of typed, empty columns. A literal is asked as it is written, because DuckDB types literals by
+their context. Answers are cached. One connection serves the process, one question at a time.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from planner.suggestions import did_you_mean
 
 _LOCK = threading.Lock()
 _CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
-"""Casts of literals, which are many in long lists, and harmless."""
+"""Casts of literals: frequent in long lists, and harmless."""
 _SECONDS = 2
 _MEMORY = "256MB"
 _OPEN = IN_VIEWS | {"error"}
-"""What views may call, and what the planner's own templates call besides."""
+"""The functions that views may call, and those that the planner's own templates call too."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """DuckDB's error: an error of ours with its message, and the offset in the text that was asked."""
+    """DuckDB's error: a planner error with its message, and its offset in the question's text."""
 
     error: PlannerError
     offset: int | None
@@ -71,7 +71,7 @@ _TYPED = frozenset({Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMESTAMPTZ})
 
 
 def literal_text(literal: Literal) -> str:
-    """A literal as it would be written."""
+    """A literal as SQL writes it."""
     value = literal.value
     if value is None:
         return "NULL"
@@ -84,22 +84,22 @@ def literal_text(literal: Literal) -> str:
     if isinstance(value, float):
         return f"{value!r}::DOUBLE"
     if isinstance(value, Decimal) and abs(value) >= 2**63:
-        return f"{value}::{duckdb_type(literal.type)}"  # a bare one beyond BIGINT would be a HUGEINT
+        return f"{value}::{duckdb_type(literal.type)}"  # else a HUGEINT
     return str(value)
 
 
 PLACE = re.compile(r"\{(\d+)\}")
-"""Where an argument stands in a template."""
+"""The place of an argument in a template."""
 Argument = Type | str
-"""What a question is asked of: a column of a type, or a literal's text."""
+"""The argument of a question: a column's type, or a literal's text."""
 
 
 @lru_cache(maxsize=4096)
 def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
-    """The type of an expression, `{0}`, `{1}`, ... for its arguments; a PlannerError with DuckDB's reason."""
+    """The type of an expression with places `{0}`, `{1}`, .... Raises a PlannerError with DuckDB's reason."""
     columns = {i: a for i, a in enumerate(arguments) if isinstance(a, Type)}
     source = ", ".join(f"CAST(NULL AS {_castable(t)}) AS c{i}" for i, t in columns.items()) or "NULL"
-    text = fill(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
+    text = fill_places(template, [a if isinstance(a, str) else f"c{i}" for i, a in enumerate(arguments)])
     _check(f"SELECT {re.sub(PLACE, 'x', template)}")
     try:
         rows = _ask(f"DESCRIBE SELECT {text} FROM (SELECT {source})")
@@ -109,7 +109,7 @@ def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
 
 
 def _check(query: str) -> None:
-    """A PlannerError if the query calls what is not open."""
+    """Raise a PlannerError if the query calls a function that is not open."""
     try:
         check(query, _OPEN)
     except Closed as found:
@@ -125,8 +125,8 @@ def _castable(type: Type) -> str:
     return "INTEGER" if type is UNTYPED else duckdb_type(type)
 
 
-def fill(template: str, arguments: Sequence[str]) -> str:
-    """The template with its places taken by `arguments`."""
+def fill_places(template: str, arguments: Sequence[str]) -> str:
+    """The template with its places filled by `arguments`."""
     return re.sub(PLACE, lambda place: arguments[int(place[1])], template)
 
 
@@ -150,8 +150,10 @@ def union_type(left: Type, right: Type) -> Type:
 
 @lru_cache(maxsize=4096)
 def constant(text: str) -> tuple[bool, object]:
-    """Whether the constant expression can be computed, and its value, if Python has one for it; a
-    PlannerError if it calls what is not open, or makes too much."""
+    """Whether the constant expression can be computed, and its value, if Python has one for it.
+
+    Raises a PlannerError if it calls a closed function, or makes too large a value.
+    """
     if not _is_small(text):
         return False, None
     try:
@@ -164,7 +166,7 @@ def constant(text: str) -> tuple[bool, object]:
 
 
 def _is_small(text: str) -> bool:
-    """Whether a constant, checked, is known to be computed soon and in little memory."""
+    """Whether a checked constant is certain to need little time and memory."""
     if _CAST.fullmatch(text):
         return True
     try:
@@ -200,7 +202,7 @@ _SAMPLES = {
 
 @cache
 def castable(source: Type, target: Type) -> bool:
-    """Whether values of `source` can be cast to `target` at all (each for itself may still fail)."""
+    """Whether values of `source` can be cast to `target` at all (a single value may still fail)."""
     if source is UNTYPED or source.kind in (Kind.TEXT, Kind.JSON) or target.kind is Kind.TEXT:
         return True
     written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
@@ -216,7 +218,7 @@ _SUBTYPES: dict[str, type[PlannerError]] = {
 
 
 def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
-    """An error of DuckDB as one of ours; `prefix` characters stood before the user's text."""
+    """DuckDB's error as a planner error; the user's text begins after `prefix` characters."""
     details = _details(error)
     message = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
     message, _, rest = message.replace(". ", "\n", 1).partition("\n")
@@ -235,11 +237,11 @@ def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
 
 
 def _hint(message: str, said: str) -> str:
-    """What DuckDB says behind the fact, with names as we suggest them."""
+    """DuckDB's hint after the message, with name suggestions in the planner's form."""
     unknown = re.search(r'"([^"]+)"', message)
     if unknown and said.startswith("Candidate bindings:"):
         names = re.findall(r'"([^"]+)"', said)
-        return did_you_mean(unknown[1].split(".")[-1], names, f"in reach are {', '.join(names)}")
+        return did_you_mean(unknown[1].split(".")[-1], names, f"visible are {', '.join(names)}")
     return re.sub(r'^Did you mean "([^"]+)"', r"did you mean \1", said)
 
 

@@ -1,8 +1,8 @@
-"""DuckDB's SQL as templates: text with `{0}`, `{1}`, ... where nodes of the user's go.
+"""DuckDB's SQL as templates: text with `{0}`, `{1}`, ... for the user's nodes.
 
-What comes out of a template means what DuckDB makes of it, so nothing in it is translated again; the nodes in
-its places are. A node that stands in several places is one value: `shared` tells its copies by one number, so
-that it is bound once. A `whole` template is one expression, to be computed at once.
+A template's own text is DuckDB's and is not translated again; the nodes in its places are. A node in several
+places is one value: its copies carry one number (`shared`), so that it is bound once. A `whole` template is
+one expression and is computed at once.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _numbers = itertools.count()
 class Whole:
     """A template `{0}`, `{1}`, ... of DuckDB's SQL that is one expression, and the nodes in its places.
 
-    The first of them is of one of `kinds`, if it says any.
+    If `kinds` is not empty, the first node must have one of these kinds.
     """
 
     template: str
@@ -39,12 +39,12 @@ class Whole:
 
 
 def is_native(node: exp.Expr) -> bool:
-    """Whether the node is DuckDB's, out of a template."""
+    """Whether the node comes from a template."""
     return _NATIVE in node.meta
 
 
 def shared(node: exp.Expr) -> int | None:
-    """The number that all copies of a template's argument have."""
+    """The number that all copies of a template's argument share, or None."""
     return node.meta.get(_SHARED)
 
 
@@ -70,26 +70,26 @@ def sql(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
 
 
 def call_of(name: str, args: Sequence[exp.Expression], called: str) -> exp.Expression:
-    """A call of an overload, that the user `called` by another name."""
+    """A call of an overload; the user's name for it is `called`."""
     call = sql(f"{name}({', '.join(f'{{{place}}}' for place in range(len(args)))})", args)
     call.this.meta[_CALLED] = called
     return call
 
 
 def called(node: exp.Expr) -> str:
-    """The user's name for the function that an overload stands for."""
+    """The user's name for the function of an overload."""
     return node.meta.get(_CALLED, "the function")
 
 
 def whole(template: str, *args: exp.Expression, kinds: frozenset[Kind] = frozenset()) -> exp.Expression:
-    """`sql` as one expression: no part of the template is of interest to anyone else."""
+    """`sql` as one expression, whose parts no other translation looks at."""
     node = sql(template, args)
     node.meta[_WHOLE] = Whole(template, args, kinds)
     return node
 
 
 def whole_of(node: exp.Expression) -> Whole | None:
-    """What `whole` made the node of, if it did."""
+    """The `Whole` from which the node was made, or None."""
     return node.meta.get(_WHOLE)
 
 
@@ -97,6 +97,6 @@ def whole_of(node: exp.Expression) -> Whole | None:
 def _parsed(template: str) -> exp.Expression:
     tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", rf"{_PLACE}\1", template), read="duckdb")
     for node in tree.walk():
-        node.meta.clear()  # its places are those of the template's text
+        node.meta.clear()  # its places belong to the template's text
         node.meta[_NATIVE] = True
     return tree  # type: ignore[return-value]

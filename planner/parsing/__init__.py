@@ -1,1 +1,1 @@
-"""SQL text to sqlglot's trees: scripts, statements and queries, in every dialect."""
+"""From SQL text to sqlglot's trees: scripts, statements and queries, in every dialect."""

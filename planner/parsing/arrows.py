@@ -1,4 +1,4 @@
-"""Arrows of JSON that sqlglot took for lambdas: `f(doc -> 'a')` in dialects that have no lambdas."""
+"""JSON arrows that sqlglot reads as lambdas: `f(doc -> 'a')` in dialects without lambdas."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 
 _ARROWS = frozenset({"postgres", "redshift", "materialize", "risingwave", "mysql", "singlestore", "sqlite"})
-"""Dialects whose `->` is JSON's alone."""
+"""Dialects whose `->` is always JSON's."""
 
 
 def restore(tree: exp.Expression, dialect: str) -> exp.Expression:
-    """The tree, changed where it has an arrow with a name before it."""
+    """Replace every lambda whose arrow is JSON's; return the tree."""
     if dialect not in _ARROWS:
         return tree
     for found in list(tree.find_all(exp.Lambda)):
@@ -20,7 +20,7 @@ def restore(tree: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def _extraction(name: exp.Expression, body: exp.Expression, dialect: Dialect) -> exp.Expression:
-    """`name -> body` as it is read from the left: the arrow binds the first operand of what follows."""
+    """`name -> body` read from the left: the arrow binds the first operand after it."""
     document = exp.Column(this=name) if isinstance(name, exp.Identifier) else name
     first = body
     while isinstance(first, exp.Binary):

@@ -1,7 +1,7 @@
-"""The order of a SELECT's clauses, which sqlglot takes in any order.
+"""Checks the order of a SELECT's clauses, which sqlglot accepts in any order.
 
-It is told from the tokens: a pair of parentheses has the clauses of its own SELECT, and none where it has no
-SELECT (`EXTRACT(year FROM x)`). A set operator, a pipe, RETURNING and ON CONFLICT end a SELECT.
+The check reads tokens: a pair of parentheses has the clauses of its own SELECT, and none without a SELECT
+(`EXTRACT(year FROM x)`). A set operator, a pipe, RETURNING and ON CONFLICT end a SELECT.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ _ENDS = frozenset(
     | {TokenType.PIPE_GT, TokenType.RETURNING}
 )
 _BEFORE_NAMES = frozenset({TokenType.DOT, TokenType.ALIAS, TokenType.DISTINCT})
-"""Tokens behind which a clause's word is a name, or the FROM of IS DISTINCT FROM."""
+"""Tokens after which a clause's word is a name, or the FROM of IS DISTINCT FROM."""
 _ANY_ORDER = frozenset({"teradata"})
 _HINT = "the order is SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT"
 
 
 def check_order(tokens: Iterable[Token], dialect: str) -> None:
-    """InvalidSyntax, placed, for a clause of a text that stands behind one that has to come after it."""
+    """Raise InvalidSyntax, with its place, for a clause that follows one that must come after it."""
     if dialect in _ANY_ORDER:
         return
-    last: list[Token | None] = [None]  # the latest clause of the SELECT in each pair of open parentheses
+    last: list[Token | None] = [None]  # the latest clause of the SELECT in each open parenthesis
     before: Token | None = None
     for token in tokens:
         kind = token.token_type
@@ -54,7 +54,7 @@ def check_order(tokens: Iterable[Token], dialect: str) -> None:
 
 
 def _ends(token: Token, before: Token | None) -> bool:
-    """Whether a SELECT is over; `* EXCEPT (a)` goes on."""
+    """Whether a SELECT ends here; `* EXCEPT (a)` does not end it."""
     if token.token_type in _ENDS:
         return before is None or before.token_type is not TokenType.STAR
     conflict = token.text.upper() == "CONFLICT"
@@ -65,7 +65,7 @@ def _next(last: Token | None, clause: Token) -> Token | None:
     """The clause as the latest one, if there is a SELECT."""
     if last is not None and _RANKS[clause.token_type] < _RANKS[last.token_type]:
         raise InvalidSyntax(
-            f"{clause.text.upper()} stands behind {last.text.upper()}",
+            f"{clause.text.upper()} stands after {last.text.upper()}",
             _HINT,
             clause.line,
             clause.col - (clause.end - clause.start),

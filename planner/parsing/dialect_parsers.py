@@ -1,12 +1,11 @@
-"""sqlglot's parsers, made to tell apart what they would write down alike.
+"""sqlglot's parsers, changed to keep distinctions that sqlglot's trees lose.
 
-A comma between tables and a JOIN without a condition are the same node to sqlglot, although a comma binds
-more weakly; and CROSS APPLY and OUTER APPLY look like commas too. Here a comma alone is a join without any
-mark, a JOIN without a condition is a CROSS JOIN where its dialect has that, and an APPLY is the join with a
-LATERAL that it means. Joins that stand behind a LATERAL, an UNNEST or VALUES in parentheses, or before a
-second ON, which sqlglot refuses or does not write back, are those of a Table around it. Calls with formats
-and date functions are kept as they are written (`planner.formats.format_calls` and
-`planner.dialects.as_written`).
+To sqlglot, a comma between tables and a JOIN without a condition are the same node, although a comma binds
+less tightly; CROSS APPLY and OUTER APPLY look like commas too. Here a comma alone is a join without any mark.
+A JOIN without a condition is a CROSS JOIN if its dialect has that. An APPLY is the equivalent join with a
+LATERAL. Joins after a LATERAL, an UNNEST or VALUES in parentheses, or before a second ON, which sqlglot
+refuses or does not write back, belong to a Table around them. Calls with formats and date functions stay as
+they are written (`planner.formats.format_calls` and `planner.dialects.as_written`).
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ _UNCONDITIONAL = frozenset(
 )
 """Dialects in which a JOIN needs neither ON nor USING."""
 _CONDITIONS = ("on", "using", "method", "match_condition")
-"""Parts of a join that say which rows it pairs."""
+"""Parts of a join that determine which rows it pairs."""
 
 
 def trees(text: str, dialect: str) -> list[exp.Expr | None]:
-    """The trees of a text in a dialect, statement by statement; raises what sqlglot does."""
+    """The trees of a text in a dialect, statement by statement. Raises sqlglot's errors."""
     return parser_of(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
 
 
 def parser_of(dialect: str) -> Parser:
-    """A parser of the dialect's."""
+    """A parser of the dialect."""
     return _parser_class(dialect)(dialect=Dialect.get_or_raise(dialect))
 
 
@@ -48,7 +47,7 @@ def _parser_class(dialect: str) -> type[Parser]:
 
 
 class _Joins:
-    """Joins as they are written; to be put before a parser among a class's bases."""
+    """Keeps joins as they are written; a mixin that comes before a parser class among the bases."""
 
     def _parse_join(self: Any, *args: Any, **kwargs: Any) -> exp.Join | None:
         start = self._curr
@@ -60,14 +59,14 @@ class _Joins:
         if isinstance(join.this, exp.Unnest) and not any(map(join.args.get, _CONDITIONS)):
             self._parse_late_condition(join)
         if any(is_comma(inner) for inner in join.this.args.get("joins") or ()):
-            self.raise_error("a comma stands between a JOIN and its ON", start)
+            self.raise_error("there is a comma between a JOIN and its ON", start)
         if not any(map(join.args.get, _CONDITIONS)):
             self._pair_all(join, start)
         join.set("this", _with_joins(join.this))
         return join
 
     def _parse_late_condition(self: Any, join: exp.Join) -> None:
-        """A condition behind more joins, which sqlglot looks for behind every table but an UNNEST."""
+        """A condition after further joins, which sqlglot accepts after every table except an UNNEST."""
         index = self._index
         joins = list(self._parse_joins())
         if joins and self._match(TokenType.ON):
@@ -80,10 +79,10 @@ class _Joins:
         join.this.set("joins", joins)
 
     def _pair_all(self: Any, join: exp.Join, start: Token) -> None:
-        """Say of a join without a condition that it pairs all rows; a syntax error where it may not."""
+        """Mark a join without a condition as pairing all rows; a syntax error if the dialect forbids that."""
         if join.kind not in ("", "INNER", "OUTER"):
             return
-        makes_rows = isinstance(join.this, exp.Unnest | exp.Lateral)  # of the row that it is joined to
+        makes_rows = isinstance(join.this, exp.Unnest | exp.Lateral)  # for each row of the left side
         if not makes_rows and type(self.dialect).__name__.lower() not in _UNCONDITIONAL:
             self.raise_error("a JOIN needs ON or USING", start)
         if join.side:
@@ -99,7 +98,7 @@ class _Joins:
 
 
 def _with_joins(item: exp.Expr) -> exp.Expr:
-    """The item of FROM, as a Table if it has joins of its own and is no other node that may have some."""
+    """The item of FROM; as a Table if it has joins of its own and cannot hold them itself."""
     joins = item.args.get("joins")
     if not joins or isinstance(item, exp.Table | exp.Subquery):
         return item
@@ -113,7 +112,7 @@ def is_comma(join: exp.Join) -> bool:
 
 
 def _applied(join: exp.Join) -> exp.Join:
-    """The join that CROSS APPLY or OUTER APPLY is."""
+    """The join that CROSS APPLY or OUTER APPLY means."""
     if join.this.args["cross_apply"]:
         join.set("kind", "CROSS")
     else:

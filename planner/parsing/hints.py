@@ -1,10 +1,10 @@
-"""The hint PRIORITY, which is a comment to other databases and to sqlglot.
+"""The hint PRIORITY, which other databases and sqlglot read as a comment.
 
     SELECT /*+ PRIORITY(expression) */ ...
 
-`rewrite` makes it, in place, a plain comment that says where the hint's expression stands, since not
-all dialects parse hints; `mark` finds the comment in a tree and puts the parsed expression on its
-SELECT. A marked node can be copied, and `sql_text` writes the hint back.
+`comment_hints` replaces it, in place, with a plain comment that holds the offset of the hint's expression,
+because not all dialects parse hints. `mark_hints` finds the comment in a tree and puts the parsed expression
+on its SELECT. A marked node can be copied, and `sql_text` writes the hint back.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _META = "priority"
 _HINT = re.compile(r"[ \t]*/\*(\+\s*PRIORITY\b(.*?))\*/", re.IGNORECASE | re.DOTALL)
 _STRAY = re.compile(r"\+\s*PRIORITY\b", re.IGNORECASE)
 _PLACE = re.compile(r"\x1f(\d+)\s*")
-_USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., the hint on the line of its SELECT"
+_USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., with the hint on the line of its SELECT"
 
 
-def rewrite(sql: str, dialect: str) -> str:
-    """`sql` with each hint that follows a SELECT as a comment of the same length that holds the offset of
-    what PRIORITY takes; InvalidSyntax if the hint stands elsewhere."""
+def comment_hints(sql: str, dialect: str) -> str:
+    """`sql` with each hint after a SELECT replaced by a comment of the same length that holds the offset of
+    its expression. Raises InvalidSyntax if the hint stands elsewhere."""
     pieces, end = [], 0
     for token in Dialect.get_or_raise(dialect).tokenize(sql):
         found = _HINT.match(sql, token.end + 1) if token.text.upper() == "SELECT" else None
@@ -39,8 +39,8 @@ def rewrite(sql: str, dialect: str) -> str:
     return "".join((*pieces, sql[end:]))
 
 
-def mark(tree: exp.Expression, sql: str, dialect: str) -> None:
-    """Put on every SELECT of `tree` the expression of its hint in `sql`, and take the comment away."""
+def mark_hints(tree: exp.Expression, sql: str, dialect: str) -> None:
+    """Put on every SELECT of `tree` the expression of its hint in `sql`, and remove the comment."""
     for select in tree.find_all(exp.Select):
         comments = select.comments or []
         places = [place for comment in comments if (place := _PLACE.fullmatch(comment))]

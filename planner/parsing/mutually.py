@@ -4,8 +4,8 @@
         name (column type, ...) AS (query), ...
     SELECT ...
 
-`rewrite` blanks out, in place, what plain WITH RECURSIVE does not have, so that every other
-character keeps its position; `Declaration` keeps what was blanked, and `mark` puts it on the
+`blank_declarations` blanks out, in place, the parts that plain WITH RECURSIVE lacks, so that every other
+character keeps its position. `Declaration` keeps the blanked parts, and `mark_declarations` puts it on the
 parsed WITH. A marked node can be copied, and `sql_text` writes it back.
 """
 
@@ -39,8 +39,9 @@ class Declaration:
     types: tuple[tuple[Type, ...], ...]
 
 
-def rewrite(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
-    """`sql` with every MUTUALLY RECURSIVE made plain, and the declarations by where their first name is."""
+def blank_declarations(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
+    """`sql` with every MUTUALLY RECURSIVE made plain, and the declarations by the offset of their first
+    name."""
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     scanner = _Scanner(tokens, list(sql), dialect)
     declarations: dict[int, Declaration] = {}
@@ -55,7 +56,7 @@ def rewrite(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
     return "".join(scanner.text), declarations
 
 
-def mark(tree: exp.Expression, declarations: Mapping[int, Declaration]) -> None:
+def mark_declarations(tree: exp.Expression, declarations: Mapping[int, Declaration]) -> None:
     """Attach each declaration to the WITH whose first name stands at its offset."""
     for with_ in tree.find_all(exp.With):
         alias = with_.expressions[0].args["alias"].this
@@ -69,7 +70,7 @@ def declaration_of(with_: exp.With) -> Declaration | None:
 
 
 class _Scanner:
-    """Reads the pieces between MUTUALLY RECURSIVE and the queries, and blanks them in `text`."""
+    """Reads the parts between MUTUALLY RECURSIVE and the queries, and blanks them in `text`."""
 
     def __init__(self, tokens: list[Token], text: list[str], dialect: str) -> None:
         self.tokens = tokens
@@ -87,7 +88,7 @@ class _Scanner:
         return first, Declaration(limit, on_limit, tuple(types))
 
     def blank(self, count: int) -> None:
-        """Overwrite the next `count` tokens with spaces, keeping line breaks, and step over them."""
+        """Overwrite the next `count` tokens with spaces, keep line breaks, and step over the tokens."""
         for token in self.tokens[self.index : self.index + count]:
             for offset in range(token.start, token.end + 1):
                 if self.text[offset] != "\n":
@@ -108,7 +109,7 @@ class _Scanner:
             or not words[2].isdigit()
             or int(words[2]) < 1
         ):
-            raise self._error("the recursion limit cannot be read")
+            raise self._error("the recursion limit is not valid")
         self.blank(close + 1 - self.index)
         return int(words[2]), on_limit
 
@@ -208,6 +209,6 @@ class _Canonical(PostgresGenerator):
 
 
 def sql_text(tree: exp.Expression) -> str:
-    """The canonical text of a statement: PostgreSQL's, explicit recursion included, comments left out."""
+    """The canonical text of a statement: PostgreSQL's, with explicit recursion and without comments."""
     generator: Generator = _Canonical(dialect="postgres", comments=False)
     return generator.generate(tree)

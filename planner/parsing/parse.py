@@ -1,4 +1,4 @@
-"""SQL text to sqlglot's trees, WITH MUTUALLY RECURSIVE and hints included; errors say where."""
+"""SQL text to sqlglot's trees, including WITH MUTUALLY RECURSIVE and hints; errors have places."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from planner.parsing.dialect_parsers import trees
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""What sqlglot's parser raises, besides its own errors, for some texts that are no SQL."""
+"""Errors of sqlglot's parser, besides its own classes, for some texts that are not SQL."""
 
 
 def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
-    """The statements of a script, in order, empty ones left out; InvalidSyntax if the text cannot be read."""
+    """The statements of a script, in order, without empty ones. Raises InvalidSyntax for unreadable text."""
     try:
-        text, declarations = mutually.rewrite(priority.rewrite(sql, dialect), dialect)
+        text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
         found = [
             arrows.restore(tree, dialect) for tree in trees(text, dialect) if isinstance(tree, exp.Expression)
         ]
         check_order(Dialect.get_or_raise(dialect).tokenize(text), dialect)
         for tree in found:
-            priority.mark(tree, sql, dialect)
+            priority.mark_hints(tree, sql, dialect)
     except ParseError as error:
         raise _located(error) from None
     except TokenError as error:
@@ -36,14 +36,14 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
     except (SqlglotError, *_PARSER_FAULTS) as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     for tree in found:
-        mutually.mark(tree, declarations)
+        mutually.mark_declarations(tree, declarations)
         remember(tree, text, dialect)
         remember_dialect(tree, dialect)
     return [tree for tree in found if not isinstance(tree, exp.Semicolon)]
 
 
 def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:
-    """The one statement of `sql`; InvalidSyntax if there is none or more than one."""
+    """The one statement of `sql`. Raises InvalidSyntax if there is none or more than one."""
     statements = parse_statements(sql, dialect)
     if len(statements) != 1:
         raise InvalidSyntax(f"one query is expected, not {len(statements)}")
@@ -62,7 +62,7 @@ def _located(error: ParseError) -> InvalidSyntax:
 
 
 def _cleaned(message: str) -> str:
-    """sqlglot's message as a lowercase fact, without what it says of its own classes."""
+    """sqlglot's message as a lowercase fact, without the names of its classes."""
     message = re.split(r" but got <| for <class| missing for <", message.strip())[0].rstrip(".")
     missing = re.match(r"Required keyword: '(\w+)'", message)
     if missing:

@@ -1,9 +1,9 @@
-"""Cutting a script of SQL into statements, without losing the place of anything.
+"""Splits a script of SQL into statements that keep their places in the script.
 
-sqlglot's tokenizer for the dialect finds the top-level semicolons, so that quotes,
-dollar quotes and comments are what the dialect says. A `Piece` is one statement's
-tokens; they keep their offsets in the whole script, and so does whatever is parsed of
-them. An `Excerpt` is a stretch of the script, untouched, for a parser of its own.
+sqlglot's tokenizer for the dialect finds the top-level semicolons, so that the dialect's rules for quotes,
+dollar quotes and comments apply. A `Piece` is one statement's tokens; the tokens and everything parsed from
+them keep their offsets in the whole script. An `Excerpt` is an unchanged part of the script, for a parser of
+its own.
 
 Lines and columns count from 1, in characters.
 """
@@ -26,7 +26,7 @@ from planner.parsing.dialect_parsers import parser_of
 
 _CANDIDATES = 100
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""What sqlglot's parser raises, besides its own errors, for some texts that are no SQL."""
+"""Errors of sqlglot's parser, besides its own classes, for some texts that are not SQL."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Excerpt:
     column: int = 1
 
     def place(self, line: int, column: int) -> tuple[int, int]:
-        """Where in the script a place of the text is."""
+        """The place in the script of a place in the text."""
         return self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
 
     def relocate(self, error: PlannerError) -> None:
-        """Turns the position of an error about the text into its position in the script."""
+        """Change the place of an error about the text to its place in the script."""
         if error.line is not None and error.column is not None:
             error.line, error.column = self.place(error.line, error.column)
 
@@ -61,7 +61,7 @@ class Piece:
         return self.script[self.tokens[0].start : self.tokens[-1].end + 1]
 
     def words(self, count: int) -> tuple[str, ...]:
-        """The first `count` tokens in upper case; a quoted name is no word and ends them."""
+        """The first `count` tokens in upper case; a quoted name is not a word and ends them."""
         words = []
         for token in self.tokens[:count]:
             if token.token_type in (TokenType.IDENTIFIER, TokenType.STRING):
@@ -126,11 +126,12 @@ class Piece:
 
 
 def split(script: str, dialect: str = "postgres") -> tuple[Piece, ...]:
-    """The statements of `script` in order; empty ones are left out. InvalidSyntax if it has no tokens."""
+    """The statements of `script` in order, without empty ones. Raises InvalidSyntax if it cannot be
+    tokenized."""
     try:
         tokenizer = Dialect.get_or_raise(dialect)
     except ValueError:
-        raise InvalidSyntax(f"there is no SQL dialect called {dialect}") from None
+        raise InvalidSyntax(f"unknown SQL dialect {dialect}") from None
     pieces: list[Piece] = []
     current: list[Token] = []
     for token in [*_tokens(script, tokenizer), None]:
@@ -150,8 +151,8 @@ def place_of(script: str, offset: int) -> tuple[int, int]:
 def _tokens(script: str, dialect: Dialect) -> list[Token]:
     """Every token of the script.
 
-    After a word such as EXPLAIN or SHOW the tokenizer swallows the rest up to the next
-    semicolon as one text, quoted or not. It starts again behind such a word.
+    After a word such as EXPLAIN or SHOW the tokenizer reads everything up to the next semicolon as one text,
+    quoted or not. So it starts again after such a word.
     """
     result: list[Token] = []
     begin = 0
@@ -161,7 +162,9 @@ def _tokens(script: str, dialect: Dialect) -> list[Token]:
             tokens = dialect.tokenize(blank + script[begin:])
         except TokenError:
             line, column = place_of(script, _unclosed(script, dialect))
-            raise InvalidSyntax("what is opened here is not closed", line=line, column=column) from None
+            raise InvalidSyntax(
+                "the quotation or comment that begins here is not closed", line=line, column=column
+            ) from None
         swallowed = next((i for i in range(len(tokens) - 1) if _swallows(tokens, i, dialect)), None)
         if swallowed is None:
             return result + tokens
@@ -170,7 +173,8 @@ def _tokens(script: str, dialect: Dialect) -> list[Token]:
 
 
 def _unclosed(script: str, dialect: Dialect) -> int:
-    """Where the quotation or comment begins that a script ends in; of a hundred candidates, the first."""
+    """The offset of the unclosed quotation or comment that ends a script; the first of at most a hundred
+    candidates."""
     offset = 0
     for candidate in list(re.finditer(r"['\"`$\[]|/\*", script))[: -_CANDIDATES - 1 : -1]:
         offset = candidate.start()

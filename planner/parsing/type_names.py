@@ -1,7 +1,7 @@
-"""Types that have names: where SQL names one, its definition takes the name's place.
+"""Named types: where SQL names one, its definition replaces the name.
 
-Whatever is parsed after that knows of no names, and what is kept (a table's columns, a view's query) means
-the type as it was, whatever becomes of the name.
+Parsing happens after that and knows no names, and everything that is stored (a table's columns, a view's
+query) keeps the type's definition, even if the name is changed or dropped.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _NO_COLUMN = frozenset({"CHECK", "CONSTRAINT", "FOREIGN", "LIKE", "PRIMARY", "UN
 
 
 def spelled_out(text: str, dialect: str, types: Types) -> str:
-    """The text with definitions for the names of types."""
+    """The text with the definitions of types instead of their names."""
     if not types:
         return text
     for piece in reversed(split(text, dialect)):
@@ -43,10 +43,10 @@ def spelled_out_piece(piece: Piece, types: Types) -> Piece:
 
 
 def _named(tokens: Sequence[Token], types: Types) -> list[tuple[Token, Type]]:
-    """The tokens that name types, and which."""
+    """The tokens that name types, with these types."""
     words = [token.text.upper() for token in tokens]
     defines = "TABLE" in words[:4] and words[0] in ("CREATE", "ALTER")
-    opened: list[str] = []  # the words before the parentheses that are open
+    opened: list[str] = []  # the words before the open parentheses
     found = []
     for i, token in enumerate(tokens):
         if words[i] == "(":

@@ -1,4 +1,4 @@
-"""The passes over the relational IR, in order. Each takes a program and gives an equal one."""
+"""The passes over the relational IR, in order. Each takes a program and returns an equivalent one."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from planner.passes.temporal import solve_times
 
 
 def optimize(program: RelationalProgram, numbers: Numbers) -> RelationalProgram:
-    """The program as it will be lowered: without subqueries, filters low, no column too many.
+    """The program ready for lowering: without subqueries, with filters low and no unneeded columns.
 
-    Filters are pushed twice: the first time makes contexts superfluous, and with them
-    definitions, which no filter goes through.
+    Filters are pushed twice: the first time makes some contexts unnecessary, and with them definitions, which
+    no filter passes.
     """
     program = decorrelate(inline_constants(program), numbers)
     program = simplify(inline_constants(inline_definitions(program, numbers)))

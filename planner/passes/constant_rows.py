@@ -1,4 +1,4 @@
-"""One row of constants is no relation to join with: its values go to where they are read.
+"""A join with one row of constants becomes a projection: its values replace its columns.
 
 t JOIN (SELECT now() - INTERVAL '1 day' AS edge) AS c ON ts > c.edge
     →   filter(ts > edge, project(t.*, now() - INTERVAL '1 day' → edge, t))
@@ -62,7 +62,8 @@ def _joined(operator: Relational) -> Relational:
 
 
 def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
-    """The operator, which may be lateral to the row, with the row's values in the place of its columns."""
+    """The operator, possibly lateral to the row, with its references to the row replaced by the row's
+    values."""
     if not operator.free & row.keys():
         return operator
     return _operator(
@@ -71,7 +72,7 @@ def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
 
 
 def _constants(operator: Relational) -> Mapping[int, Expression] | None:
-    """The values of an operator that surely has one row, the same one always; None of any other."""
+    """The values of an operator that certainly has one row, always the same; None for any other operator."""
     match operator:
         case Values(columns=columns, rows=(values,)):
             return {c.id: Literal(value, c.type) for c, value in zip(columns, values, strict=True)}

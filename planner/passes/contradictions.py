@@ -1,4 +1,4 @@
-"""Conjunctions that no row can pass, seen from what they say of single columns.
+"""Conjunctions that no row can satisfy, recognized by their conditions on single columns.
 
 a = 1 AND a = 2        a > 5 AND a < 3        a IS NULL AND a > 0        a = NULL
 """
@@ -15,11 +15,11 @@ from planner.ir.scalars import TRUE, rejects_null
 
 _LOW = {Op.EQ: True, Op.GE: True, Op.GT: False}
 _HIGH = {Op.EQ: True, Op.LE: True, Op.LT: False}
-"""Comparisons that bound a column from below and above, and whether the bound itself is allowed."""
+"""Comparisons that bound a column from below and above, and whether they include the bound."""
 
 
 def is_contradictory(conjuncts: Iterable[Expression]) -> bool:
-    """Whether the conjuncts are never all true; a column is to the left of a constant."""
+    """Whether the conjuncts are never all true; columns must be to the left of constants."""
     parts = list(conjuncts)
     if any(isinstance(part, Literal) and part != TRUE for part in parts):
         return True

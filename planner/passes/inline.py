@@ -1,8 +1,8 @@
-"""Definitions that are used once, or are little work, go to where they are used; unused ones go.
+"""Inlines definitions that are used once or are little work; removes unused ones.
 
     r0 := filter(scan t); join(r0, r0)   →   join(filter(scan t), filter(scan t))
 
-What stays a definition is planned once, for all its uses, and no filter is pushed into it.
+A remaining definition is planned once for all its uses, and no filter is pushed into it.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class _Inlining:
 
 
 def _uses(program: RelationalProgram) -> Counter[int]:
-    """How often each definition is referred to by what is itself in use."""
+    """The number of references to each definition from operators that are themselves in use."""
     uses = Counter(_references(program.root))
     for number in reversed(range(len(program.definitions))):
         if uses[number]:

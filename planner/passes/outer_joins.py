@@ -1,10 +1,10 @@
-"""Outer joins whose padded rows something above drops become joins that pad less.
+"""Outer joins become joins that pad less, if an operator above drops the padded rows.
 
     filter(b.x > 1, a left join b)                   →   filter(b.x > 1, a inner join b)
     c inner join (a full join b) on b.x = c.x        →   c inner join (b left join a) on b.x = c.x
 
-On the way down go the predicates that every row must pass above, be it in a filter or as the condition of
-a join; a padded row is dropped where one of them cannot be true for its NULLs.
+The pass carries down the predicates that every row must satisfy above, in a filter or as a join's condition.
+A padded row is dropped if its NULLs keep one of them from being true.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def simplify_outer_joins(program: RelationalProgram) -> RelationalProgram:
 
 
 def _needing(operator: Relational, above: Predicates) -> Relational:
-    """The operator, of whose rows only those matter for which all predicates `above` are true."""
+    """The operator, given that only rows for which all predicates `above` are true matter."""
     match operator:
         case Selection(input=input, predicate=predicate):
             return Selection(_needing(input, [*above, *conjuncts(predicate)]), predicate)
@@ -69,7 +69,7 @@ def _names(operation: SetOp, side: int) -> dict[int, int]:
 
 
 def _unpadded(join: ThetaJoin, above: Predicates) -> ThetaJoin:
-    """The join without the padding that no predicate lets through."""
+    """The join without padding that the predicates reject."""
     drops_left = any(rejects_null(p, join.left.ids) for p in above)
     drops_right = any(rejects_null(p, join.right.ids) for p in above)
     match join.kind:
@@ -85,7 +85,7 @@ def _unpadded(join: ThetaJoin, above: Predicates) -> ThetaJoin:
 
 
 def _join(join: ThetaJoin, above: Predicates) -> ThetaJoin:
-    """The sides, with what of their rows matters: of the padded side only those that meet the condition."""
+    """The sides, restricted to the rows that matter; on the padded side, those that meet the condition."""
     own = conjuncts(join.condition)
     match join.kind:
         case JoinKind.INNER:

@@ -1,8 +1,8 @@
-"""Projections over projections become one, unless an expression would be computed twice for it.
+"""Merges projections over projections, unless an expression would then be computed twice.
 
     project(x + 1 → y, project(a → x, t))   →   project(a + 1 → y, t)
 
-A projection that hands on every column of its input, and nothing else, goes.
+A projection that passes every column of its input through, and adds nothing, is removed.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ def _merged(operator: Relational) -> Relational:
 
 
 def _once(expressions: tuple[Expression, ...], values: dict[int, Expression]) -> bool:
-    """Whether putting the values in place of columns repeats no work."""
+    """Whether replacing columns with the values repeats no work."""
     uses: Counter[int] = Counter(id for e in expressions for id in _columns(e))
     return all(uses[id] <= 1 or isinstance(value, ColumnRef | Literal) for id, value in values.items())
 
 
 def _columns(expression: Expression) -> list[int]:
-    """The columns that the expression reads, as often as it does."""
+    """The columns that the expression reads, once per occurrence."""
     if isinstance(expression, ColumnRef):
         return [expression.index]
     return [id for part in children(expression) for id in _columns(part)]

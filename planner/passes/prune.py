@@ -1,8 +1,8 @@
-"""Columns that nothing above needs are not carried: scans read fewer, joins and groups get fewer.
+"""Drops columns that nothing above needs: scans read fewer, and joins and groups receive fewer.
 
     project(a, join(scan t(a, b, c), scan u(a, d)))   →   project(a, join(scan t(a), scan u(a)))
 
-Where all columns matter (DISTINCT, EXCEPT, INTERSECT, recursion) all are kept.
+Operators for which all columns matter (DISTINCT, EXCEPT, INTERSECT, recursion) keep all.
 """
 
 from __future__ import annotations
@@ -51,20 +51,20 @@ def prune_columns(program: RelationalProgram) -> RelationalProgram:
 
 
 class _Pruning:
-    """`needs` collects what is needed of each definition while those that refer to it are pruned."""
+    """`needs` collects the columns of each definition that its users need, while they are pruned."""
 
     def __init__(self) -> None:
         self.needs: dict[int, Ids] = {}
 
     def exactly(self, operator: Relational, needed: Ids) -> Relational:
-        """The operator with just the columns `needed`."""
+        """The operator with exactly the columns `needed`."""
         pruned = self.pruned(operator, needed)
         if pruned.ids == needed:
             return pruned
         return Project(pruned, identity(_kept(pruned.columns, needed)))
 
     def pruned(self, operator: Relational, needed: Ids) -> Relational:
-        """The operator with at least the columns `needed`, and no more than it had."""
+        """The operator with at least the columns `needed`, and no columns that it did not have."""
         match operator:
             case TableScan():
                 return _scan(operator, needed)
@@ -127,7 +127,8 @@ class _Pruning:
         return replace(aggregate, input=self.exactly(aggregate.input, used), items=items)
 
     def _top(self, top: Top, needed: Ids) -> Relational:
-        """What comes last in the order tells only rows apart that are alike in all that is needed."""
+        """Last in the order, columns that nothing needs only break ties between rows with equal needed
+        columns: drop them."""
         order = top.order
         while order and order[-1].column not in needed:
             order = order[:-1]
@@ -135,7 +136,8 @@ class _Pruning:
         return replace(top, input=self.exactly(top.input, used & top.ids), order=order)
 
     def _window(self, window: Over, needed: Ids) -> Relational:
-        """A window with the items that are needed; what breaks ties stays, for the answer depends on it."""
+        """A window with the needed items; the columns that break ties stay, because the result depends on
+        them."""
         items = tuple(item for item in window.items if item.attribute.id in needed)
         if not items:
             return self.pruned(window.input, needed)
@@ -161,7 +163,7 @@ class _Pruning:
 
 
 def _pads_at_most_once(join: ThetaJoin) -> bool:
-    """Whether no row of the left side meets two of the right."""
+    """Whether each row of the left side meets at most one of the right."""
     _, equal = equated(join.condition, join.left.ids, join.right.ids)
     return is_unique(unique_keys(join.right), equal)
 

@@ -1,9 +1,9 @@
-"""Row numbers that a filter keeps few of need only the first rows of each partition.
+"""If a filter keeps few row numbers, the window needs only the first rows of each partition.
 
     filter(n <= 3, window(row_number → n, t))   →   window(row_number → n, top 3(t))
 
-That is right where the window's other functions look at no later row. What the filter says of
-`n` is true of all rows that are left, so the window goes too if nothing else needs it.
+That is right if the window's other functions look at no later row. The filter on `n` is then true for all
+remaining rows, so the window goes too if nothing else needs it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _kept(operator: Relational) -> Relational:
 
 
 def _most(part: Expression, numbers: set[int]) -> int | None:
-    """The greatest row number for which the condition can be true, if it says such a thing."""
+    """The greatest row number for which the condition can be true, if it bounds a row number; else None."""
     match part:
         case Call(op=op, args=(ColumnRef(index=id), Literal(value=int() as value))) if id in numbers:
             return {Op.LE: value, Op.LT: value - 1, Op.EQ: value}.get(op)
@@ -61,14 +61,14 @@ def _most(part: Expression, numbers: set[int]) -> int | None:
 
 
 def _holds(bound: Expression, most: int) -> bool:
-    """Whether an upper bound, which is `most` or more, is true of all row numbers up to that."""
+    """Whether an upper bound of at least `most` is true for all row numbers up to `most`."""
     return not (isinstance(bound, Call) and bound.op is Op.EQ) or (
         most == 1 and Literal(1, BIGINT) in bound.args
     )
 
 
 def _looks_back(item: WindowItem) -> bool:
-    """Whether the rows behind a row make no difference to its value."""
+    """Whether later rows make no difference to a row's value."""
     if item.function in _BACKWARD:
         return True
     if item.function is PlaceFunction.LAG:
@@ -85,7 +85,7 @@ def _looks_back(item: WindowItem) -> bool:
 
 
 def _order(window: Over) -> tuple[Ordering, ...]:
-    """The window's order, down to the last column."""
+    """The window's order, continued to the last column."""
     by = {ordering.column for ordering in window.order}
     ties = dict.fromkeys((*window.ties, *(column.id for column in window.input.columns)))
     return (*window.order, *(Ordering(id) for id in ties if id not in by))

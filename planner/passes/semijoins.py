@@ -1,8 +1,8 @@
-"""Semijoins go down to the relation that they ask about, where that has no more rows than what is above it.
+"""Moves semijoins down to the relation that they test, if it has no more rows than the operator above it.
 
     semi(join(a, b), s, a.x = s.x)   →   join(semi(a, s, a.x = s.x), b)
 
-A side that is planned against a context of the rows above stays there, where these are fewest.
+A side that is planned against a context of the rows above stays there, where these rows are fewest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def _operator(operator: Relational) -> Relational:
 
 
 def _stands_alone(operator: Relational) -> bool:
-    """Whether nothing in it was made of rows of the query around it."""
+    """Whether no part of the operator is computed from rows of the query around it."""
     return not isinstance(operator, Context | SharedRef) and all(map(_stands_alone, operator.inputs))
 
 
@@ -70,5 +70,5 @@ def _sunk(join: ThetaJoin) -> Relational:
 
 
 def _is_same(below: Relational, join: ThetaJoin, input: Relational) -> bool:
-    """Whether the semijoin went no further down than to what it was tried at."""
+    """Whether the semijoin went no further down than the operator at which it was tried."""
     return isinstance(below, ThetaJoin) and below.right is join.right and below.left is input

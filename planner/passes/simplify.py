@@ -1,4 +1,4 @@
-"""Expressions made simpler without a change of meaning.
+"""Simplifies expressions without changing their meaning.
 
     CAST('2020-01-01' AS DATE)             →   DATE '2020-01-01'
     5 < x                                  →   x > 5
@@ -7,9 +7,9 @@
     (a = b AND p) OR (a = b AND q)         →   a = b AND (p OR q)
     x IS NULL, where x is never NULL       →   FALSE
 
-What has no rows because a filter is never true becomes empty VALUES, as far up as that goes; what
-is distinct by a key is not made so again.
-A constant that cannot be computed stays: it is an error of the rows that ask for it.
+An operator that has no rows because a filter is never true becomes empty VALUES, and so do the operators
+above it as far as possible. DISTINCT over rows that have a key is removed. A constant that cannot be computed
+stays: it is an error of the rows that need it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from planner.ir import (
     Values,
     children,
 )
-from planner.ir.constants import fold
+from planner.ir.constants import fold_constant
 from planner.ir.nullability import Columns, known_columns
 from planner.ir.rewrite import identity, with_expressions, with_inputs
 from planner.ir.scalars import (
@@ -48,7 +48,7 @@ from planner.ir.scalars import (
     conjuncts,
     disjoin,
     may_be_null,
-    split,
+    split_chain,
     with_children,
 )
 from planner.ir.unique import unique_keys
@@ -97,7 +97,7 @@ def _operator(operator: Relational) -> Relational:
 
 
 def is_empty(operator: Relational) -> bool:
-    """Whether the operator surely has no row; its inputs are simplified."""
+    """Whether the operator certainly has no row; its inputs are simplified."""
     match operator:
         case Values(rows=()):
             return True
@@ -124,7 +124,9 @@ def is_empty(operator: Relational) -> bool:
 def simplified(expression: Expression, known: Columns) -> Expression:
     """The expression, parts first; `known` are the columns that it reads."""
     if isinstance(expression, Call) and expression.op in (Op.AND, Op.OR):
-        return _logic(expression.op, [simplified(part, known) for part in split(expression.op, expression)])
+        return _logic(
+            expression.op, [simplified(part, known) for part in split_chain(expression.op, expression)]
+        )
     parts = children(expression)
     new = tuple(simplified(part, known) for part in parts)
     if any(a is not b for a, b in zip(new, parts, strict=True)):
@@ -152,11 +154,11 @@ def simplified(expression: Expression, known: Columns) -> Expression:
             taken = tuple((test, value) for test, value in branches if test not in (FALSE, _UNKNOWN))
             return Case(taken, otherwise, type) if taken else otherwise
         case _:
-            return fold(expression)
+            return fold_constant(expression)
 
 
 def _strict(part: Expression, known: Columns) -> Expression:
-    """A conjunct that may as well be NULL where it is false: what is never NULL is equal to no NULL."""
+    """A conjunct that may be NULL instead of false; a column that is never NULL equals no NULL."""
     match part:
         case Call(op=Op.NOT_DISTINCT, args=args) if not all(may_be_null(arg, known) for arg in args):
             return Call(Op.EQ, args, BOOLEAN)
@@ -169,7 +171,7 @@ _UNKNOWN = Literal(None, BOOLEAN)
 def _logic(op: Op, operands: list[Expression]) -> Expression:
     """A chain of AND or OR over simplified operands."""
     decisive, neutral = (FALSE, TRUE) if op is Op.AND else (TRUE, FALSE)
-    parts = [part for operand in operands for part in split(op, operand)]
+    parts = [part for operand in operands for part in split_chain(op, operand)]
     if decisive in parts:
         return decisive
     kept = [part for part in dict.fromkeys(parts) if part != neutral]
@@ -177,7 +179,7 @@ def _logic(op: Op, operands: list[Expression]) -> Expression:
 
 
 def factored(alternatives: list[Expression]) -> Expression:
-    """A disjunction with what all alternatives demand taken out before it."""
+    """A disjunction with the conjuncts common to all alternatives factored out."""
     split_up = [conjuncts(alternative) for alternative in alternatives]
     if len(split_up) < 2:
         return disjoin(alternatives)

@@ -1,1 +1,1 @@
-"""Statements other than queries: what each one says, and where it stands."""
+"""Statements other than queries: their contents and their places."""

@@ -1,4 +1,4 @@
-"""Reading ALTER TABLE and ALTER VIEW."""
+"""Reads ALTER TABLE and ALTER VIEW."""
 
 from __future__ import annotations
 
@@ -41,12 +41,14 @@ def alter(piece: Piece) -> Statement:
         return _view(piece, tree, name, if_exists)
     actions = tuple(action for node in tree.args["actions"] for action in _actions(piece, name, node))
     if len(actions) > 1 and any(isinstance(action, RenameTable) for action in actions):
-        raise piece.unsupported("RENAME TO beside other actions is not supported", "write two statements")
+        raise piece.unsupported(
+            "RENAME TO together with other actions is not supported", "write two statements"
+        )
     return AlterTable(piece, name, if_exists, actions)
 
 
 def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """The tokens with CONSTRAINT and an empty name before each CHECK that is added without one."""
+    """The tokens, with CONSTRAINT and an empty name before each CHECK that is added without one."""
     named: list[Token] = []
     for token in tokens:
         if token.text.upper() == "CHECK" and named and named[-1].text.upper() == "ADD":
@@ -65,7 +67,7 @@ def _view(piece: Piece, tree: exp.Alter, name: str, if_exists: bool) -> RenameVi
             return RenameView(piece, name, relation_name(to), if_exists)
     raise piece.unsupported(
         f"{' '.join(piece.words(5))} is not supported",
-        "ALTER VIEW name RENAME TO other; CREATE OR REPLACE VIEW",
+        "use ALTER VIEW name RENAME TO other, or CREATE OR REPLACE VIEW",
     )
 
 
@@ -99,12 +101,14 @@ def _add_column(piece: Piece, table: str, node: exp.ColumnDef) -> AddColumn:
     declared.column(node)
     if declared.key is not None:
         raise piece.unsupported(
-            "ADD COLUMN with PRIMARY KEY is not supported", "create the table with it", piece.find("PRIMARY")
+            "ADD COLUMN with PRIMARY KEY is not supported",
+            "declare it in CREATE TABLE",
+            piece.find("PRIMARY"),
         )
     (column,) = declared.columns
     if column.name in declared.rules.identities:
         raise piece.unsupported(
-            "ADD COLUMN of a column that counts is not supported", "create the table with it"
+            "ADD COLUMN of an identity column is not supported", "declare it in CREATE TABLE"
         )
     exists = bool(node.args.get("exists"))
     return AddColumn(column, declared.rules, exists, declared.comments.get(column.name))
@@ -116,7 +120,7 @@ def _add_constraint(piece: Piece, table: str, node: exp.Expression) -> AddConstr
     if declared.key is not None:
         raise piece.unsupported(
             "ADD PRIMARY KEY is not supported",
-            "UNIQUE and NOT NULL can be added; CREATE TABLE AS makes a table anew",
+            "add UNIQUE and NOT NULL instead, or copy the table with CREATE TABLE AS",
             piece.find("PRIMARY"),
         )
     return AddConstraint(declared.rules)
@@ -136,13 +140,15 @@ def _alter_column(piece: Piece, node: exp.AlterColumn) -> Action:
             "add a column of the other type, UPDATE it from this one, and drop this one",
             piece.find("TYPE"),
         )
-    raise piece.unsupported(f"ALTER COLUMN {name} so is not supported", _HINT)
+    raise piece.unsupported(f"this action on column {name} is not supported", _HINT)
 
 
 def _no_cascade(piece: Piece, node: exp.Drop) -> None:
     if node.args.get("cascade"):
         raise piece.unsupported(
-            "ALTER TABLE ... CASCADE is not supported", "drop what depends on it first", piece.find("CASCADE")
+            "ALTER TABLE ... CASCADE is not supported",
+            "first drop the objects that depend on it",
+            piece.find("CASCADE"),
         )
     if len(node.args["tables"]) != 1:
-        fail(InvalidQuery("DROP takes one name", "write DROP for each, with commas between"), node)
+        fail(InvalidQuery("DROP takes one name", "write DROP for each name, separated by commas"), node)

@@ -1,4 +1,4 @@
-"""What ALTER TABLE says, action by action; `planner.statements.alter_statements` reads it."""
+"""The actions of ALTER TABLE; `planner.statements.alter_statements` reads them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.statements.table_rules import NO_RULES, TableRules, Text
 
 @dataclass(frozen=True)
 class AddColumn:
-    """With the rules that stand at the column."""
+    """ADD COLUMN, with the rules that the column declares."""
 
     column: Column
     rules: TableRules = NO_RULES
@@ -48,7 +48,7 @@ class DropConstraint:
 
 @dataclass(frozen=True)
 class SetDefault:
-    """Without a `text` the column has no default any more."""
+    """SET or DROP DEFAULT: without a `text`, the column loses its default."""
 
     name: str
     text: Text | None

@@ -1,4 +1,4 @@
-"""Reading COMMENT ON."""
+"""Reads COMMENT ON."""
 
 from __future__ import annotations
 
@@ -24,11 +24,15 @@ def comment(piece: Piece) -> Comment:
     kind = tree.args.get("kind")
     if not isinstance(tree, exp.Comment) or kind not in ("TABLE", "VIEW", "COLUMN"):
         raise piece.unsupported(
-            f"{' '.join(piece.words(3))} is not supported", "COMMENT ON TABLE, VIEW or COLUMN ... IS '...'"
+            f"{' '.join(piece.words(3))} is not supported",
+            "write COMMENT ON TABLE, VIEW or COLUMN ... IS '...'",
         )
     text = tree.expression.name or None
     if kind != "COLUMN":
         return Comment(piece, relation_name(tree.this), None, text, kind == "VIEW")
     if not tree.this.args.get("table"):
-        fail(InvalidQuery(f"{tree.this.sql()} names no table", "COMMENT ON COLUMN t.a IS '...'"), tree.this)
+        fail(
+            InvalidQuery(f"{tree.this.sql()} does not name a table", "write COMMENT ON COLUMN t.a IS '...'"),
+            tree.this,
+        )
     return Comment(piece, fold(tree.this.args["table"]), fold(tree.this.this), text, None)

@@ -1,7 +1,7 @@
-"""What CREATE TABLE, CREATE VIEW and DROP say, apart from a view's query, which stays text.
+"""Reads CREATE TABLE, CREATE VIEW and DROP; a view's query stays text.
 
-What stands in the parentheses of a CREATE TABLE is read by `planner.statements.declarations`. Whatever
-else SQL lets a table have is refused by its name and place, and never left out in silence.
+`planner.statements.declarations` reads the parentheses of a CREATE TABLE. Any other option of a table is
+refused by its name and place, never ignored.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ _TYPE_FORM = "CREATE TYPE name AS ENUM ('label', ...)"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
 _OPTIONS = {"replace": "OR REPLACE"}
 _OPTION_HINTS = {
-    "AS SELECT": "create the table with its columns, then INSERT INTO it ... SELECT",
+    "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
     "OR REPLACE": "drop the table first",
-    "TEMPORARY": "every table is kept",
+    "TEMPORARY": "every table is permanent",
 }
 
 
@@ -45,7 +45,7 @@ def create_table(piece: Piece) -> Statement:
     tree = piece.parse()
     if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
         kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
-        raise piece.unsupported(f"CREATE {kind} is not supported", "tables and views can be created")
+        raise piece.unsupported(f"CREATE {kind} is not supported", "create a table, a view or a type")
     like = _like(tree)
     _refuse_options(tree, piece)
     named = isinstance(tree.this, exp.Schema)
@@ -56,7 +56,9 @@ def create_table(piece: Piece) -> Statement:
     parts = tree.this.expressions if named else []
     if tree.expression is not None:
         if not all(isinstance(part, exp.Identifier) for part in parts):
-            raise piece.unsupported("AS SELECT behind types is not supported", _OPTION_HINTS["AS SELECT"])
+            raise piece.unsupported(
+                "AS SELECT after column types is not supported", _OPTION_HINTS["AS SELECT"]
+            )
         names = tuple(map(column_name, parts))
         return CreateTableAs(piece, name, names, tree.expression, _with_data(tree), exists)
     declared = _declared(name, parts, piece)
@@ -80,7 +82,7 @@ def _declared(name: str, parts: list[exp.Expression], piece: Piece) -> Declarati
 
 
 def _like(create: exp.Create) -> exp.LikeProperty | None:
-    """The LIKE that is all that the statement says of the table."""
+    """The LIKE of a table that consists of LIKE alone."""
     schema, properties = create.this, create.args.get("properties")
     parts = schema.expressions if isinstance(schema, exp.Schema) else []
     parts = parts or (properties.expressions if properties is not None else [])
@@ -91,13 +93,13 @@ def _like(create: exp.Create) -> exp.LikeProperty | None:
 
 
 def _takes_rules(like: exp.LikeProperty, piece: Piece) -> bool:
-    """Whether LIKE takes more than columns: in MySQL always, elsewhere INCLUDING ALL."""
+    """Whether LIKE copies more than columns: in MySQL always, elsewhere with INCLUDING ALL."""
     options = [f"{option.name} {option.args['value']}".upper() for option in like.expressions]
     for option in options:
         if option not in ("INCLUDING ALL", "EXCLUDING ALL"):
             raise piece.unsupported(
                 f"LIKE ... {option} is not supported",
-                "INCLUDING ALL or nothing",
+                "write INCLUDING ALL or no option",
                 piece.find(option.split()[0]),
             )
     return "INCLUDING ALL" in options or (not options and piece.dialect == "mysql")
@@ -111,7 +113,7 @@ def _with_data(create: exp.Create) -> bool:
 
 @dataclass(frozen=True)
 class ViewHead:
-    """A CREATE VIEW up to its AS; `query` is the token where its query begins."""
+    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins."""
 
     name: str
     column_names: tuple[str, ...]
@@ -125,7 +127,7 @@ def view_head(piece: Piece) -> ViewHead:
     if "RECURSIVE" in piece.words(4):
         raise piece.unsupported(
             "CREATE RECURSIVE VIEW is not supported",
-            "CREATE VIEW name AS WITH RECURSIVE ...",
+            "write CREATE VIEW name AS WITH RECURSIVE ...",
             piece.find("RECURSIVE"),
         )
     query = _query_token(piece)
@@ -150,7 +152,7 @@ def view_head(piece: Piece) -> ViewHead:
 
 
 def create_type(piece: Piece) -> CreateType:
-    """CREATE TYPE name AS ENUM (label, ...), token by token: not every dialect parses it."""
+    """CREATE TYPE name AS ENUM (label, ...), read from its tokens, because not every dialect parses it."""
     tokens = list(piece.tokens[2:])
     words = [token.text.upper() for token in tokens]
     if_not_exists = words[:3] == ["IF", "NOT", "EXISTS"]
@@ -161,9 +163,9 @@ def create_type(piece: Piece) -> CreateType:
     labels = tokens[4:-1]
     strings = [token.text for token in labels[::2] if token.token_type == TokenType.STRING]
     if len(labels) != 2 * len(strings) - 1 or any(token.text != "," for token in labels[1::2]):
-        raise piece.failure("labels are texts, with commas between them", _TYPE_FORM, 2)
+        raise piece.failure("labels must be texts, separated by commas", _TYPE_FORM, 2)
     if len(set(strings)) < len(strings):
-        raise piece.failure("an ENUM has each of its labels once", _TYPE_FORM, 2)
+        raise piece.failure("an ENUM cannot have a label twice", _TYPE_FORM, 2)
     return CreateType(piece, _type_name(tokens[0]), enumeration(*strings), if_not_exists)
 
 
@@ -175,7 +177,9 @@ def drop_type(piece: Piece) -> DropType:
     if names and names[-1].text.upper() == "RESTRICT":
         names = names[:-1]
     if len(names) % 2 == 0 or any(token.text != "," for token in names[1::2]):
-        raise piece.failure("DROP TYPE [IF EXISTS] name, ...", "", len(piece.tokens) - 1)
+        raise piece.failure(
+            "DROP TYPE is not complete", "write DROP TYPE [IF EXISTS] name, ...", len(piece.tokens) - 1
+        )
     return DropType(piece, tuple(map(_type_name, names[::2])), if_exists)
 
 
@@ -201,7 +205,7 @@ def drop(piece: Piece) -> Statement:
     kind = tree.args.get("kind")
     if not isinstance(tree, exp.Drop) or kind not in ("TABLE", "VIEW"):
         raise piece.unsupported(
-            f"{' '.join(piece.words(2))} is not supported", "tables and views can be dropped"
+            f"{' '.join(piece.words(2))} is not supported", "drop a table, a view or a type"
         )
     for option in ("temporary", "constraints", "purge", "concurrently", "sync"):
         if tree.args.get(option):
@@ -213,7 +217,7 @@ def drop(piece: Piece) -> Statement:
 
 
 def _query_token(piece: Piece) -> int:
-    """The token behind the first AS outside parentheses."""
+    """The index of the token after the first AS outside parentheses."""
     depth = 0
     for i, token in enumerate(piece.tokens):
         depth += {"(": 1, ")": -1}.get(token.text, 0)

@@ -1,7 +1,7 @@
-"""Columns and constraints as CREATE TABLE and ALTER TABLE declare them.
+"""Columns and constraints as declared by CREATE TABLE and ALTER TABLE.
 
-Whatever SQL lets a table have that is not kept here is refused by its name and place, and never
-left out in silence. A constraint without a name gets the one that PostgreSQL would give it.
+Any property of a table that cannot be kept is refused by its name and place, never ignored. A constraint
+without a name gets the name that PostgreSQL would give it.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ _ACTIONS = {
     "INITIALLY DEFERRED": None,
     "INITIALLY IMMEDIATE": None,
 }
-HINT = "a table has columns with NOT NULL, DEFAULT, GENERATED, and PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY"
+HINT = "use NOT NULL, DEFAULT, GENERATED, PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY"
 
 
 @dataclass
 class Declarations:
-    """What has been declared of `table` so far; `taken` are names that constraints have already."""
+    """The declarations of `table` so far; `taken` are the names of existing constraints."""
 
     table: str
     piece: Piece
@@ -77,12 +77,12 @@ class Declarations:
         return TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
 
     def schema(self) -> Schema:
-        """The columns, those of the key NOT NULL."""
+        """The columns; those of the key are NOT NULL."""
         key = self.key or ()
         return Schema(tuple(replace(c, nullable=c.nullable and c.name not in key) for c in self.columns))
 
     def column(self, definition: exp.ColumnDef) -> None:
-        """Takes a column with all that stands behind its type."""
+        """Add a column with everything after its type."""
         name = column_name(definition.this)
         if any(name.lower() == other.name.lower() for other in self.columns):
             fail(InvalidQuery(f"column {name} is defined twice"), definition.this)
@@ -96,7 +96,7 @@ class Declarations:
             self._of_column(name, constraint, definition)
 
     def constraint(self, part: exp.Expression) -> None:
-        """Takes a constraint of the table."""
+        """Add a constraint of the table."""
         if isinstance(part, exp.Identifier):
             fail(InvalidQuery(f"column {column_name(part)} has no type"), part)
         name = fold(part.this) if isinstance(part, exp.Constraint) else ""
@@ -174,7 +174,7 @@ class Declarations:
         named = isinstance(to, exp.Schema)
         target = _names(to.expressions) if named else ()
         if target and len(target) != len(columns):
-            fail(InvalidQuery(f"{len(columns)} columns refer to {len(target)}"), reference)
+            fail(InvalidQuery(f"a foreign key of {len(columns)} columns refers to {len(target)}"), reference)
         table = relation_name(to.this if named else to)
         self._add(ForeignKey(name or self._named(columns, "fkey"), columns, table, target, action))
 
@@ -186,7 +186,7 @@ class Declarations:
         if self.key is not None:
             fail(
                 InvalidQuery(
-                    "a table has one primary key at most", "PRIMARY KEY (a, b) takes several columns"
+                    "a table has at most one primary key", "write PRIMARY KEY (a, b) for several columns"
                 ),
                 node,
             )
@@ -195,7 +195,7 @@ class Declarations:
 
     def _add(self, constraint: Constraint) -> None:
         if constraint.name in self.taken:
-            raise InvalidQuery(f"there are two constraints called {constraint.name}")
+            raise InvalidQuery(f"two constraints are named {constraint.name}")
         if not isinstance(constraint, Check):
             _check_twice(f"constraint {constraint.name}", constraint.columns, None)
         self.taken.add(constraint.name)
@@ -221,7 +221,8 @@ class Declarations:
 
 
 def check_columns(declared: Declarations, names: Iterable[str]) -> None:
-    """InvalidQuery where a key or constraint names a column that the table, with columns `names`, has not."""
+    """Raise InvalidQuery if a key or constraint names a column that the table, with columns `names`,
+    lacks."""
     known = set(names)
     whose = {"the primary key": declared.key or ()}
     whose |= {f"constraint {c.name}": c.columns for c in declared.rules.constraints}
@@ -229,7 +230,7 @@ def check_columns(declared: Declarations, names: Iterable[str]) -> None:
     for who, columns in whose.items():
         for name in columns:
             if name not in known:
-                raise InvalidQuery(f"{who} names column {name}, which the table has not")
+                raise InvalidQuery(f"{who} names column {name}, which the table does not have")
 
 
 def _check_twice(who: str, columns: tuple[str, ...], node: exp.Expression | None) -> None:

@@ -1,4 +1,4 @@
-"""Statements that would create what there is: SHOW CREATE, in PostgreSQL's dialect."""
+"""SHOW CREATE: statements, in PostgreSQL's dialect, that create the objects as they are."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from planner.statements.table_rules import Action, Check, Constraint, ForeignKey
 def table_text(
     name: str, schema: Schema, key: Sequence[str] | None, rules: TableRules, comments: Mapping[str, str]
 ) -> str:
-    """CREATE TABLE, and COMMENT ON for what has one (the table's own is under the empty name)."""
+    """CREATE TABLE, and COMMENT ON for each comment (the table's own has the empty name)."""
     parts = [_column(column, rules) for column in schema.columns]
     if key is not None:
         parts.append(f"PRIMARY KEY ({identifiers(key)})")
@@ -30,7 +30,7 @@ def view_text(name: str, columns: Sequence[str] | None, sql: str, comments: Mapp
 
 
 def constraint_text(constraint: Constraint) -> str:
-    """What a constraint says, without its name."""
+    """The constraint's definition, without its name."""
     match constraint:
         case Check(condition=condition):
             return f"CHECK ({_expression(condition)})"
@@ -43,7 +43,7 @@ def constraint_text(constraint: Constraint) -> str:
 
 
 def identifier(name: str) -> str:
-    """A name as SQL has it: in quotes where it needs them."""
+    """A name in SQL, quoted if necessary."""
     return exp.to_identifier(name, quoted=not name.isidentifier() or name != name.lower()).sql("postgres")
 
 

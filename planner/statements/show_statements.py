@@ -1,4 +1,4 @@
-"""Reading the statements that show what there is: EXPLAIN, SHOW and DESCRIBE."""
+"""Reads EXPLAIN, SHOW and DESCRIBE."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from planner.statements.statements import (
     Statement,
 )
 
-_SHOWN = "SHOW TABLES, VIEWS, COLUMNS FROM name, or CREATE TABLE or VIEW name; DESCRIBE name"
-_EXPLAINED = f"EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
+_SHOWN = (
+    "write SHOW TABLES, VIEWS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW name, or DESCRIBE name"
+)
+_EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
 
 def explain(piece: Piece) -> Explain:
@@ -25,7 +27,7 @@ def explain(piece: Piece) -> Explain:
     stage = words[1].lower() if words[1:2] and words[1].lower() in NAMED_STAGES else None
     begin = 1 if stage is None else 2
     if begin >= len(piece.tokens):
-        raise piece.failure("EXPLAIN of what?", _EXPLAINED)
+        raise piece.failure("EXPLAIN needs a query or a view", _EXPLAINED)
     rest = piece.from_token(begin)
     first = rest.words(1)[:1]
     if first == ("VIEW",) and len(rest.tokens) == 2:
@@ -67,7 +69,7 @@ def describe(piece: Piece) -> ShowColumns:
 
 
 def _last_name(piece: Piece, place: int) -> str:
-    """The name that the statement ends with, its token `place`."""
+    """The name that ends the statement at token `place`."""
     if len(piece.tokens) != place + 1:
         raise piece.failure("the name of a table or view is expected", _SHOWN)
     return _token_name(piece.tokens[place])

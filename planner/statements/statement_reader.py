@@ -1,7 +1,7 @@
-"""Reading statements: a script's pieces to what they say.
+"""Reads statements: from the pieces of a script to statement objects.
 
-`parse_script` reads all; `split` and `parse_statement` go one at a time, for a caller
-that runs what comes before a mistake.
+`parse_script` reads all; `split` and `parse_statement` read one at a time, for a caller that runs the
+statements before a mistake.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
 
 
 def parse_script(sql: str, dialect: str = "postgres") -> tuple[Statement, ...]:
-    """All statements of a script; PlannerError, with its place, for the first that is wrong."""
+    """All statements of a script. Raises a PlannerError with its place for the first faulty one."""
     return tuple(parse_statement(piece) for piece in split(sql, dialect))
 
 
 def parse_statement(piece: Piece) -> Statement:
-    """The statement that `piece` is; PlannerError, always with its place, if it is none."""
+    """The statement of `piece`. Raises a PlannerError, always with its place, if it is not a statement."""
     try:
         return _parser(piece)(piece)
     except PlannerError as error:
@@ -59,7 +59,7 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
         raise piece.failure(f'syntax error at or near "{piece.tokens[0].text}"')
     hint = _INSTEAD.get(
         first,
-        "there are SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
+        "use SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
         "and VIEW, COMMENT, EXPLAIN, SHOW, BEGIN, COMMIT and ROLLBACK",
     )
     raise piece.unsupported(f"{first} is not supported", hint)
@@ -73,11 +73,11 @@ def _create(piece: Piece) -> Statement:
 
 
 def _query(piece: Piece) -> Statement:
-    """A SELECT, or with WITH before it any statement that has a query in it."""
+    """A SELECT or, with WITH before it, any statement that contains a query."""
     if piece.words(3) == _MUTUAL:
         raise piece.unsupported(
             "WITH MUTUALLY RECURSIVE outside a view is not supported",
-            "CREATE VIEW name AS WITH MUTUALLY RECURSIVE ..., and SELECT from the view",
+            "write CREATE VIEW name AS WITH MUTUALLY RECURSIVE ..., and SELECT from the view",
         )
     tree = piece.parse()
     match tree:
@@ -121,23 +121,25 @@ def _insert(piece: Piece, tree: exp.Insert, replaces: bool = False) -> Insert:
 
 
 def _replace_into(piece: Piece) -> Insert:
-    """REPLACE INTO, which is an INSERT whose rows take the place of others."""
+    """REPLACE INTO, which is an INSERT whose rows replace others."""
     first = piece.tokens[0]
     insert = Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end)
     tree = replace(piece, tokens=(insert, *piece.tokens[1:])).parse()
     if not isinstance(tree, exp.Insert):
-        raise piece.failure("REPLACE of what?", "REPLACE INTO name VALUES (...)")
+        raise piece.failure("REPLACE needs a table", "write REPLACE INTO name VALUES (...)")
     return _insert(piece, tree, True)
 
 
 def _truncate(piece: Piece, tree: exp.TruncateTable) -> Truncate:
     if tree.args.get("option") == "CASCADE" or tree.args.get("is_database"):
         raise piece.unsupported(
-            "TRUNCATE ... CASCADE is not supported", "name the tables", piece.find("CASCADE")
+            "TRUNCATE ... CASCADE is not supported", "name all tables to empty", piece.find("CASCADE")
         )
     if tree.args.get("identity") == "RESTART":
         raise piece.unsupported(
-            "TRUNCATE ... RESTART IDENTITY is not supported", "columns go on counting", piece.find("RESTART")
+            "TRUNCATE ... RESTART IDENTITY is not supported",
+            "identity columns continue counting",
+            piece.find("RESTART"),
         )
     return Truncate(piece, tuple(map(relation_name, tree.expressions)))
 
@@ -180,14 +182,14 @@ _INSERT_OPTIONS = {
     "where": "REPLACE WHERE",
 }
 _INSTEAD = {
-    "SET": "a session has no settings: leave it out",
-    "RESET": "a session has no settings: leave it out",
-    "USE": "there is one database: leave it out",
-    "SAVEPOINT": "a block is one epoch or none: split it",
-    "RELEASE": "a block is one epoch or none: split it",
+    "SET": "a session has no settings: remove the statement",
+    "RESET": "a session has no settings: remove the statement",
+    "USE": "there is only one database: remove the statement",
+    "SAVEPOINT": "a block becomes one epoch or none: split it into several",
+    "RELEASE": "a block becomes one epoch or none: split it into several",
     "GRANT": "there are no users",
     "REVOKE": "there are no users",
-    "VACUUM": "what is no longer kept goes by itself",
+    "VACUUM": "old data is removed automatically",
     "ANALYZE": "there are no statistics to gather",
 }
 _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {

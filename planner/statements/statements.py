@@ -1,8 +1,8 @@
-"""The statements of a script: what each one says, and where it stands.
+"""The statements of a script, with their places.
 
-A statement is frozen and knows nothing of the catalog: whether a name exists is not its
-concern. A query that may hold what sqlglot does not parse (WITH MUTUALLY RECURSIVE), or
-that is kept as the user wrote it, is an `Excerpt`; the others are syntax trees.
+A statement is frozen and knows nothing of the catalog: it does not check whether a name exists. A query that
+may hold syntax that sqlglot does not parse (WITH MUTUALLY RECURSIVE), or that is kept as the user wrote it,
+is an `Excerpt`; other queries are syntax trees.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from planner.statements.alterations import Action
 from planner.statements.table_rules import NO_RULES, TableRules
 
 STAGES = ("logical", "optimized", "dataflow")
-"""What EXPLAIN shows."""
+"""The stages of EXPLAIN."""
 ANALYZE = "analyze"
 NAMED_STAGES = (*STAGES, "supersteps", ANALYZE)
-"""What it shows if it is asked to."""
+"""The stages that EXPLAIN shows if the statement names them."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class CreateTable(Statement):
 
 @dataclass(frozen=True)
 class CreateTableAs(Statement):
-    """A table of what a query gives, with its rows or none; `column_names` is empty without a list."""
+    """A table with a query's columns, and its rows if `with_data`; `column_names` is empty without a list."""
 
     name: str
     column_names: tuple[str, ...]
@@ -72,7 +72,8 @@ class CreateTableAs(Statement):
 
 @dataclass(frozen=True)
 class CreateTableLike(Statement):
-    """A table with the columns of another and, with `rules`, with its constraints and what it fills in."""
+    """A table with the columns of another and, with `rules`, its constraints, defaults and generated
+    columns."""
 
     name: str
     like: str
@@ -89,7 +90,7 @@ class DropTable(Statement):
 
 @dataclass(frozen=True)
 class CreateView(Statement):
-    """`column_names` is empty without a list of them behind the name."""
+    """`column_names` is empty if no list follows the view's name."""
 
     name: str
     query: Excerpt
@@ -100,7 +101,7 @@ class CreateView(Statement):
 
     @property
     def definition(self) -> Excerpt:
-        """The query with the column names of the list behind the name."""
+        """The query, with its columns renamed by the list after the view's name."""
         if not self.column_names:
             return self.query
         names = [exp.to_identifier(name, quoted=True) for name in (self.name, *self.column_names)]
@@ -146,7 +147,7 @@ class RenameView(Statement):
 
 @dataclass(frozen=True)
 class Comment(Statement):
-    """On a table or view, or on `of_column`; without a `text` there is none from now on."""
+    """COMMENT ON a table or view, or on its column `of_column`; without a `text`, the comment is removed."""
 
     name: str
     of_column: str | None
@@ -161,9 +162,9 @@ class Truncate(Statement):
 
 @dataclass(frozen=True)
 class Insert(Statement):
-    """`query` gives the rows, `tree` is all of it; `columns` is empty without a list of them.
+    """`query` gives the rows, `tree` is the whole statement; `columns` is empty without a list.
 
-    Without a query every column takes its default. `replace` says that a row takes the place of another.
+    Without a query every column takes its default. `replace` says that a row replaces another with its key.
     """
 
     table: str
@@ -198,7 +199,8 @@ class Select(Statement):
 
 @dataclass(frozen=True)
 class Explain(Statement):
-    """Of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of STAGES."""
+    """EXPLAIN of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of
+    STAGES."""
 
     stage: str | None
     query: Excerpt | None
@@ -217,14 +219,14 @@ class ShowViews(Statement):
 
 @dataclass(frozen=True)
 class ShowColumns(Statement):
-    """Of a table or view: SHOW COLUMNS and DESCRIBE."""
+    """SHOW COLUMNS and DESCRIBE of a table or view."""
 
     name: str
 
 
 @dataclass(frozen=True)
 class ShowCreate(Statement):
-    """What would create a table or view as it is; `view` is None where either may be meant."""
+    """SHOW CREATE of a table or view; `view` is None if it may be either."""
 
     name: str
     view: bool | None
@@ -242,4 +244,4 @@ class Commit(Statement):
 
 @dataclass(frozen=True)
 class Rollback(Statement):
-    """Ends a block as if it had not been."""
+    """Ends a block without applying it."""

@@ -1,7 +1,7 @@
-"""What a table demands of its rows beyond the types of its columns, and what it fills in by itself.
+"""The rules of a table beyond the types of its columns: constraints, defaults and generated values.
 
-Expressions are kept as text, with the dialect that they were written in; columns and tables are
-called by name. Nothing here knows rows: `planner.adhoc.rowwise` makes expressions computable.
+Expressions are kept as text with their dialect; columns and tables are known by name. Nothing here knows
+rows: `planner.adhoc.rowwise` makes expressions computable.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Text:
         return frozenset(column_name(column) for column in self.tree().find_all(exp.Column))
 
     def renamed(self, old: str, new: str) -> Text:
-        """The expression with a column called otherwise."""
+        """The expression with a column renamed."""
         tree = self.tree()
         for column in tree.find_all(exp.Column):
             if fold(column.this) == old:
@@ -43,7 +43,7 @@ class Text:
 
 
 class Action(enum.Enum):
-    """What becomes of the rows that refer to one that goes."""
+    """The action on rows that refer to a deleted row."""
 
     NOTHING = "NO ACTION"
     CASCADE = "CASCADE"
@@ -64,7 +64,7 @@ class Check:
 
 @dataclass(frozen=True)
 class Unique:
-    """No two rows agree in `columns`, but for those with a NULL among them."""
+    """No two rows agree in `columns`, except rows with a NULL in them."""
 
     name: str
     columns: tuple[str, ...]
@@ -72,7 +72,7 @@ class Unique:
 
 @dataclass(frozen=True)
 class ForeignKey:
-    """A row without a NULL in `columns` has them in common with the `target` columns of a row of `table`."""
+    """Each row without a NULL in `columns` agrees in them with the `target` columns of a row of `table`."""
 
     name: str
     columns: tuple[str, ...]
@@ -86,9 +86,9 @@ Constraint = Check | Unique | ForeignKey
 
 @dataclass(frozen=True)
 class Identity:
-    """A column that counts by itself, with counter `number` of its table.
+    """An identity column, with counter `number` of its table.
 
-    `always` says that SQL may not give it a value of its own.
+    `always` says that SQL may not give it a value.
     """
 
     always: bool
@@ -97,9 +97,9 @@ class Identity:
 
 @dataclass(frozen=True)
 class TableRules:
-    """Of one table. `defaults`, `generated` and `identities` are by column.
+    """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
-    `required` are columns that have become NOT NULL: rows of the past may have NULLs there.
+    `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -110,7 +110,7 @@ class TableRules:
 
     @property
     def judges(self) -> bool:
-        """Whether there is more to a row than the types of its columns and NOT NULL."""
+        """Whether rows have rules beyond the types of their columns and NOT NULL."""
         return bool(self.generated or self.identities or self.constraints or self.required)
 
     def of(self, kind: type) -> tuple:
@@ -121,12 +121,12 @@ class TableRules:
         return next((c for c in self.constraints if c.name == name), None)
 
     def readers(self, column: str) -> list[str]:
-        """What of the rules reads a column: constraints by name, generated columns by theirs."""
+        """The names of the constraints and generated columns that read a column."""
         found = [c.name for c in self.constraints if column in c.columns]
         return found + [name for name, text in self.generated.items() if column in text.columns()]
 
     def without_column(self, name: str) -> TableRules:
-        """The rules without those of a column alone."""
+        """The rules without those of this column alone."""
         return replace(
             self,
             defaults=_without(self.defaults, name),
@@ -136,7 +136,7 @@ class TableRules:
         )
 
     def with_renamed_column(self, old: str, new: str) -> TableRules:
-        """The rules of the table with a column called otherwise."""
+        """The rules of the table with a column renamed."""
 
         def names(columns: Iterable[str]) -> tuple[str, ...]:
             return tuple(new if name == old else name for name in columns)
@@ -158,7 +158,7 @@ class TableRules:
         )
 
     def merged(self, more: TableRules) -> TableRules:
-        """These rules and more."""
+        """These rules together with `more`."""
         return TableRules(
             {**self.defaults, **more.defaults},
             {**self.generated, **more.generated},
@@ -168,7 +168,7 @@ class TableRules:
         )
 
     def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:
-        """The rules with each foreign key as `change` makes it."""
+        """The rules with each foreign key changed by `change`."""
         return replace(
             self,
             constraints=tuple(change(c) if isinstance(c, ForeignKey) else c for c in self.constraints),

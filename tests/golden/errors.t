@@ -45,7 +45,7 @@ CREATE TABLE parts (id INTEGER, name TEXT COLLATE "C")
 --
 422 unsupported_sql: COLLATE on column name is not supported
 at statement 0, line 1, column 43
-hint: a table has columns with NOT NULL, DEFAULT, GENERATED, and PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY
+hint: use NOT NULL, DEFAULT, GENERATED, PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY
 
 # Values that do not fit.
 

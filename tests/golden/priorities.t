@@ -102,4 +102,4 @@ SELECT person FROM r
 --
 422 unsupported_sql: PRIORITY is not supported with COUNT over the recursion's rows
 at statement 0, line 3, column 25
-hint: without the hint PRIORITY the view is maintained all the same
+hint: remove the hint PRIORITY: the result is the same without it

@@ -12,12 +12,12 @@ from planner.parsing.script import split
 @pytest.mark.parametrize(
     ("sql", "dialect", "message", "place"),
     [
-        ("SELECT a FROM t GROUP BY a WHERE a > 1", "postgres", "WHERE stands behind GROUP BY", (1, 28)),
-        ("SELECT a FROM t\nHAVING a > 1\nGROUP BY a", "postgres", "GROUP BY stands behind HAVING", (3, 1)),
-        ("SELECT a FROM t ORDER BY a WHERE a > 1", "duckdb", "WHERE stands behind ORDER BY", (1, 28)),
-        ("SELECT a FROM t LIMIT 3 ORDER BY a", "mysql", "ORDER BY stands behind LIMIT", (1, 25)),
-        ("SELECT a FROM t ORDER BY a GROUP BY a", "snowflake", "GROUP BY stands behind ORDER BY", (1, 28)),
-        ("SELECT a FROM t LIMIT 3 HAVING a > 1", "bigquery", "HAVING stands behind LIMIT", (1, 25)),
+        ("SELECT a FROM t GROUP BY a WHERE a > 1", "postgres", "WHERE stands after GROUP BY", (1, 28)),
+        ("SELECT a FROM t\nHAVING a > 1\nGROUP BY a", "postgres", "GROUP BY stands after HAVING", (3, 1)),
+        ("SELECT a FROM t ORDER BY a WHERE a > 1", "duckdb", "WHERE stands after ORDER BY", (1, 28)),
+        ("SELECT a FROM t LIMIT 3 ORDER BY a", "mysql", "ORDER BY stands after LIMIT", (1, 25)),
+        ("SELECT a FROM t ORDER BY a GROUP BY a", "snowflake", "GROUP BY stands after ORDER BY", (1, 28)),
+        ("SELECT a FROM t LIMIT 3 HAVING a > 1", "bigquery", "HAVING stands after LIMIT", (1, 25)),
         ("SELECT 1; SELECT a FROM t GROUP BY a WHERE a > 1", "postgres", "WHERE stands", (1, 38)),
         ("SELECT * FROM (SELECT a FROM t GROUP BY a WHERE a > 1) x", "postgres", "WHERE stands", (1, 43)),
         ("WITH c AS (SELECT a FROM t LIMIT 1 WHERE a > 1) SELECT * FROM c", "postgres", "WHERE", (1, 36)),
@@ -70,6 +70,6 @@ def test_clauses_in_order(sql: str, dialect: str) -> None:
 
 def test_a_statement_of_a_script_is_checked_too() -> None:
     (piece,) = split("SELECT count(*) FROM t\nGROUP BY x WHERE y", "postgres")
-    with pytest.raises(InvalidSyntax, match="WHERE stands behind GROUP BY") as caught:
+    with pytest.raises(InvalidSyntax, match="WHERE stands after GROUP BY") as caught:
         piece.parse()
     assert (caught.value.line, caught.value.column) == (2, 12)

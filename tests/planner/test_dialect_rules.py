@@ -108,7 +108,7 @@ def test_try_is_null_where_a_part_fails() -> None:
 
 
 def test_try_of_a_query_is_refused() -> None:
-    with pytest.raises(PlannerError, match="try of a query"):
+    with pytest.raises(PlannerError, match="TRY of a query"):
         plan_query("SELECT TRY((SELECT 1)) AS v", {}, "trino")
 
 

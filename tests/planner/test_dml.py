@@ -109,7 +109,11 @@ def test_a_column_of_any_name_is_kept_apart_from_the_rows_places():
         ("UPDATE t SET a = 1, a = 2", "column a is set twice", 21),
         ("UPDATE t SET (a, b) = (1, u.*) FROM u", "(a, b) = (1, u.*) is not an assignment", 15),
         ("UPDATE t SET a = *", "a = * is not an assignment", 14),
-        ("UPDATE t SET (a, b) = (SELECT 1)", "several columns are set to a query of as many", 15),
+        (
+            "UPDATE t SET (a, b) = (SELECT 1)",
+            "several columns are set to a query that is not one SELECT of as many columns",
+            15,
+        ),
     ],
 )
 def test_updates_that_are_wrong(sql: str, message: str, column: int):

@@ -7,7 +7,7 @@ import pytest
 from planner.errors import PlannerError
 from tests.planner.samples import planned
 
-IN_REACH = "columns in reach: a, b, c"
+IN_REACH = "visible columns: a, b, c"
 
 
 @pytest.mark.parametrize(
@@ -24,10 +24,10 @@ IN_REACH = "columns in reach: a, b, c"
         ("postgres", "SELECT note FROM t", "unknown_column", (1, 8), 'unknown column "note"',
          'column "note" is in days, not in FROM'),
         ("postgres", "SELECT a FROM t, u", "ambiguous_column", (1, 8), 'column "a" is ambiguous',
-         "say which: t.a, u.a"),
+         "write one of t.a, u.a"),
         ("postgres", "SELECT t.a AS x FROM t JOIN u ON x = u.a", "unknown_column", (1, 34),
          'unknown column "x"',
-         '"x" is a name of the select list, which comes after ON'),
+         '"x" is defined in the select list, which comes after ON'),
         ("postgres", "SELECT * FROM days EXCEPT SELECT *\nFROM days x WHERE x.dya > '2020-01-01'",
          "unknown_column",
          (2, 19), 'table "x" has no column "dya"', "did you mean x.day?"),
@@ -51,12 +51,12 @@ IN_REACH = "columns in reach: a, b, c"
         # names of tables
         ("postgres", "SELECT a FROM dayz", "unknown_table", (1, 15), 'unknown table "dayz"',
          "did you mean days?"),
-        ("postgres", "SELECT k.q FROM t", "unknown_table", (1, 8), 'no table "k" is in reach here',
+        ("postgres", "SELECT k.q FROM t", "unknown_table", (1, 8), 'no table "k" is visible here',
          '"k" is not in FROM'),
-        ("postgres", "SELECT dys.id FROM days", "unknown_table", (1, 8), 'no table "dys" is in reach here',
+        ("postgres", "SELECT dys.id FROM days", "unknown_table", (1, 8), 'no table "dys" is visible here',
          "did you mean days?"),
-        ("postgres", "SELECT d.* FROM days", "unknown_table", (1, 8), 'no table "d" is in reach here',
-         "in reach are days"),
+        ("postgres", "SELECT d.* FROM days", "unknown_table", (1, 8), 'no table "d" is visible here',
+         "visible are days"),
         ("postgres", "WITH cte AS (SELECT 1 AS o)\nSELECT *\nFROM ctee", "unknown_table", (3, 6),
          'unknown table "ctee"', "did you mean cte?"),
         ("spark", "SELECT a FROM t JOIN dayss ON true", "unknown_table", (1, 22), 'unknown table "dayss"',
@@ -82,14 +82,14 @@ IN_REACH = "columns in reach: a, b, c"
         ("postgres", "SELECT a FROM t WHERE a = (SELECT a, d FROM u)", "invalid_query", (1, 35),
          "a query used as a value returns one column, not 2", ""),
         ("postgres", "SELECT a FROM t\nUNION\nSELECT b, c FROM t", "invalid_query", (3, 1),
-         "UNION takes queries of as many columns, not 1 and 2", ""),
+         "UNION takes queries with equal numbers of columns, not 1 and 2", ""),
         ("postgres", "SELECT a FROM t GROUP BY 3", "invalid_query", (1, 26),
-         "GROUP BY 3 is no position in the select list", ""),
+         "GROUP BY 3 is not a position in the select list", ""),
         ("postgres", "SELECT a,\n  random() FROM t", "unsupported_sql", (2, 3),
          "RANDOM() is not deterministic, so a view over it cannot be maintained",
          "write the value as a constant, or keep it in a table"),
         ("postgres", "SELECT a FROM t TABLESAMPLE (10)", "unsupported_sql", (1, 17),
-         "TABLESAMPLE is not supported in a view", "which rows it takes is not deterministic"),
+         "TABLESAMPLE is not supported in a view", "a sample is not deterministic"),
         ("postgres", "SELECT FROM t WHERE", "syntax_error", (1, 15),
          "an expression is missing, near 'WHERE'", ""),
     ],

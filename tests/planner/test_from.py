@@ -133,9 +133,9 @@ def test_a_join_without_a_condition_is_no_comma() -> None:
     ("sql", "message", "place"),
     [
         ("SELECT * FROM la JOIN lb", "a JOIN needs ON or USING", (1, 18)),
-        ("SELECT * FROM la JOIN lb, la x ON true", "a comma stands between a JOIN and its ON", (1, 18)),
+        ("SELECT * FROM la JOIN lb, la x ON true", "there is a comma between a JOIN and its ON", (1, 18)),
         ("SELECT * FROM la RIGHT JOIN LATERAL (SELECT la.x) c ON true", "RIGHT JOIN LATERAL is not", (1, 18)),
-        ("SELECT * FROM la, (SELECT la.x) b", 'no table "la" is in reach', (1, 27)),
+        ("SELECT * FROM la, (SELECT la.x) b", 'no table "la" is visible', (1, 27)),
         ("SELECT 1 IN ((SELECT 1) a CROSS JOIN lb)", r"expecting \)", (1, 25)),
         ("SELECT x FROM la, la AS y JOIN lb USING (x)", 'column "x" is ambiguous', (1, 8)),
         ("SELECT * FROM la CROSS JOIN la AS y JOIN lb USING (x)", 'column "x" is ambiguous', (1, 52)),

@@ -49,10 +49,10 @@ def _nodes(node: object) -> list:
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("SELECT GROUPING(b) FROM t GROUP BY ROLLUP (a)", "GROUPING takes what GROUP BY has"),
+        ("SELECT GROUPING(b) FROM t GROUP BY ROLLUP (a)", "GROUPING takes only expressions of GROUP BY"),
         ("SELECT a FROM t WHERE GROUPING(a) = 0 GROUP BY a", "WHERE cannot contain GROUPING"),
         ("SELECT a, b FROM t GROUP BY ROLLUP (a)", 'column "b" must be in GROUP BY'),
-        ("SELECT a FROM t GROUP BY ROLLUP (2)", "GROUP BY 2 is no position"),
+        ("SELECT a FROM t GROUP BY ROLLUP (2)", "GROUP BY 2 is not a position"),
         (f"SELECT 1 FROM t GROUP BY {', '.join(['CUBE (a, b, c)'] * 5)}", "32768 grouping sets"),
     ],
 )

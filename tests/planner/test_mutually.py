@@ -64,7 +64,7 @@ def test_places_stay() -> None:
         ("WITH MUTUALLY RECURSIVE r (n foo) AS (SELECT 1) SELECT 1", "foo is not a type", 30),
         (
             "WITH MUTUALLY RECURSIVE (STOP) r (n int) AS (SELECT 1) SELECT 1",
-            "recursion limit cannot be read",
+            "recursion limit is not valid",
             25,
         ),
         ("WITH MUTUALLY RECURSIVE r (n int) (SELECT 1) SELECT 1", "AS is expected", 35),

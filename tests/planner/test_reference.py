@@ -7,7 +7,7 @@ import pytest
 from engine.plan.expressions import Literal
 from engine.schema import DOUBLE, INTEGER, SMALLINT, TEXT, numeric
 from planner.errors import TypeMismatch, UnknownFunction, Unsupported
-from planner.native.reference import common_type, constant, fill, literal_text, type_of, union_type
+from planner.native.reference import common_type, constant, fill_places, literal_text, type_of, union_type
 from planner.sql_types import UNTYPED
 
 
@@ -33,4 +33,4 @@ def test_constants() -> None:
     assert constant("CAST('7' AS INTEGER)") == (True, 7)
     assert constant("CAST('x' AS INTEGER)") == (False, None)
     assert literal_text(Literal("it's", TEXT)) == "'it''s'"
-    assert fill("f({1}, {0}, {1})", ["a", "b"]) == "f(b, a, b)"
+    assert fill_places("f({1}, {0}, {1})", ["a", "b"]) == "f(b, a, b)"

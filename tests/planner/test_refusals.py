@@ -8,8 +8,11 @@ from planner import PlannerError
 from tests.planner.samples import planned
 
 UNSUPPORTED = [
-    ("SELECT a FROM t LIMIT (SELECT ^1)", "LIMIT by what is no constant"),
-    ("SELECT a, x.b FROM k, LATERAL (SELECT a, b FROM t LIMIT ^k.id) AS x", "LIMIT by what is no constant"),
+    ("SELECT a FROM t LIMIT (SELECT ^1)", "LIMIT by an expression that is not a constant"),
+    (
+        "SELECT a, x.b FROM k, LATERAL (SELECT a, b FROM t LIMIT ^k.id) AS x",
+        "LIMIT by an expression that is not a constant",
+    ),
     ("SELECT a FROM t ^FETCH FIRST 10 PERCENT ROWS ONLY", "a LIMIT in percent"),
     (
         "WITH RECURSIVE r AS (SELECT src FROM edges UNION ALL SELECT * FROM (SELECT e.dst FROM ^r JOIN edges "
@@ -26,7 +29,7 @@ UNSUPPORTED = [
     ("SELECT (^t).b FROM t", "a field of a struct"),
     ("SELECT ^row(a, b) FROM t", "type TUPLE"),
     ("SELECT ^doc || doc FROM things", "|| of JSON"),
-    ("SELECT ^doc @> doc FROM things", "JSON that is searched for and not constant"),
+    ("SELECT ^doc @> doc FROM things", "a search for JSON that is not a constant"),
     ("SELECT a, ^string_agg(b, ',' ORDER BY c LIMIT 2) FROM t GROUP BY a", "string_agg with LIMIT inside"),
     ("SELECT ^reservoir_quantile(a, 0.5) FROM t", "aggregate function reservoir_quantile"),
     ("SELECT (SELECT ^sum(t.a)) FROM t", "an aggregate over an outer query's columns"),
@@ -49,7 +52,7 @@ UNSUPPORTED = [
 WRONG = [
     ("SELECT a,\n  ^zz FROM t", "unknown_column", 'unknown column "zz"'),
     ("SELECT ^t.zz FROM t", "unknown_column", 'table "t" has no column "zz"'),
-    ("SELECT ^x.a FROM t", "unknown_table", 'no table "x" is in reach'),
+    ("SELECT ^x.a FROM t", "unknown_table", 'no table "x" is visible'),
     ("SELECT * FROM ^nope", "unknown_table", 'unknown table "nope"'),
     ("SELECT ^a FROM t, u", "ambiguous_column", 'column "a" is ambiguous'),
     ("SELECT ^nofun(a) FROM t", "unknown_function", "nofun"),
@@ -61,14 +64,14 @@ WRONG = [
     ("SELECT count(*) FROM t HAVING ^a > 1", "invalid_query", 'column "a" must be in GROUP BY'),
     ("SELECT sum(^sum(a)) FROM t", "invalid_query", "cannot contain an aggregate"),
     ("SELECT a FROM t WHERE ^sum(a) > 1", "invalid_query", "WHERE cannot contain an aggregate"),
-    ("SELECT a FROM t GROUP BY ^7", "invalid_query", "no position in the select list"),
-    ("SELECT a FROM t ORDER BY ^2", "invalid_query", "ORDER BY 2 is no position"),
+    ("SELECT a FROM t GROUP BY ^7", "invalid_query", "not a position in the select list"),
+    ("SELECT a FROM t ORDER BY ^2", "invalid_query", "ORDER BY 2 is not a position"),
     ("SELECT DISTINCT a FROM t ^ORDER BY b", "invalid_query", "must be in the select list"),
     ("SELECT a FROM t GROUP BY a ORDER BY ^b", "invalid_query", 'column "b" must be in GROUP BY'),
-    ("SELECT a FROM t LIMIT -^1", "invalid_query", "LIMIT is no number of rows"),
+    ("SELECT a FROM t LIMIT -^1", "invalid_query", "LIMIT is not a number of rows"),
     ("SELECT a FROM t UNION SELECT a FROM u ORDER BY ^b", "unknown_column", 'unknown column "b"'),
-    ("SELECT a FROM t UNION ^SELECT a, b FROM t", "invalid_query", "as many columns"),
-    ("SELECT a FROM t x, ^t x", "invalid_query", 'table name "x" is there twice'),
+    ("SELECT a FROM t UNION ^SELECT a, b FROM t", "invalid_query", "equal numbers of columns"),
+    ("SELECT a FROM t x, ^t x", "invalid_query", 'table name "x" occurs twice'),
     ("SELECT (SELECT ^a, b FROM t)", "invalid_query", "one column, not 2"),
     ("SELECT ^a IN (SELECT a, b FROM t) FROM t", "invalid_query", "IN compares"),
     ("SELECT ^*", "invalid_query", "* needs a FROM clause"),

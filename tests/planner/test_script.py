@@ -55,7 +55,7 @@ def test_what_is_never_closed_is_placed(script: str, line: int, column: int):
 
 
 def test_an_unknown_dialect_is_named():
-    with pytest.raises(InvalidSyntax, match="no SQL dialect called klingon"):
+    with pytest.raises(InvalidSyntax, match="unknown SQL dialect klingon"):
         split("SELECT 1", "klingon")
 
 

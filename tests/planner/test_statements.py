@@ -103,10 +103,10 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
         ("CREATE TABLE t ()", "a table needs at least one column"),
         ("CREATE TABLE t (a)", "column a has no type"),
         ("CREATE TABLE t (a int, A int)", "column a is defined twice"),
-        ("CREATE TABLE t (a int PRIMARY KEY, PRIMARY KEY (a))", "a table has one primary key at most"),
+        ("CREATE TABLE t (a int PRIMARY KEY, PRIMARY KEY (a))", "a table has at most one primary key"),
         (
             "CREATE TABLE t (a int, PRIMARY KEY (z))",
-            "the primary key names column z, which the table has not",
+            "the primary key names column z, which the table does not have",
         ),
         ("CREATE TABLE t (a int, PRIMARY KEY (a, a))", "the primary key names column a twice"),
         ("CREATE INDEX i ON t (a)", "CREATE INDEX is not supported"),

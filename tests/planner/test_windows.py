@@ -100,7 +100,7 @@ def test_inside_recursion_over_other_relations() -> None:
             "invalid_query",
             "PARTITION",
         ),
-        ("SELECT sum(a) OVER (ORDER BY a ROWS a PRECEDING) FROM t", "unsupported_sql", "same for all rows"),
+        ("SELECT sum(a) OVER (ORDER BY a ROWS a PRECEDING) FROM t", "unsupported_sql", "depends on the row"),
         ("SELECT lag(a ORDER BY b) OVER () FROM t", "unsupported_sql", "ORDER inside"),
         ("SELECT sum(a) OVER (ORDER BY b RANGE 1 PRECEDING) FROM t", "type_mismatch", "VARCHAR"),
         (

@@ -1,10 +1,10 @@
-"""Subqueries become joins, by one rule: each is planned against the distinct bindings of the outer
-columns that it refers to (`dependent`), and joined back to the rows that it was asked for.
+"""Subqueries become joins, by one rule: each is planned against the distinct bindings of the outer columns
+that it refers to (`dependent`), and joined back to the rows that use it.
 
-As a condition of a filter, EXISTS and IN are semijoins, and antijoins below NOT; as a value, a
-mark join says whether there was a match. IN is true where a row is equal, NULL where one could
-be, else false. A query as a value is an aggregate over its rows, so that there is always one
-row: its value is what the one row holds, and more rows are an error of the row that asked.
+As a condition of a filter, EXISTS and IN become semijoins, and antijoins below NOT; as a value, they become a
+mark join, which adds whether there is a match. IN is true if a row is equal, NULL if one could be, else
+false. A query as a value becomes an aggregate over its rows, so that there is always one row: its value is
+that of the one row, and several rows are an error of the outer row.
 
 After this pass no expression holds a query, and no operator refers to an outer column.
 """
@@ -38,7 +38,7 @@ from planner.ir import (
     ThetaJoin,
     Top,
     Values,
-    padded,
+    as_nullable,
     references,
     subqueries,
 )
@@ -90,7 +90,7 @@ class _Decorrelation:
         root = self.plain(self.source.root, {})
         return RelationalProgram(tuple(self.definitions), root, self.source.outputs)
 
-    # What the dependent join asks for
+    # The interface of the dependent join
 
     def definition(self, number: int) -> Relational:
         return self.source.definitions[number]
@@ -113,7 +113,7 @@ class _Decorrelation:
                 return below
 
     def filtered(self, input: Relational, predicate: Expression, carried: Carried) -> Relational:
-        """The rows of `input`, which is plain already, for which the predicate is true."""
+        """The rows of `input`, which has no subqueries, for which the predicate is true."""
         parts = conjuncts(negations_inward(predicate))
         result = _filter(input, [part for part in parts if not subqueries(part)])
         for part in parts:
@@ -129,7 +129,8 @@ class _Decorrelation:
         return Project(input, tuple(values))
 
     def joined(self, join: ThetaJoin, carried: Carried) -> Relational:
-        """A join of plain sides: queries in its condition become columns of a side, or a filter above."""
+        """A join of sides without subqueries: queries in its condition become columns of a side, or a filter
+        above."""
         if not subqueries(join.condition):
             return join
         parts = conjuncts(negations_inward(join.condition))
@@ -157,7 +158,8 @@ class _Decorrelation:
         return Project(both, identity(join.columns))
 
     def lateral(self, join: ThetaJoin, left: Relational, carried: Carried) -> Relational:
-        """A lateral join over its plain left side: its right side for the bindings that it has there."""
+        """A lateral join whose left side has no subqueries: its right side, computed for the left side's
+        bindings."""
         wide, rows, same = self._against(left, join.right, carried)
         both = replace(join, left=wide, right=rows, condition=conjoin([join.condition, same]))
         return Project(self.joined(both, carried), identity((*left.columns, *_right_columns(join))))
@@ -183,7 +185,7 @@ class _Decorrelation:
         return self._narrow(Selection(wide, value), input)
 
     def _narrow(self, wide: Relational, input: Relational) -> Relational:
-        """Just the columns of `input`."""
+        """The columns of `input` alone."""
         return wide if wide.ids == input.ids else Project(wide, identity(input.columns))
 
     def _semijoin(self, kind: JoinKind, input: Relational, query: Relational, carried: Carried) -> Relational:
@@ -195,7 +197,7 @@ class _Decorrelation:
     def _value(
         self, input: Relational, expression: Expression, carried: Carried, as_filter: bool = False
     ) -> tuple[Relational, Expression]:
-        """The expression without subqueries, over `input` widened by the columns that it takes."""
+        """The expression without subqueries, over `input` with the columns that it needs added."""
         values: dict[Subquery, Expression] = {}
         for subquery in subqueries(expression):
             if subquery not in values:
@@ -234,7 +236,7 @@ class _Decorrelation:
         return input, Case(((marks[0], TRUE), unknown), Literal(False, BOOLEAN), BOOLEAN)  # type: ignore[arg-type]
 
     def _prepared(self, input: Relational, some: Some, carried: Carried) -> tuple[Relational, Some]:
-        """The input with the operands computed of its columns as columns, and the predicate over those."""
+        """The input with its operands of the predicate as columns, and the predicate over those columns."""
         known = known_columns(input)
         computed: dict[Expression, Attribute] = {}
         for operand in outer_operands(some, input.ids):
@@ -306,7 +308,7 @@ class _Decorrelation:
     def _context(
         self, input: Relational, query: Relational, names: list[int], carried: Carried
     ) -> tuple[Relational, Outer, Relational]:
-        """The input, the context of its distinct bindings, and the query as it refers to those."""
+        """The input, the context of its distinct bindings, and the query over the context's columns."""
         left, again, ids = self._twice(input)
         columns = self.numbers.fresh(_columns(input, names))
         new = {old: column.id for old, column in zip(names, columns, strict=True)}
@@ -319,8 +321,10 @@ class _Decorrelation:
         return len(self.definitions) - 1
 
     def _twice(self, input: Relational) -> tuple[Relational, Relational, dict[int, int]]:
-        """The input to be used in two places, and the numbers of its columns in the second: it becomes a
-        definition, unless it is little work."""
+        """The input for use in two places, and its columns' numbers in the second place.
+
+        The input becomes a definition, unless it is little work.
+        """
         if _is_cheap(input):
             return input, *renumbered(input, self.numbers.number)
         number = self._define(input)
@@ -336,7 +340,7 @@ def _columns(operator: Relational, ids: list[int]) -> tuple[Attribute, ...]:
 
 
 def at_most_one(query: Relational) -> bool:
-    """Whether the query surely has no second row."""
+    """Whether the query certainly has at most one row."""
     match query:
         case Aggregate(keys=()):
             return True
@@ -361,7 +365,7 @@ def _is_cheap(operator: Relational) -> bool:
 
 
 def _right_columns(join: ThetaJoin) -> tuple[Attribute, ...]:
-    return padded(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
+    return as_nullable(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
 
 
 def _filter(input: Relational, parts: list[Expression]) -> Relational:

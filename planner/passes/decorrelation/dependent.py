@@ -1,13 +1,12 @@
 """The dependent join: a correlated query planned against a context, rule by rule.
 
-`apply(context, query)` has a row for each row of the context and each row that the query has
-there: the context's columns, then the query's. The context goes down through every operator to
-where the query no longer depends on it; on its way it becomes part of the keys of what groups,
-counts or compares rows. Where both sides of an operator depend on it, each gets a copy, and the
-copies are joined by equality (NULL to NULL).
+`apply(context, query)` has a row for each row of the context and each row of the query for it: the context's
+columns, then the query's. The context goes down through the operators until the query no longer depends on
+it; on its way it joins the keys of every operator that groups, counts or compares rows. If both sides of an
+operator depend on it, each gets a copy, and the copies are joined by equality (NULL to NULL).
 
-Inside a recursion that is correlated as a whole, every variable carries the context's columns;
-`carried` says under which numbers they are known at present.
+Inside a recursion that is correlated as a whole, every variable carries the context's columns; `carried` has
+their current numbers.
 """
 
 from __future__ import annotations
@@ -53,14 +52,14 @@ Carried = Mapping[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Outer:
-    """The context that a query is planned against."""
+    """The context against which a query is planned."""
 
     context: Relational
     carried: Carried
 
 
 class Host(Protocol):
-    """What the rules need of the pass around them."""
+    """The methods of the decorrelation pass that the rules use."""
 
     numbers: Numbers
 
@@ -78,7 +77,7 @@ class Host(Protocol):
 
 
 def with_outer(query: Relational, names: Mapping[int, int]) -> Relational:
-    """The query with its references to outer columns numbered anew."""
+    """The query with its references to outer columns renumbered."""
     return map_expressions(
         query, lambda e: ColumnRef(names.get(e.index, e.index), e.type) if isinstance(e, ColumnRef) else None
     )
@@ -133,7 +132,7 @@ class DependentJoin:
         return bool(query.free & outer.context.ids) or bool(self.variables(query) & outer.carried.keys())
 
     def variables(self, query: Relational) -> frozenset[int]:
-        """The variables of recursions around the query that it refers to."""
+        """The variables of surrounding recursions that the query refers to."""
         match query:
             case RecursiveRef(variable=variable):
                 return frozenset({variable})
@@ -148,7 +147,7 @@ class DependentJoin:
         return found
 
     def copied(self, outer: Outer, query: Relational) -> tuple[Outer, Relational]:
-        """The context under new numbers, and the query as it refers to those."""
+        """The context under new numbers, and the query over those."""
         columns = self.numbers.fresh(outer.context.columns)
         names = {old.id: new.id for old, new in zip(outer.context.columns, columns, strict=True)}
         carried = {v: tuple(names.get(i, i) for i in ids) for v, ids in outer.carried.items()}
@@ -187,7 +186,7 @@ class DependentJoin:
         return self.host.joined(join, outer.carried)
 
     def _full_join(self, outer: Outer, join: ThetaJoin) -> Relational:
-        """Both sides against copies; a row that only one side has takes the context from there."""
+        """Both sides against copies; a row that only one side has takes the context from that side."""
         left, left_query = self.copied(outer, join.left)
         right, right_query = self.copied(outer, join.right)
         condition = self._condition(join.condition, outer, left)
@@ -248,7 +247,7 @@ class DependentJoin:
         return replace(fixpoint, bindings=tuple(bindings), columns=columns)
 
     def _reference(self, outer: Outer, reference: RecursiveRef) -> Relational:
-        """The variable's rows for the context: it is joined to the columns that the rows carry."""
+        """The variable's rows for the context, joined on the context's columns that the rows carry."""
         context = outer.context
         ids = outer.carried[reference.variable]
         known = tuple(context.attribute(id) for id in ids)
@@ -260,7 +259,7 @@ class DependentJoin:
 
 
 def value_of_nothing(function: AggregateFunction, column: Attribute) -> Expression:
-    """An aggregate's column with its value for no rows where an outer join has put NULL."""
+    """An aggregate's column, with its value for no rows where an outer join has put NULL."""
     nothing = nothing_of(function)
     if nothing is None:
         return ColumnRef(column.id, column.type)

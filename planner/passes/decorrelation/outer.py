@@ -1,7 +1,7 @@
 """Outer joins whose condition asks a query about both sides at once.
 
-The pairs are an inner join, filtered; a row is unmatched if what the condition reads of it is
-in no pair. Sides and pairs are definitions, since each is used more than once.
+The pairs are a filtered inner join. A row is unmatched if its columns in the condition occur in no pair.
+Sides and pairs are definitions, because each is used more than once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def outer_join(
     define: Define,
     filtered: Callable[[Relational, Expression], Relational],
 ) -> Relational:
-    """The left or full join as a union of its pairs and of its unmatched rows, padded."""
+    """The left or full join as a union of its pairs and its padded unmatched rows."""
     left, right = (_shared(side, define, numbers) for side in (join.left, join.right))
     pairs = define(filtered(ThetaJoin(JoinKind.INNER, left(()), right(()), TRUE), condition))
     columns = numbers.fresh(join.columns)
@@ -55,7 +55,7 @@ Reference = Callable[[tuple[Attribute, ...]], Relational]
 
 
 def _shared(side: Relational, define: Define, numbers: Numbers) -> Reference:
-    """The side as a definition: called with new columns, or with none to keep the old ones."""
+    """The side as a definition. Call the result with new columns, or with none to keep the old ones."""
     number = define(side)
 
     def reference(columns: tuple[Attribute, ...]) -> Relational:

@@ -1,7 +1,7 @@
-"""Predicates that hold subqueries, brought into forms that need the least.
+"""Rewrites predicates with subqueries into the cheapest equivalent forms.
 
-A filter keeps a row where its predicate is true, so below AND and OR it does not matter
-whether a subquery's answer is false or NULL; below NOT it matters whether it could be true.
+A filter keeps a row if its predicate is true. So below AND and OR a subquery's result may be false or NULL
+alike; below NOT it matters whether the result could be true.
 """
 
 from __future__ import annotations
@@ -11,21 +11,21 @@ from itertools import product
 from engine.plan.expressions import Call, ColumnRef, Op
 from planner.ir import Expression, Some, references, subqueries
 from planner.ir.nullability import Columns, known_columns
-from planner.ir.scalars import call, conjoin, conjuncts, disjoin, may_be_null, negate, split
+from planner.ir.scalars import call, conjoin, conjuncts, disjoin, may_be_null, negate, split_chain
 
 MAX_ALTERNATIVES = 9
 
 
 def negations_inward(expression: Expression) -> Expression:
-    """NOT taken through AND, OR and NOT as far as subqueries lie below them."""
+    """NOT pushed through AND, OR and NOT where subqueries lie below them."""
     if not (isinstance(expression, Call) and expression.op is Op.NOT and subqueries(expression)):
         if isinstance(expression, Call) and expression.op in (Op.AND, Op.OR):
-            parts = [negations_inward(part) for part in split(expression.op, expression)]
+            parts = [negations_inward(part) for part in split_chain(expression.op, expression)]
             return conjoin(parts) if expression.op is Op.AND else disjoin(parts)
         return expression
     inner = expression.args[0]
     if isinstance(inner, Call) and inner.op in (Op.AND, Op.OR):
-        parts = [negations_inward(negate(part)) for part in split(inner.op, inner)]
+        parts = [negations_inward(negate(part)) for part in split_chain(inner.op, inner)]
         return disjoin(parts) if inner.op is Op.AND else conjoin(parts)
     if isinstance(inner, Call) and inner.op is Op.NOT:
         return negations_inward(inner.args[0])
@@ -33,8 +33,10 @@ def negations_inward(expression: Expression) -> Expression:
 
 
 def possible(some: Some, columns: Columns) -> list[Expression]:
-    """Predicates of which one holds for a row just where `some.predicate` is not false: itself first, then
-    those that say which operand is NULL. `columns` are the outer ones."""
+    """Predicates of which one holds for a row exactly if `some.predicate` is not false.
+
+    The first is `some.predicate` itself; the others test which operand is NULL. `columns` are the outer ones.
+    """
     known = {**columns, **known_columns(some.query)}
     choices: list[list[Expression]] = []
     for part in conjuncts(some.predicate):
@@ -52,7 +54,7 @@ def possible(some: Some, columns: Columns) -> list[Expression]:
 
 
 def _operands(part: Expression) -> tuple[Expression, ...] | None:
-    """The operands of a comparison, or of its negation, that is NULL just where one of them is."""
+    """The operands of a comparison, or of its negation, that is NULL exactly if one of them is; else None."""
     if isinstance(part, Call) and part.op is Op.NOT:
         return _operands(part.args[0])
     if isinstance(part, Call) and part.op in (Op.EQ, Op.NE, Op.LT, Op.LE, Op.GT, Op.GE):
@@ -67,7 +69,7 @@ def _unsplit(some: Some, known: Columns) -> list[Expression]:
 
 
 def outer_operands(some: Some, outer: frozenset[int]) -> list[Expression]:
-    """The operands of the predicate's comparisons that are computed of outer columns alone."""
+    """The operands of the predicate's comparisons that depend on outer columns alone."""
     found: list[Expression] = []
     for part in conjuncts(some.predicate):
         for operand in _operands(part) or ():

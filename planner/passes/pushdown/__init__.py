@@ -1,8 +1,8 @@
-"""Filters go down to where their columns come from, and become conditions of joins on their way.
+"""Moves filters down to the source of their columns; on the way they become conditions of joins.
 
     filter(x.a = y.a AND x.b > 1, join(x, y))   →   join(filter(x.b > 1, x), y, x.a = y.a)
 
-Inner joins are taken apart and put together again in `joins`.
+Inner joins are taken apart here and put together again in `join_order`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _filtered(operator: Relational, predicates: list[Expression]) -> Relational:
 
 
 def _divided(predicates: list[Expression], ids: frozenset[int]) -> tuple[list[Expression], list[Expression]]:
-    """The predicates over some of `ids` alone, and the others."""
+    """The predicates over `ids` alone, and the others."""
     down = [p for p in predicates if references(p) and references(p) <= ids]
     return down, [p for p in predicates if p not in down]
 

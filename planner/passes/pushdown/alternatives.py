@@ -1,4 +1,4 @@
-"""What alternatives over several relations demand of one of them.
+"""The condition on one relation that follows from a disjunction over several relations.
 
 (n.name = 'x' AND m.name = 'y') OR (n.name = 'y' AND m.name = 'x')   →   n.name = 'x' OR n.name = 'y'
 """
@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from engine.plan.expressions import Op
 from planner.ir import Expression, references
-from planner.ir.scalars import can_fail, conjoin, conjuncts, disjoin, split
+from planner.ir.scalars import can_fail, conjoin, conjuncts, disjoin, split_chain
 
 
 def demanded(predicate: Expression, ids: frozenset[int]) -> Expression | None:
-    """A disjunction over the columns `ids` that holds where the predicate does; None if there is none."""
-    alternatives = split(Op.OR, predicate)
+    """A disjunction over the columns `ids` that holds wherever the predicate does; None if there is none."""
+    alternatives = split_chain(Op.OR, predicate)
     if len(alternatives) < 2 or can_fail(predicate):
         return None
     demands = [

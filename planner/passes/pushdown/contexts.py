@@ -1,10 +1,10 @@
-"""A context that is equated with columns of the query is not needed: those columns take its place.
+"""Removes a context whose columns are equated with columns of the query, which replace them.
 
     join(context(t.k → d), s, d = s.k)   →   project(filter(s, s.k IS NOT NULL), d := s.k)
 
-Everything above a context, up to the join that brings its rows back to where they are asked
-for, is computed apart for each of its rows: bindings that nobody has asked for are dropped
-there. So the context may have rows too many, and the values of `s.k` will do.
+Everything above a context, up to the join that brings its rows back, is computed separately for each of its
+rows, and that join drops bindings that no outer row has. So the context may have additional rows, and the
+values of `s.k` can replace it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from planner.ir.scalars import call, inline, may_be_null, negate
 def without_contexts(
     leaves: list[Relational], conjuncts: list[Expression]
 ) -> tuple[list[Relational], list[Expression], dict[int, Expression]]:
-    """The leaves of an inner join without needless contexts, the conjuncts over what is left, and the
-    values of the columns that went."""
+    """The leaves of an inner join without unnecessary contexts, the conjuncts over the remaining leaves, and
+    the values of the removed columns."""
     replaced: dict[int, Expression] = {}
     index = 0
     while index < len(leaves):
@@ -38,7 +38,7 @@ def without_contexts(
 def _values(
     context: Relational, others: list[Relational], conjuncts: list[Expression]
 ) -> dict[int, Expression] | None:
-    """For each of the context's columns an expression over the others that it is equal to."""
+    """For each of the context's columns an equal expression over the others; None if a column has none."""
     known = frozenset().union(*(other.ids for other in others))
     values: dict[int, Expression] = {}
     for part in conjuncts:
@@ -57,7 +57,7 @@ def _without(
     values: dict[int, Expression],
     known: dict[int, Attribute],
 ) -> list[Expression]:
-    """The conjuncts over the values. An equality of a column with its value is left as: it is not NULL."""
+    """The conjuncts over the values. An equality of a column with its own value becomes IS NOT NULL."""
     result: list[Expression] = []
     for part in conjuncts:
         new = inline(part, values)

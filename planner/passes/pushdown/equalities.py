@@ -1,8 +1,8 @@
-"""Columns that are equal in all rows of an inner join, and what follows from it.
+"""Columns that are equal in all rows of an inner join, and the conditions that follow.
 
     a = b AND b = c AND a > 5   →   a, b and c are equal; a > 5, b > 5 and c > 5
 
-Only equalities of columns that are never true for NULL count, so that equal columns hold equal words.
+Only equalities that are never true for NULL count, so equal columns hold equal words.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Ids = frozenset[int]
 
 
 class Equalities:
-    """Classes of equal columns. `rank` puts columns, and classes by their first ones, in order."""
+    """Classes of equal columns. `rank` orders columns, and orders classes by their first columns."""
 
     def __init__(self, conjuncts: Iterable[Expression]) -> None:
         self.rank: Callable[[int], int] = int
@@ -38,7 +38,7 @@ class Equalities:
         return sorted(set(self.of.values()), key=lambda same: min(map(self.rank, same)))
 
     def within(self, ids: Ids) -> list[Expression]:
-        """What says that those columns of one relation that are in one class are equal."""
+        """Conditions that the columns of one relation in one class are equal."""
         found: list[Expression] = []
         for same in self.classes:
             first, *others = sorted(same & ids, key=self.rank) or [0]
@@ -46,19 +46,19 @@ class Equalities:
         return found
 
     def between(self, left: Ids, right: Ids) -> list[Expression]:
-        """One equality for each class with columns of both sides; those of a side are equal already."""
+        """One equality for each class with columns of both sides; columns of one side are already equal."""
         shared = [same for same in self.classes if same & left and same & right]
         ends = [[min(same & side, key=self.rank) for side in (left, right)] for same in shared]
         return [call(Op.EQ, self.columns[a], self.columns[b]) for a, b in ends]
 
     def equated(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
-        """The columns of either side that are equal to one of the other."""
+        """The columns of either side that equal one of the other."""
         shared = [same for same in self.classes if same & left and same & right]
         every = frozenset().union(*shared)
         return every & left, every & right
 
     def implied(self, conjuncts: list[Expression]) -> list[Expression]:
-        """What comparisons of a column with constants say of the columns that are equal to it."""
+        """The comparisons with constants that follow for equal columns."""
         found: list[Expression] = []
         for part in conjuncts:
             used = references(part)
@@ -81,7 +81,7 @@ def is_equality(part: Expression) -> bool:
 
 
 def _is_comparison(part: Expression) -> bool:
-    """A comparison of columns with constants, or several of them with AND or OR between."""
+    """Whether the part compares columns with constants, possibly combined by AND or OR."""
     match part:
         case Call(op=Op.AND | Op.OR, args=args):
             return all(_is_comparison(arg) for arg in args)

@@ -1,10 +1,10 @@
-"""Filters go into a recursion where it starts, if it hands on what they ask about.
+"""Moves filters into the base of a recursion that passes their columns through.
 
     filter(x = 1, fixpoint r := base UNION step(r))   →   fixpoint r := filter(x = 1, base) UNION step(r)
 
-That is right where every row that a step makes has the filter's columns from the one row of `r`
-that it is made of: then rows with another x lead to rows with another x only. It is not done
-for several names at once, nor where a step reads `r` twice for one row.
+That is right if every row of a step has the filter's columns from the one row of `r` that it is made from:
+then rows with another x lead only to rows with another x. It is not done for several names at once, nor where
+a step reads `r` twice for one row.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from planner.ir.rewrite import with_inputs
 from planner.ir.scalars import conjoin, conjuncts, inline, rename
 
 Origins = Mapping[int, int]
-"""Columns by number, and the position of the variable's column whose value each hands on."""
+"""Columns by number, and the position of the variable's column whose value each passes through."""
 
 
 def push_into_recursion(program: RelationalProgram) -> RelationalProgram:
@@ -75,7 +75,7 @@ class _Pushing:
         return Selection(fixpoint, conjoin(above)) if above else fixpoint
 
     def _started(self, value: Relational, predicates: list[Expression], variable: int) -> Relational:
-        """The value with the parts that do not recur filtered."""
+        """The value with its parts that do not recur filtered."""
         match value:
             case Distinct(input=input):
                 return Distinct(self._started(input, predicates, variable))
@@ -97,7 +97,7 @@ class _Pushing:
         return value
 
     def _origins(self, operator: Relational, variable: int) -> Origins | None:
-        """Where the columns of the operator come from; None if it does not depend on the variable."""
+        """The origins of the operator's columns; None if it does not depend on the variable."""
         match operator:
             case RecursiveRef(columns=columns, positions=positions) if operator.variable == variable:
                 return {c.id: position for c, position in zip(columns, positions, strict=True)}

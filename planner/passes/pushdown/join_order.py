@@ -1,12 +1,12 @@
-"""Inner joins in an order that keeps small what is stored between them.
+"""Orders inner joins so that their intermediate results stay small.
 
-Again and again the two parts are joined that make the fewest rows: along equalities with a key first, by
-which no side can grow, then along any equality, and only what nothing connects is crossed. How the query
-lists its relations makes no difference, but between those of one form.
+The pass repeatedly joins the two parts that make the fewest rows: first along equalities with a key, which
+let no side grow, then along any equality; it crosses only parts that nothing connects. The order in which a
+query lists its relations matters only between relations of one form.
 
     t, u, v WHERE t.a = u.a AND u.a = v.a AND v.a > 5   →   each with a > 5, joined by two equalities
 
-Contexts of subqueries that the conditions make superfluous are left out.
+Contexts of subqueries that the conditions make unnecessary are removed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Push = Callable[[Relational, list[Expression]], Relational]
 
 @dataclass(frozen=True)
 class Parts:
-    """Relations to be joined, the conjuncts over all their columns, and how to filter one of them."""
+    """Relations to join, the conjuncts over all their columns, and a function that filters one of them."""
 
     leaves: list[Relational]
     conjuncts: list[Expression]
@@ -70,7 +70,8 @@ def _pushed(push: Push, leaf: Relational, predicates: list[Expression]) -> Relat
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """Relations that are joined already: their join, its keys and its size, and the place of the first."""
+    """Relations that are already joined: their join, its keys and size, and the place of the first
+    relation."""
 
     operator: Relational
     keys: tuple[Ids, ...]
@@ -80,7 +81,7 @@ class _Part:
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """Two parts, the conjuncts on which they are joined, and their columns that are equal."""
+    """Two parts, the conjuncts on which they are joined, and their equal columns."""
 
     left: _Part
     right: _Part
@@ -96,7 +97,7 @@ class _Pair:
 
     @cached_property
     def rank(self) -> tuple[int, float, int, int]:
-        """The least is joined first."""
+        """The sort key: the smallest pair is joined first."""
         by_key = is_unique(self.left.keys, self.equal[0]) or is_unique(self.right.keys, self.equal[1])
         ids = self.left.operator.ids, self.right.operator.ids
         connected = by_key or any(equality_of(part, *ids) for part in self.conjuncts)
@@ -109,7 +110,7 @@ class _Pair:
 
 
 class _Ordering:
-    """Which parts are joined next, on which conjuncts."""
+    """Chooses the parts to join next, and the conjuncts to join them on."""
 
     def __init__(self, equalities: Equalities, conjuncts: list[Expression]) -> None:
         self.equalities = equalities

@@ -1,9 +1,9 @@
-"""Comparisons with the time become moments: `Reached`, which the plan knows how to keep up.
+"""Comparisons with the time become moments: `Reached`, which the plan can maintain.
 
     WHERE ts > now() - INTERVAL '1 hour'    →    WHERE NOT now() >= ts + INTERVAL '1 hour'
 
-The date, which changes once a day, may stand anywhere. The time itself changes at every instant, and with
-it all rows that show it: where it is left over, the query is refused.
+The date, which changes once a day, may stand anywhere. The time itself changes at every instant, and with it
+every row that shows it: a query in which the time remains is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from planner.passes.temporal.solving import solve
 
 
 def solve_times(program: RelationalProgram) -> RelationalProgram:
-    """The program with moments in place of the time; Unsupported where that cannot be."""
+    """The program with moments instead of the time. Raises Unsupported where that is impossible."""
     return replace(
         program,
         definitions=tuple(_operator(operator) for operator in program.definitions),

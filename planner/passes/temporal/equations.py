@@ -1,4 +1,4 @@
-"""Comparisons with the time as trees: what has the time in it taken apart, the rest as places.
+"""Comparisons with the time as trees: subexpressions with the time are expanded, the others become places.
 
 ts > now() - INTERVAL '1 hour'    →    __part_0 > __now - INTERVAL '1 hour'
 """
@@ -39,7 +39,7 @@ _NORMALIZED = "NORMALIZED_INTERVAL"
 
 
 class Unsolvable(Exception):
-    """There is no telling when the comparison changes."""
+    """It is unknown when the comparison changes."""
 
 
 def has_now(expression: Expression) -> bool:
@@ -47,14 +47,14 @@ def has_now(expression: Expression) -> bool:
 
 
 class Equation:
-    """A comparison as `tree`; `parts` are the expressions that its places stand for.
+    """A comparison as `tree`; `parts` are the expressions in its places.
 
-    Times with a zone are times in UTC here, which they are the same words as.
+    Times with a zone are treated as times in UTC, which have the same words.
     """
 
     def __init__(self, comparison: Expression) -> None:
         self.parts: list[Expression] = []
-        self.tree = bare(self._tree(comparison))
+        self.tree = without_parentheses(self._tree(comparison))
 
     def _tree(self, expression: Expression) -> exp.Expression:
         match expression:
@@ -104,11 +104,11 @@ class Equation:
             raise Unsolvable from error
 
     def value(self, tree: exp.Expression) -> Expression:
-        """What a tree without the time in it stands for, of its own type."""
+        """The expression of a tree without the time in it, in its own type."""
         return self.expression(tree, self.type(tree))
 
     def expression(self, tree: exp.Expression, type: Type) -> Expression:
-        """What a tree without the time in it stands for."""
+        """The expression of a tree without the time in it, cast to `type`."""
         text, parts = self._template(tree)
         if text == "{0}" and parts[0].type == type:
             return parts[0]
@@ -117,7 +117,7 @@ class Equation:
         return Foreign(text, tuple(parts), type)  # type: ignore[arg-type]
 
     def _template(self, tree: exp.Expression) -> tuple[str, list[Expression]]:
-        """The tree as a template, and what its places stand for."""
+        """The tree as a template, and the expressions in its places."""
         names = dict.fromkeys(column.name for column in tree.find_all(exp.Column))
         numbers = {name: str(number) for number, name in enumerate(names)}
         text = tree.sql("duckdb")
@@ -126,7 +126,7 @@ class Equation:
         return text, parts
 
     def number(self, tree: exp.Expression) -> float | None:
-        """The number that a tree is, if it is one."""
+        """The number that a tree is, or None."""
         place = self.parts[int(tree.name.removeprefix(_PART))] if isinstance(tree, exp.Column) else None
         return float(place.value) if isinstance(place, Literal) and place.type.is_numeric else None  # type: ignore
 
@@ -134,7 +134,7 @@ class Equation:
         return self.type(tree) == DATE
 
     def months(self, interval: exp.Expression) -> int | None:
-        """The months in an interval; None where that is no constant."""
+        """The months in an interval; None if it is not a constant."""
         if isinstance(interval, exp.Column):
             place = self.parts[int(interval.name.removeprefix(_PART))]
             is_constant = isinstance(place, Literal) and place.type == INTERVAL
@@ -146,7 +146,7 @@ class Equation:
         return int(months) if known and isinstance(months, int) else None
 
     def is_fixed(self, interval: exp.Expression) -> bool:
-        """Whether an interval is always the same length: without months, whose lengths differ."""
+        """Whether an interval always has the same length: it has no months, whose lengths differ."""
         places = [self.parts[int(c.name.removeprefix(_PART))] for c in interval.find_all(exp.Column)]
         if not places:
             return self.months(interval) == 0
@@ -159,7 +159,7 @@ class Equation:
 
 
 def is_comparison(expression: Expression) -> bool:
-    """Whether it compares, and may be solved; a function of DuckDB's may turn out not to."""
+    """Whether the expression compares and may be solved; a DuckDB function may turn out not to."""
     return isinstance(expression, Foreign) or (isinstance(expression, Call) and expression.op in COMPARISONS)
 
 
@@ -171,7 +171,7 @@ def mentions_now(tree: exp.Expression) -> bool:
     return any(is_now(column) for column in tree.find_all(exp.Column))
 
 
-def bare(tree: exp.Expression) -> exp.Expression:
+def without_parentheses(tree: exp.Expression) -> exp.Expression:
     """The tree without parentheses around it."""
     while isinstance(tree, exp.Paren):
         tree = tree.this
@@ -179,7 +179,7 @@ def bare(tree: exp.Expression) -> exp.Expression:
 
 
 def _has_no_months(place: Expression) -> bool:
-    """Whether what stands in an interval is a number, or an interval that is written without months."""
+    """Whether an interval's operand is a number, or an interval literal without months."""
     if place.type != INTERVAL:
         return True
     return isinstance(place, Literal) and interval_of(place.value).months == 0
@@ -190,7 +190,8 @@ def _unit(interval: exp.Expression) -> str:
 
 
 def _plain(tree: exp.Expression) -> exp.Expression:
-    """The tree without what makes no difference: UTC as a zone, and the form in which intervals compare."""
+    """The tree without parts that make no difference: UTC as a zone, and the form in which intervals
+    compare."""
     for node in reversed(list(tree.walk(bfs=False))):
         if isinstance(node, exp.AtTimeZone) and node.text("zone").upper() == "UTC":
             node.replace(_enclosed(node.this.copy()))

@@ -1,4 +1,4 @@
-"""Comparisons with the time, solved for it: from which moment on they are true, or until which.
+"""Comparisons with the time, solved for it: the moments from which, or until which, they are true.
 
     ts > now() - INTERVAL '1 hour'          →    NOT now() >= ts + INTERVAL '1 hour'
     d = CURRENT_DATE                        →    now() >= d AND NOT now() >= d + 1
@@ -7,7 +7,7 @@
     timestampdiff(hour, ts, now()) < 5      →    NOT now() >= ts + INTERVAL '5 hours'
 
 One side is a function of the time that never falls, such as `date_trunc('month', now()) - INTERVAL '1 day'`,
-and made of steps that each have an inverse. The other side depends on the row alone.
+made of steps that each have an inverse. The other side depends on the row alone.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from planner.ir.scalars import FALSE, call, conjoin, disjoin, negate
 from planner.passes.temporal.equations import (
     Equation,
     Unsolvable,
-    bare,
     is_now,
     mentions_now,
+    without_parentheses,
 )
 
 _OPS: dict[type[exp.Expression], Op] = {
@@ -36,14 +36,14 @@ _OPS: dict[type[exp.Expression], Op] = {
 }
 _TURNED = {Op.GT: Op.LT, Op.GE: Op.LE, Op.LT: Op.GT, Op.LE: Op.GE, Op.EQ: Op.EQ, Op.NE: Op.NE}
 _UNITS = ("MICROSECOND", "MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "QUARTER", "YEAR")
-"""The units whose boundaries `date_diff` counts where `date_trunc` puts them."""
+"""The units whose boundaries are at the same times for `date_diff` and `date_trunc`."""
 
 MONTHS = 4
-"""Days by which the least date that comes to another, some months away, is later than the plain sum."""
+"""The most days by which month arithmetic can exceed the plain sum: month lengths differ."""
 
 
 def solve(comparison: Expression) -> Expression:
-    """A comparison that has the time in it, as what is true from some moments on; raises Unsolvable."""
+    """A comparison with the time, as an expression over moments. Raises Unsolvable."""
     equation = Equation(comparison)
     tree = equation.tree
     if isinstance(tree, exp.Between) and not tree.args.get("symmetric"):
@@ -55,8 +55,8 @@ def solve(comparison: Expression) -> Expression:
 
 
 def _part(equation: Equation, op: Op, left: exp.Expression, right: exp.Expression) -> Expression:
-    """`left` op `right`, of which either may have the time in it."""
-    left, right = bare(left), bare(right)
+    """`left` op `right`; either may contain the time."""
+    left, right = without_parentheses(left), without_parentheses(right)
     if not mentions_now(left) and not mentions_now(right):
         return call(op, equation.value(left), equation.value(right))
     if not mentions_now(left):
@@ -71,13 +71,13 @@ class _Solver:
         self.equation = equation
 
     def compare(self, op: Op, time: exp.Expression, value: exp.Expression) -> Expression:
-        """`time` op `value`, where only the former has the time in it."""
-        time = bare(time)
+        """`time` op `value`; only `time` contains the time."""
+        time = without_parentheses(time)
         if isinstance(time, exp.DateDiff):
             return self._difference(op, time, value)
         if isinstance(time, exp.IntDiv):
             return self._elapsed(op, time, value)
-        if isinstance(time, exp.Extract) and isinstance(bare(time.expression), exp.Sub):
+        if isinstance(time, exp.Extract) and isinstance(without_parentheses(time.expression), exp.Sub):
             return self._seconds(op, time, value)
         if isinstance(time, exp.Sub) and self.equation.type(time) not in (DATE, TIMESTAMP):
             return self._distance(op, time, value)
@@ -106,15 +106,15 @@ class _Solver:
         return (_timestamp(time), value) if types[0] == DATE else (time, _timestamp(value))
 
     def _next(self, value: exp.Expression) -> exp.Expression:
-        """The least value of its type that is greater."""
+        """The smallest value of its type that is greater."""
         if self.equation.type(value) == DATE:
             return exp.Add(this=_within(value), expression=exp.Literal.number(1))
         return exp.Add(this=_within(value), expression=_interval(1, "MICROSECOND"))
 
     def _difference(self, op: Op, time: exp.DateDiff, value: exp.Expression) -> Expression:
-        """`date_diff(unit, from, to)` op `value`: the boundaries of units between two times are counted."""
+        """`date_diff(unit, from, to)` op `value`: it counts the unit boundaries between two times."""
         unit = time.text("unit").upper()
-        later, earlier = bare(time.this), bare(time.expression)
+        later, earlier = without_parentheses(time.this), without_parentheses(time.expression)
         if unit not in _UNITS or mentions_now(later) == mentions_now(earlier):
             raise Unsolvable
         if op in (Op.EQ, Op.NE):
@@ -130,8 +130,8 @@ class _Solver:
         return self.compare(op, _timestamp(later), bound)
 
     def _distance(self, op: Op, time: exp.Sub, value: exp.Expression) -> Expression:
-        """`later - earlier` op `value`: days of two dates, or an interval of two timestamps."""
-        later, earlier = bare(time.this), bare(time.expression)
+        """`later - earlier` op `value`: days between two dates, or an interval between two timestamps."""
+        later, earlier = without_parentheses(time.this), without_parentheses(time.expression)
         if mentions_now(later) == mentions_now(earlier):
             raise Unsolvable
         if self.equation.type(time) != INTERVAL:
@@ -149,12 +149,17 @@ class _Solver:
         number = self.equation.number(value)
         if time.name.upper() != "EPOCH" or number is None or number != round(number * 1_000_000) / 1_000_000:
             raise Unsolvable
-        return self.compare(op, bare(time.expression), _interval(round(number * 1_000_000), "MICROSECOND"))
+        return self.compare(
+            op, without_parentheses(time.expression), _interval(round(number * 1_000_000), "MICROSECOND")
+        )
 
     def _elapsed(self, op: Op, time: exp.IntDiv, value: exp.Expression) -> Expression:
         """The whole units between two moments, `(epoch_us(later) - epoch_us(earlier)) // unit`, op a constant
-        number; what is less than a unit is 0 on both sides of it."""
-        distance, unit, number = bare(time.this), self.equation.number(time.expression), None
+        number.
+
+        A difference of less than one unit is 0, whether positive or negative.
+        """
+        distance, unit, number = without_parentheses(time.this), self.equation.number(time.expression), None
         if isinstance(distance, exp.Sub) and unit is not None:
             number = self.equation.number(value)
         if number is None or unit is None or number != int(number):
@@ -169,16 +174,16 @@ class _Solver:
         return reached if op in (Op.GE, Op.GT) else negate(reached)
 
     def _reached(self, time: exp.Expression, value: exp.Expression) -> Expression:
-        """Whether `time` >= `value`, both of one type."""
-        time = bare(time)
+        """Whether `time` >= `value`; both have the same type."""
+        time = without_parentheses(time)
         if is_now(time):
             return Reached(self.equation.expression(value, TIMESTAMP))
         match time:
             case exp.Cast() if self.equation.type(time) == DATE:
-                inner = bare(time.this)
+                inner = without_parentheses(time.this)
                 return self._reached(inner, value if self.equation.is_date(inner) else _timestamp(value))
             case exp.Cast() if self.equation.type(time) == TIMESTAMP:
-                inner = bare(time.this)
+                inner = without_parentheses(time.this)
                 return self._reached(inner, _date_from(value) if self.equation.is_date(inner) else value)
             case exp.Add() | exp.Sub() | exp.DateAdd() | exp.DateSub():
                 return self._shifted(time, value)
@@ -187,8 +192,8 @@ class _Solver:
         raise Unsolvable
 
     def _shifted(self, time: exp.Expression, value: exp.Expression) -> Expression:
-        """The same for a sum or difference of what has the time in it and what has not."""
-        inner, by = bare(time.this), bare(time.expression)
+        """The same for a sum or difference of a part with the time and a part without it."""
+        inner, by = without_parentheses(time.this), without_parentheses(time.expression)
         is_sum = isinstance(time, exp.Add | exp.DateAdd)
         if mentions_now(by):
             inner, by = by, inner
@@ -213,8 +218,10 @@ class _Solver:
         value: exp.Expression,
         before: exp.Expression,
     ) -> exp.Expression:
-        """The least date that some months, and what else `by` is, take to `value` or later. Months have
-        different lengths, so that it may be some days later than `before`, the value moved back."""
+        """The smallest date from which adding `by`, with its months, gives `value` or later.
+
+        Months have different lengths, so it may be some days later than `before`, the value moved back.
+        """
         first = exp.cast(exp.paren(before), "DATE", dialect="duckdb")
         numbers = map(exp.Literal.number, range(MONTHS + 1))
         days = [exp.paren(exp.Add(this=first.copy(), expression=number)) for number in numbers]
@@ -227,10 +234,10 @@ class _Solver:
     def _months_later(
         self, inner: exp.Expression, by: exp.Expression, value: exp.Expression, sign: int
     ) -> Expression:
-        """Whether a time of day, some months and more away, has come to `value`.
+        """Whether a time of day, moved by `by` with its months, has reached `value`.
 
-        From the last days of a month more than one lead to the same day of a shorter month, at each of which
-        the hours come again: between midnight and the hour of `value` it has not been reached once more.
+        From the last days of a month, several days lead to the same day of a shorter month, and on each of
+        them the hours repeat: between midnight and the hour of `value`, it is again not reached.
         """
         months = self.equation.months(by)
         if months is None:
@@ -252,12 +259,12 @@ class _Solver:
         return conjoin(parts)
 
     def _surely(self, time: exp.Expression, value: exp.Expression) -> Expression:
-        """Whether it has been reached; not, if it is NULL."""
+        """Whether it has been reached; false if it is NULL."""
         return call(Op.COALESCE, self._reached(time, value), FALSE)
 
     def _truncated(self, time: exp.Expression, value: exp.Expression) -> Expression:
-        """The same for a time that is cut off at a unit."""
-        unit, inner = time.text("unit").upper(), bare(time.this)
+        """The same for a time that is truncated to a unit."""
+        unit, inner = time.text("unit").upper(), without_parentheses(time.this)
         start = _start(unit, value)
         after = exp.Add(this=start.copy(), expression=_interval(1, unit))
         whole = exp.EQ(this=start.copy(), expression=_within(value))
@@ -270,8 +277,8 @@ def _within(tree: exp.Expression) -> exp.Expression:
 
 
 def _moment(microseconds: exp.Expression) -> exp.Expression:
-    """The moment so many microseconds after 1970 began."""
-    tree = bare(microseconds)
+    """The moment that many microseconds after the start of 1970."""
+    tree = without_parentheses(microseconds)
     if isinstance(tree, exp.Anonymous) and tree.name.lower() == "epoch_us":
         return tree.expressions[0].copy()
     return exp.Anonymous(this="make_timestamp", expressions=[tree.copy()])
@@ -282,13 +289,13 @@ def _timestamp(tree: exp.Expression) -> exp.Expression:
 
 
 def _date_from(tree: exp.Expression) -> exp.Expression:
-    """The first date whose midnight is the time or later."""
+    """The first date whose midnight is at the time or later."""
     end = exp.Add(this=_within(tree), expression=_interval(86_399_999_999, "MICROSECOND"))
     return exp.cast(exp.paren(end), "DATE", dialect="duckdb")
 
 
 def _start(unit: str, time: exp.Expression) -> exp.Expression:
-    """The time cut off at a unit."""
+    """The time truncated to a unit."""
     return exp.TimestampTrunc(this=time.copy(), unit=exp.var(unit))
 
 
