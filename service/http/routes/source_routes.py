@@ -23,9 +23,9 @@ Unit = Literal["milliseconds", "microseconds", "nanoseconds"]
 
 
 class NewSource(BaseModel):
-    """A directory to be watched. With `envelope`, a line is a change as `/deltas` takes it, or Debezium's.
+    """A directory to watch. With `envelope`, a line is a change as `/deltas` takes it, or Debezium's.
 
-    `timestamps` is the unit of moments that Debezium writes as numbers, where it writes no schema.
+    `timestamps` is the unit of moments that Debezium writes as numbers without a schema.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -43,7 +43,7 @@ class NewSource(BaseModel):
 
 
 class SourceModel(BaseModel):
-    """`reason` says why it failed, or what it waits for. Before the first batch there is no `epoch`."""
+    """`reason` says why the source failed, or what it waits for. Before the first batch, `epoch` is null."""
 
     name: str
     table: str
@@ -70,7 +70,7 @@ class SourceList(BaseModel):
 
 @router.post("", status_code=201)
 async def create_source(request: Request, new: NewSource, response: Response) -> SourceModel:
-    """Begin to take the files of a directory into a table: each batch of them an epoch, each file once."""
+    """Take the files of a directory into a table: each batch of files is an epoch, each file counts once."""
     path = to_watch(new.path, runtime_of(request).settings)
     definition = SourceDefinition(
         fold(new.name),
@@ -91,26 +91,26 @@ async def create_source(request: Request, new: NewSource, response: Response) ->
 
 @router.get("")
 async def list_sources(request: Request) -> SourceList:
-    """All sources, by name."""
+    """List all sources, by name."""
     found = sorted(pipeline_of(request).sources.all.items())
     return SourceList(sources=[_model(source) for _, source in found])
 
 
 @router.get("/{source}")
 async def describe_source(request: Request, source: str) -> SourceModel:
-    """One source and how far it has come."""
+    """Describe a source and its progress."""
     return _model(pipeline_of(request).sources.get(fold(source)))
 
 
 @router.post("/{source}/resume")
 async def resume_source(request: Request, source: str) -> SourceModel:
-    """Have a source that failed try again, from the batch that it failed at."""
+    """Resume a failed source at the batch that failed."""
     return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold(source)))
 
 
 @router.delete("/{source}", status_code=204)
 async def drop_source(request: Request, source: str) -> None:
-    """End a source; the rows that it brought stay."""
+    """Drop a source. The rows that it added stay."""
     await asyncio.to_thread(pipeline_of(request).sources.drop, fold(source))
 
 

@@ -39,7 +39,7 @@ async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
         raise Invalid("a table is given by sql or by its columns, not both", code="invalid_request")
     statements = parse_script(spelled_out(new.sql or "", new.dialect, runtime.types()), new.dialect)
     if len(statements) != 1 or not isinstance(statements[0], CreateTable):
-        raise Invalid("sql is not one CREATE TABLE statement", "/v1/sql takes any", code="invalid_request")
+        raise Invalid("sql is not one CREATE TABLE statement", "use /v1/sql", code="invalid_request")
     statement = statements[0]
     return await runtime.create_table(
         statement.name,
@@ -52,18 +52,18 @@ async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
 
 @router.get("")
 async def list_tables(request: Request) -> Tables:
-    """All tables, by name."""
+    """List all tables, by name."""
     definitions = runtime_of(request).definitions()
     return Tables(tables=[table_model(d) for _, d in sorted(definitions.items()) if not d.is_view])
 
 
 @router.get("/{table}")
 async def describe_table(request: Request, table: str) -> TableModel:
-    """One table."""
+    """Describe a table."""
     return table_model(runtime_of(request).definition(fold(table), view=False))
 
 
 @router.delete("/{table}", status_code=204)
 async def drop_table(request: Request, table: str) -> None:
-    """Drop a table and its history; 409 while a view reads it."""
+    """Drop a table and its history. 409 while a view reads it."""
     await runtime_of(request).drop_table(fold(table))
