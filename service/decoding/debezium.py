@@ -62,7 +62,7 @@ class EnvelopeReader:
                 return []
             case "t":
                 raise self._invalid(place, "truncates the table", "truncations are not supported")
-                raise self._invalid(place, "is not a Debezium envelope", 'it has no "op" of c, r, u or d')
+        raise self._invalid(place, "is not a Debezium envelope", 'it has no "op" of c, r, u or d')
 
     def _opened(self, document: object, place: int) -> tuple[dict | None, Mapping[int, Convert]]:
         """The payload, None for a tombstone, and the converters that its values need."""

@@ -91,7 +91,7 @@ def _clock(unit: str | None, value: object) -> object:
 def _microseconds(number: int, kind: Kind, unit: str | None) -> int:
     if unit is None:
         raise InvalidValue(
-            f"{number} cannot become a {kind.value}: its unit is unknown",
+            f"{number} is not a valid {kind.value}: its unit is unknown",
             "send the envelope's schema, or set the parameter timestamps to the unit",
         )
     microseconds, finer = divmod(number * UNITS[unit], 1000)

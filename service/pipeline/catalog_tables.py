@@ -1,4 +1,4 @@
-"""The catalog's tables of sources and sinks: what they are, and how far they have come."""
+"""The catalog's tables of sources and sinks: their definitions and their progress."""
 
 from __future__ import annotations
 
@@ -37,4 +37,4 @@ sinks = sa.Table(
     sa.Column("rows", _Number, nullable=False),
     sa.Column("failure", sa.Text),
 )
-"""`definition` is JSON. Epochs up to `done` are in files; one with those after it up to `writing` is made."""
+"""`definition` is JSON. Epochs up to `done` are in files; the file up to `writing` is being written."""

@@ -1,15 +1,14 @@
-"""Values of files as a table's: Spark SQL from what a reader gives to what a column holds.
+"""Casts from files to columns: Spark SQL that turns a reader's values into a column's.
 
-A value is taken if it is exactly one of the column's type, as everywhere in this
-service: no decimal, no fraction of a second and no time of day is rounded away or
-dropped; only floats are rounded, to floats. Text is read as any type, and any type as
-text: a structure, an array or a map becomes its JSON. A moment is UTC: Spark's
-timestamps with a time zone become their wall clock in UTC (the session's time zone),
-and text may name no other offset but for a TIMESTAMPTZ. What Spark has no type for (times
-of day, intervals, UUIDs, JSON, enums) goes as text in the form of the REST contract.
+A value is accepted if it is exactly one of the column's type, as everywhere in this service: no decimal,
+fraction of a second or time of day is rounded or dropped; only floats are rounded, to floats. Text is read
+as any type, and any type as text; a structure, an array or a map becomes its JSON. A moment is in UTC:
+Spark's timestamps with a time zone become their wall clock in UTC (the session's time zone), and text may
+name another offset only for a TIMESTAMPTZ. Types that Spark does not have (times of day, intervals, UUIDs,
+JSON, enums) are text in the form of the REST contract.
 
-Everything is SQL text, so that classic and Connect sessions share it, and PySpark is
-not imported. Casts are `try_cast`, which gives NULL where a session of ANSI rules raises.
+Everything is SQL text, so classic and Connect sessions share it, and PySpark is not imported. Casts are
+`try_cast`, which returns NULL where a session with ANSI rules raises.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from dataclasses import dataclass
 
 from engine.schema import INTEGER_RANGES, Kind, Type
 
-"""Digits of a NUMERIC's word."""
 _WIDEST = 38  # digits of a decimal
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
@@ -45,14 +43,14 @@ _UTC = "(Z|[+-]00(:?00)?)"
 
 @dataclass(frozen=True)
 class Coerced:
-    """SQL: the `value`, and whether a source that is not NULL `fits`: NULL is no. None: it always does."""
+    """SQL of the `value`, and of whether a non-NULL source `fits`; NULL means no. None: every value fits."""
 
     value: str
     fits: str | None = None
 
 
 def sql_type(type: Type) -> str:
-    """What Spark SQL calls the type."""
+    """The name of a type in Spark SQL."""
     if type.kind is Kind.NUMERIC:
         return f"decimal({type.precision},{type.scale})"
     if type.element is not None:
@@ -61,7 +59,7 @@ def sql_type(type: Type) -> str:
 
 
 def coerce(column: str, source: str, type: Type) -> Coerced | None:
-    """The SQL `column`, of the Spark type called `source`, as a value of `type`; None if it never is one."""
+    """SQL of `column`, whose Spark type is `source`, as a value of `type`; None if it never fits."""
     if source == "void":
         return Coerced(f"CAST(NULL AS {sql_type(type)})")
     if source == sql_type(type) and type.kind in _AS_THEY_ARE:
@@ -80,12 +78,12 @@ def _boolean(column: str, source: str, type: Type) -> Coerced | None:
 
 def _integer(column: str, source: str, type: Type) -> Coerced | None:
     value = _try_cast(column, sql_type(type))
-    # The least BIGINT is not among the range: its word is NULL's.
+    # The least BIGINT is out of range: its word stands for NULL.
     fits = f"{value} >= {INTEGER_RANGES[type.kind][0]}L"
     if source in _INTEGERS or source == "string":
         return Coerced(value, fits)
     if source in _FLOATS:
-        # Spark takes 2**63 for the largest BIGINT.
+        # Spark casts 2**63 to the largest BIGINT.
         return Coerced(value, f"{fits} AND {_same(value, source, column)} AND {column} < {float(2**63)!r}D")
     if _DECIMAL.fullmatch(source):
         return Coerced(value, f"{fits} AND {_same(value, source, column)}")
@@ -95,7 +93,7 @@ def _integer(column: str, source: str, type: Type) -> Coerced | None:
 def _numeric(column: str, source: str, type: Type) -> Coerced | None:
     value = _try_cast(column, sql_type(type))
     digits = (type.precision or 0) - (type.scale or 0)
-    # What does not fit in Spark's widest decimal is NULL already.
+    # A value that exceeds Spark's widest decimal is already NULL.
     room = f"abs({value}) < 1E{digits}BD" if digits < _WIDEST else f"{value} IS NOT NULL"
     if source in _INTEGERS:
         return Coerced(value, room)
@@ -105,7 +103,7 @@ def _numeric(column: str, source: str, type: Type) -> Coerced | None:
         return None
     text = f"trim({column})"
     plain = f"{text} RLIKE '^[+-]?[0-9]*[.]?[0-9]{{0,{type.scale}}}0*$'"
-    # A double tells numbers of 15 digits apart.
+    # A double distinguishes numbers of up to 15 digits.
     same = f"{_try_cast(value, 'double')} = {_try_cast(text, 'double')}"
     return Coerced(value, f"{room} AND ({plain} OR ({text} RLIKE '{_FEW_DIGITS}' AND {same}))")
 
@@ -158,7 +156,7 @@ def _time(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _timestamptz(column: str, source: str, type: Type) -> Coerced | None:
-    """Text may name any offset, and is UTC without one."""
+    """Text may name any offset; without one it is UTC."""
     value = _try_cast(column, "timestamp")
     if source in (*_MOMENTS, "date"):
         return Coerced(value)
@@ -199,7 +197,7 @@ def _enumeration(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _array(column: str, source: str, type: Type) -> Coerced | None:
-    """An array whose elements are coerced, or JSON of one, which the codec reads."""
+    """An array whose elements are coerced, or an array's JSON, which the codec reads."""
     if source == "string":
         return Coerced(column, f"try_parse_json({column}) IS NOT NULL AND trim({column}) LIKE '[%'")
     if not source.startswith("array<") or type.element is None:
@@ -215,7 +213,7 @@ def _array(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _same(value: str, source: str, column: str) -> str:
-    """Whether nothing was lost: the value is the source's when it is cast back."""
+    """SQL of whether the cast lost nothing: cast back, the value equals the source."""
     return f"{_try_cast(value, source)} = {column}"
 
 
@@ -232,7 +230,7 @@ def identifier(name: str) -> str:
 
 
 def literal(text: str) -> str:
-    """A text in Spark SQL."""
+    """A text literal in Spark SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

@@ -172,7 +172,7 @@ def test_moments_of_a_schema(encoding: str, number: int, moment: datetime) -> No
 def test_moments_without_one() -> None:
     envelope = event("c", None, {"id": 1, "moment": 1641639845123})
     with pytest.raises(
-        InvalidValue, match="column moment: 1641639845123 cannot become a TIMESTAMP: its unit"
+        InvalidValue, match="column moment: 1641639845123 is not a valid TIMESTAMP: its unit"
     ):
         value(envelope, 2)
     assert value(envelope, 2, "milliseconds") == datetime(2022, 1, 8, 11, 4, 5, 123000)

@@ -217,7 +217,7 @@ def test_bad_rows_fail_a_load_or_are_counted(bulk: Client, data: Path) -> None:
     problem = failed(bulk, "loads", table="t", format="csv", path="a.csv")
     assert (problem["status"], problem["code"]) == (422, "bad_rows")
     assert problem["detail"] == (
-        "4 bad rows: column id: x is no BIGINT; no record: 3; no record: 4,d,e; "
+        "4 bad rows: column id: x is not a valid BIGINT; not a record: 3; not a record: 4,d,e; "
         "column id: NULL in a column that is NOT NULL"
     )
     assert bulk.get("/v1/status").json()["epoch"] == 0

@@ -184,7 +184,7 @@ def test_a_view_that_is_dropped(settings: Settings) -> None:
         wait_until(lambda: sink(client)["state"] == "failed")
     with Client(settings) as client:
         assert sink(client)["state"] == "failed"
-        assert sink(client)["reason"] == "view v was dropped or created anew"
+        assert sink(client)["reason"] == "view v was dropped or created again"
 
 
 def test_a_view_with_errors_is_waited_for(client: Client, out: Path) -> None:
