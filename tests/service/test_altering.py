@@ -1,4 +1,4 @@
-"""ALTER, CREATE OR REPLACE VIEW, COMMENT: what stands afterwards, after a restart, and after kill -9."""
+"""ALTER, CREATE OR REPLACE VIEW, COMMENT: the results at once, after a restart, and after kill -9."""
 
 from __future__ import annotations
 
@@ -234,7 +234,7 @@ ANSWERS = [
     "ends", ["", "c" * 12, "f" * 12, "..f..c..f..c", "f.....c.....", ".c.f.c.f.c.f", "...ccf.fc..."]
 )
 def test_alterations_come_back(settings: Settings, monkeypatch: pytest.MonkeyPatch, ends: str):
-    """The service ends behind some of the steps: cleanly, with all in files (f), or in a crash (c)."""
+    """The service ends after some of the steps: cleanly, with all state in files (f), or in a crash (c)."""
     finish = Checkpoints.finish
     shop = Shop(settings).__enter__()
     shop.results(SCHEMA)
@@ -257,7 +257,7 @@ def _nothing(checkpoints: Checkpoints) -> None:
 
 
 def _again(shop: Shop, settings: Settings, monkeypatch: pytest.MonkeyPatch, finish: Callable) -> Shop:
-    """Another service over the same data, after one that ended as `finish` says."""
+    """Another service over the same data, after the last one ended by `finish`."""
     with monkeypatch.context() as patch:
         patch.setattr(Checkpoints, "finish", finish)
         shop.__exit__()
@@ -271,7 +271,7 @@ def _run(service: Process, sql: str) -> list[dict]:
 
 
 def test_kills_in_the_middle_of_alterations(start: Callable[..., Process]):
-    """A column is added and dropped while rows come; after each kill the table and its view are one."""
+    """A column is added and dropped while rows arrive. After each kill the table and its view agree."""
     chance = random.Random(5)
     for kill in range(3):
         service = start(FRESHET_CHECKPOINT_COMMITS="5")

@@ -1,4 +1,4 @@
-"""What clients are told of rows: the key of a conflict, the line of a value, no path of the server."""
+"""Messages about rows: the key of a conflict, the line of a value, and no path of the server."""
 
 from __future__ import annotations
 

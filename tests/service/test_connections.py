@@ -1,4 +1,4 @@
-"""Connections of clients that send too much, too slowly, or leave: raw sockets against a service process."""
+"""Clients that send too much, too slowly, or leave: raw sockets against a service process."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def connect(service: Process) -> socket.socket:
 
 
 def answer(connection: socket.socket) -> tuple[int, dict]:
-    """The status and the problem that a connection answers before it closes."""
+    """The status and the problem that a connection gets before it closes."""
     received = b""
     with suppress(ConnectionError):
         while piece := connection.recv(65536):
@@ -61,7 +61,7 @@ def answer(connection: socket.socket) -> tuple[int, dict]:
 
 
 def flood(connection: socket.socket, piece: bytes, most: int) -> int:
-    """Sends a piece over and over, until the service has enough; how many bytes went."""
+    """Sends a piece again and again until the service stops reading. Returns the number of bytes sent."""
     sent = 0
     with suppress(ConnectionError):
         while sent < most:
@@ -89,7 +89,7 @@ def test_a_head_that_does_not_end(service: Process, first: bytes, piece: bytes) 
         connection.sendall(first)
         began = time.monotonic()
         sent = flood(connection, piece, 80_000_000)
-        assert sent < 40_000_000  # what the kernels' buffers hold, and what came while the client lingered
+        assert sent < 40_000_000  # the kernels' buffers, and what arrived while the connection lingered
         assert time.monotonic() - began < 10
     assert httpx.get(f"{service.url}/healthz").status_code == 200
 
@@ -113,7 +113,7 @@ def test_many_headers_are_told_so(service: Process) -> None:
 
 
 def drip(connection: socket.socket, pieces: Iterator[bytes], every: float) -> tuple[float, int, dict]:
-    """Sends a piece at a time until there is an answer: the seconds until then, and what it is."""
+    """Sends a piece at a time until a response comes. Returns the seconds until then, and the response."""
     began = time.monotonic()
     for piece in pieces:
         try:
@@ -144,7 +144,7 @@ def test_a_body_that_comes_slowly(service: Process) -> None:
 
 
 def test_a_body_that_takes_too_long(service: Process) -> None:
-    """It goes on fast enough, and does not end."""
+    """The body arrives fast enough, but does not end."""
     with closing(connect(service)) as connection:
         connection.sendall(POST + b"Content-Length: 100000000\r\n\r\n")
         seconds, status, problem = drip(connection, (b" " * 100_000 for _ in range(200)), 0.1)
@@ -236,7 +236,7 @@ def leave(connection: socket.socket) -> None:
 )
 @pytest.mark.parametrize("patience", [0.0, 0.3])
 def test_a_client_that_leaves(service: Process, sent: bytes, patience: float) -> None:
-    """The fixture looks at the log when all is over."""
+    """The fixture checks the log at the end."""
     connection = connect(service)
     connection.sendall(sent)
     time.sleep(patience)

@@ -1,4 +1,4 @@
-"""Debezium's envelopes: each event by itself, encodings of values, whole histories against a dict."""
+"""Debezium's envelopes: single events, encodings of values, and whole histories against a dict."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def test_a_key_alone_says_what_goes() -> None:
         ({"schema": "after", "payload": event("c", None, NEW)}, "has a schema"),
     ],
 )
-def test_what_is_none(document: object, message: str) -> None:
+def test_what_is_not_an_envelope(document: object, message: str) -> None:
     with pytest.raises(Invalid, match=message):
         read(document)
 
@@ -129,7 +129,7 @@ VALUES = (
 
 
 def with_schema(row: dict, **encodings: tuple) -> dict:
-    """An envelope with its schema: by column the name of its encoding, and maybe a scale."""
+    """An envelope with its schema: for each column the name of its encoding, and maybe a scale."""
     fields = []
     for column in row:
         name, *scale = encodings.get(column, (None,))
@@ -171,9 +171,7 @@ def test_moments_of_a_schema(encoding: str, number: int, moment: datetime) -> No
 
 def test_moments_without_one() -> None:
     envelope = event("c", None, {"id": 1, "moment": 1641639845123})
-    with pytest.raises(
-        InvalidValue, match="column moment: 1641639845123 is not a valid TIMESTAMP: its unit"
-    ):
+    with pytest.raises(InvalidValue, match="column moment: 1641639845123 is not a valid TIMESTAMP: its unit"):
         value(envelope, 2)
     assert value(envelope, 2, "milliseconds") == datetime(2022, 1, 8, 11, 4, 5, 123000)
 
@@ -253,7 +251,7 @@ def test_posted(client: Client) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_histories(client: Client, seed: int) -> None:
-    """A database's log, from which some of the newest events come again, as after a connector's crash."""
+    """A database's log in which some of the newest events repeat, as after a crash of the connector."""
     chance = random.Random(seed)
     client.table("t", {"id": "BIGINT", "name": "TEXT"}, ["id"])
     client.table("bag", {"id": "BIGINT", "name": "TEXT"})
@@ -274,7 +272,7 @@ def test_histories(client: Client, seed: int) -> None:
 
 
 def step(rows: dict[int, str], chance: random.Random) -> list[dict]:
-    """Changes the rows, and says so in events."""
+    """Changes the rows and returns the events that say so."""
     id, name = chance.randrange(8), chance.choice("abc")
     new = {"id": id, "name": name}
     if id not in rows:

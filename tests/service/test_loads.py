@@ -1,4 +1,4 @@
-"""Loads: every format against DuckDB's reading of the same files, and all the ways for a load to fail."""
+"""Loads: every format against DuckDB's reading of the same files, and all the ways a load can fail."""
 
 from __future__ import annotations
 

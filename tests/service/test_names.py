@@ -19,7 +19,7 @@ def test_fold(written: str, name: str) -> None:
 @pytest.mark.parametrize(
     "written", ["", "1a", "a-b", "a b", '""', '"a', 'a"', '"a"b"', "ü", "x" * 64, '"a\0"', "a;", "a\n"]
 )
-def test_what_is_no_name(written: str) -> None:
+def test_what_is_not_a_name(written: str) -> None:
     with pytest.raises(Invalid) as caught:
         fold(written)
     assert caught.value.code == "invalid_name"

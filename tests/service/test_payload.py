@@ -1,4 +1,4 @@
-"""Payloads: what goes in comes out, in any dictionary, or nothing does."""
+"""Payloads: decoding returns what was encoded, with any dictionary, or raises."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON in pieces: the same values as when it is parsed at once, and the same texts refused."""
+"""JSON in pieces: the same values as when parsed at once, and the same texts refused."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def value(rng: random.Random, depth: int = 0) -> object:
 
 
 def damaged(rng: random.Random, text: bytes) -> bytes:
-    """One byte left out, put in or exchanged."""
+    """The text with one byte removed, inserted or replaced."""
     found = bytearray(text)
     place, byte = rng.randrange(len(found)), rng.choice(b'[]{},":\\ 1x')
     match rng.randrange(3):
@@ -57,7 +57,7 @@ def in_pieces(text: bytes) -> list | None:
 
 @pytest.mark.parametrize("window", [1, 2, 3, 7, 16, 50, 1000])
 def test_arrays(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
-    """Windows that end anywhere: in strings, escapes, numbers."""
+    """Windows may end anywhere: inside strings, escapes, numbers."""
     monkeypatch.setattr(pieces, "WHOLE", 0)
     monkeypatch.setattr(scanning, "WINDOW", window)
     rng = random.Random(window)

@@ -1,4 +1,4 @@
-"""Whatever DuckDB answers is JSON, with a type that the contract has."""
+"""Every answer of DuckDB becomes JSON, with a type of the REST contract."""
 
 import orjson
 import pytest

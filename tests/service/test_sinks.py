@@ -1,4 +1,4 @@
-"""Continuous sinks: the files against the history that was posted, and what a crash leaves."""
+"""Continuous sinks: the files against the posted history, and recovery from crashes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def sink(client: Client, name: str = "s") -> dict:
 
 
 def follow(client: Client, name: str = "s") -> dict:
-    """The sink, once it has all that there is."""
+    """The sink, once it has everything that exists."""
     newest = client.get("/v1/status").json()["epoch"]
     wait_until(lambda: sink(client, name)["epoch"] == newest)
     return sink(client, name)
 
 
 def exported(directory: Path) -> Counter:
-    """The sums of `_diff` by epoch and row; no epoch may be in two files."""
+    """The sums of `_diff` by epoch and row. No epoch may be in two files."""
     found: Counter = Counter()
     epochs: Counter = Counter()
     for path in directory.iterdir():
@@ -120,7 +120,7 @@ def test_types(client: Client, out: Path) -> None:
 
 @pytest.mark.parametrize("written", [True, False])
 def test_a_crash_around_a_file(settings: Settings, out: Path, written: bool) -> None:
-    """The catalog says that a file is being made, and it is there, or there is half of it."""
+    """According to the catalog a file is being written; it exists in full or in part."""
     with Client(settings) as client:
         define(client)
         client.insert("t", {"id": 1, "name": "a"})

@@ -1,4 +1,4 @@
-"""Streaming sources: what files say, in plain Python, against what is in the tables."""
+"""Streaming sources: the contents of files, read in plain Python, against the tables."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def client(settings: Settings, sessions: Sessions) -> Iterator[Client]:
 
 
 class Directory:
-    """A watched directory: files are put into it whole, each a little newer than the one before."""
+    """A watched directory. Each file is moved in as a whole, and is a little newer than the one before."""
 
     def __init__(self, settings: Settings, name: str = "in") -> None:
         self.path = settings.data / name
@@ -61,7 +61,7 @@ def source(client: Client, name: str = "s") -> dict:
 
 
 def wait_for(client: Client, batches: int, name: str = "s") -> dict:
-    """The source, once it has applied so many batches."""
+    """The source, once it has applied this many batches."""
     wait_until(
         lambda: source(client, name)["batches"] >= batches or source(client, name)["state"] == "failed"
     )
@@ -105,7 +105,7 @@ def arrow(rows: Sequence[Row]) -> pa.Table:
 
 
 def narrow(format: str, rows: Sequence[Row]) -> bytes:
-    """A file that has no names."""
+    """A file without column names."""
     if format == "json":
         return b"".join(orjson.dumps({"id": id}) + b"\n" for id, _ in rows)
     sink = pa.BufferOutputStream()
@@ -117,7 +117,7 @@ WRITERS = {"csv": csv, "parquet": parquet, "orc": orc, "json": json}
 
 
 def test_formats(client: Client, settings: Settings) -> None:
-    """Every format at once; some files have names that Spark could take for patterns, some are empty."""
+    """Every format at once. Some files have names that Spark could take for patterns, some are empty."""
     chance = random.Random(1)
     expected: dict[str, Counter] = {}
     for format, write in WRITERS.items():
@@ -146,7 +146,7 @@ def test_formats(client: Client, settings: Settings) -> None:
 
 
 def test_a_large_batch(settings: Settings, sessions: Sessions) -> None:
-    """Computed on Spark, with its files and their bad rows, and not again when it comes again."""
+    """A batch on Spark, with files that have bad rows. When it comes again, it is not applied again."""
     with Client(replace(settings, spark_rows=50), sessions) as client:
         directory = Directory(settings)
         client.table("t", COLUMNS, ["id"])
@@ -176,7 +176,7 @@ def test_operations_in_the_order_of_files(client: Client, settings: Settings) ->
 
 
 def test_debezium(client: Client, settings: Settings) -> None:
-    """A database's log in files, some of it twice; one of them has dates and moments in its own encodings."""
+    """A database's log in files, partly repeated; one file has dates and moments in encodings of its own."""
     chance = random.Random(3)
     directory, encoded = Directory(settings), Directory(settings, "encoded")
     client.table("t", COLUMNS, ["id"])
@@ -200,7 +200,7 @@ def test_debezium(client: Client, settings: Settings) -> None:
 
 
 def test_bad_rows(client: Client, settings: Settings) -> None:
-    """A source that fails applies nothing of the batch and goes on with it; others leave the rows out."""
+    """A source that fails applies nothing of the batch and resumes with it; others skip the bad rows."""
     lines, table = Directory(settings, "lines"), Directory(settings, "table")
     for name in ("failing", "skipping", "columns"):
         client.table(name, {"id": "BIGINT", "n": "INTEGER"}, ["id"])
@@ -235,7 +235,7 @@ def test_bad_rows(client: Client, settings: Settings) -> None:
 
 
 def test_a_batch_that_comes_again(settings: Settings, sessions: Sessions) -> None:
-    """As after a crash between our commit and Spark's, and then with a checkpoint that is lost."""
+    """A batch repeats as after a crash between the two commits; then the checkpoint is lost."""
     directory = Directory(settings)
     with Client(settings, sessions) as client:
         client.table("t", COLUMNS)

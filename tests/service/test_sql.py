@@ -1,4 +1,4 @@
-"""The SQL door: what each statement answers, and what stands when one fails."""
+"""SQL scripts: the result of each statement, and what stands when one fails."""
 
 from __future__ import annotations
 

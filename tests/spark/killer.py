@@ -1,4 +1,4 @@
-"""Kills what Spark's tasks run in, with -9: Python workers, and executors where these are processes."""
+"""Kills the processes of Spark's tasks with SIGKILL: Python workers, and executors if they are processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXECUTOR = b"CoarseGrainedExecutorBackend"
 
 @dataclass(frozen=True)
 class Process:
-    """A process that comes from this one; `parent` is the command line of the one that has started it."""
+    """A process started by this one or its children. `parent` is the command line of its parent."""
 
     pid: int
     command: bytes
@@ -25,7 +25,7 @@ class Process:
 
     @property
     def is_worker(self) -> bool:
-        """Whether it is a Python that runs tasks: the daemon forks them, with its command line."""
+        """Whether it is a Python that runs tasks. The daemon forks these, so they have its command line."""
         return DAEMON in self.command and DAEMON in self.parent
 
     @property
@@ -34,7 +34,7 @@ class Process:
 
 
 def processes() -> list[Process]:
-    """All that this process has started, and what these have."""
+    """All processes that this process has started, directly or indirectly."""
     parents: dict[int, int] = {}
     commands: dict[int, bytes] = {}
     for directory in Path("/proc").glob("[0-9]*"):
@@ -55,9 +55,9 @@ def processes() -> list[Process]:
 
 
 class Killer:
-    """Kills one at a time, after random pauses of at most `pause` seconds; a `share` of them are executors.
+    """Kills one process at a time, after random pauses of at most `pause` seconds.
 
-    `workers` and `executors` count what was killed.
+    A `share` of the victims are executors. `workers` and `executors` count the kills.
     """
 
     def __init__(self, rng: random.Random, pause: float, share: float = 0) -> None:
@@ -73,7 +73,7 @@ class Killer:
 
     @contextmanager
     def killing(self, most: int) -> Iterator[None]:
-        """It kills while the block runs, so many at most."""
+        """Kills while the block runs, at most this many."""
         self._done.clear()
         thread = threading.Thread(target=self._run, args=(self.killed + most,))
         thread.start()

@@ -1,4 +1,4 @@
-"""Epochs that Spark computes while its processes are killed: right, or not at all.
+"""Epochs that Spark computes while its processes are killed: they are right, or they fail whole.
 
 FRESHET_SPARK_KILLS is the number of kills. With FRESHET_CLUSTER executors are killed too.
 """
@@ -20,14 +20,14 @@ from tests.spark.programs import run
 
 KILLS = int(os.environ.get("FRESHET_SPARK_KILLS", "4"))
 ATTEMPTS = 4
-"""How often the shared session begins a task."""
+"""How often the shared session attempts a task."""
 SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
 
 def endure(sessions: Sessions, directory: Path, kills: int, share: float = 0) -> str:
-    """Epochs, compared one by one, until so many processes are killed; what has happened.
+    """Computes and compares epochs until this many processes are killed. Returns a summary.
 
-    No task is killed as often as Spark begins one: three times in an epoch.
+    No task is killed as often as Spark attempts it: at most three times in an epoch.
     """
     rng = random.Random(f"kills {SEED}")
     killer = Killer(rng, 1.5, share)
@@ -65,7 +65,7 @@ def test_killed_executors_change_nothing(tmp_path: Path) -> None:
 
 
 def test_an_epoch_that_cannot_be_computed_leaves_everything(sessions: Sessions, tmp_path: Path) -> None:
-    """Every worker is killed at once, until Spark gives up; then the same epoch is computed in peace."""
+    """Every worker is killed at once until Spark gives up. Then the same epoch is computed undisturbed."""
     trial = Trial(tmp_path, SparkTransport(sessions), random.Random(SEED))
     changes = trial.history.epoch()
     trial.advance(trial.engine, changes, None)
