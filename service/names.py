@@ -23,7 +23,7 @@ _QUALIFIED = re.compile(
 _SHOWN = 2 * LONGEST
 
 
-def fold(identifier: str) -> str:
+def fold_name(identifier: str) -> str:
     """The name that a client's identifier stands for. Raises Invalid if it is not an identifier."""
     if _UNQUOTED.fullmatch(identifier):
         name = identifier.lower()

@@ -60,7 +60,7 @@ class Placement:
         return self._executor()
 
     def for_scan(self, tag: str) -> Executor:
-        """The executor for an advance whose rows Spark reads; `tag` allows to cancel it."""
+        """The executor for an advance whose rows Spark reads; `tag` names it for cancellation."""
         self.tally.spark += 1
         self.tally.reason = "rows that Spark reads"
         return self._executor().tagged(tag)

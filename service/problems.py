@@ -45,10 +45,10 @@ def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Resp
     headers = dict(headers or {})
     if problem.status in (429, 503):
         headers["Retry-After"] = "1"
-    return Response(document(problem), problem.status, headers, MEDIA_TYPE)
+    return Response(problem_document(problem), problem.status, headers, MEDIA_TYPE)
 
 
-def document(problem: Problem) -> bytes:
+def problem_document(problem: Problem) -> bytes:
     """The problem document as bytes."""
     return orjson.dumps(members(problem))
 

@@ -198,7 +198,7 @@ class Catalog:
     def saved(self) -> Saved | None:
         """The manifest of the state, if there is one."""
         with self._connection.begin():
-            return manifests.read(self._connection)
+            return manifests.read_manifest(self._connection)
 
     def publish(
         self,
@@ -217,7 +217,7 @@ class Catalog:
         `keys` and `receipts` belong to its requests.
         """
         with self._connection.begin():
-            if not manifests.replace(self._connection, saved):
+            if not manifests.replace_manifest(self._connection, saved):
                 return False
             covered = log.c.last < saved.manifest.upper
             times = sa.select(log.c.last, log.c.first, log.c.committed_at).where(covered, log.c.part == 0)

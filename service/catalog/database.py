@@ -6,4 +6,4 @@ import sqlalchemy as sa
 
 metadata = sa.MetaData()
 Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-"""A 64-bit integer. SQLite increments it by itself only as a key of type INTEGER."""
+"""A 64-bit integer. SQLite has it as INTEGER, the only type of key that it increments."""

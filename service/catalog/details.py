@@ -58,7 +58,7 @@ class Details:
 NO_DETAILS = Details()
 
 
-def dump(details: Details) -> str | None:
+def dump_details(details: Details) -> str | None:
     """The details as JSON; None if they are empty."""
     if details == NO_DETAILS:
         return None
@@ -75,7 +75,7 @@ def dump(details: Details) -> str | None:
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 
 
-def load(text: str | None) -> Details:
+def load_details(text: str | None) -> Details:
     if text is None:
         return NO_DETAILS
     document = orjson.loads(text)

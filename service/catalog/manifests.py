@@ -59,7 +59,7 @@ class Saved:
         return relation <= self.newest_relation
 
 
-def read(connection: sa.Connection) -> Saved | None:
+def read_manifest(connection: sa.Connection) -> Saved | None:
     """The manifest, if one was ever published."""
     head = connection.execute(sa.select(manifests)).first()
     if head is None:
@@ -78,7 +78,7 @@ def read(connection: sa.Connection) -> Saved | None:
     return Saved(manifest, head.newest_relation)
 
 
-def replace(connection: sa.Connection, saved: Saved) -> bool:
+def replace_manifest(connection: sa.Connection, saved: Saved) -> bool:
     """Stores the manifest. Returns False and changes nothing if the catalog has a later one."""
     upper = connection.execute(sa.select(manifests.c.upper)).scalar()
     manifest = saved.manifest

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from engine.schema import Column, Kind, Schema, Type
 from service.catalog.database import Number, metadata
-from service.catalog.details import NO_DETAILS, Details, dump, load
+from service.catalog.details import NO_DETAILS, Details, dump_details, load_details
 
 relations = sa.Table(
     "relations",
@@ -158,7 +158,7 @@ def _load_type(document: dict) -> Type:
 
 def _record(row: sa.Row) -> DefinitionRecord:
     schema = None if row.columns is None else _schema(row.columns)
-    details, layout = load(row.details), row.layout or 0
+    details, layout = load_details(row.details), row.layout or 0
     return DefinitionRecord(
         row.id,
         row.name,
@@ -180,7 +180,7 @@ def _row(record: DefinitionRecord) -> dict[str, object]:
         "primary_key": None if record.key is None else orjson.dumps(record.key).decode(),
         "sql": record.sql,
         "dialect": record.dialect,
-        "details": dump(record.details),
+        "details": dump_details(record.details),
     }
 
 

@@ -82,7 +82,7 @@ class Bonds:
         return [bond for bond in self.all if not changed.isdisjoint(_tables(bond))]
 
     def actions(self, table: str) -> list[KeyReference]:
-        """The foreign keys with which a change of `table` deletes or changes the rows that refer to it."""
+        """The foreign keys to `table` that have an ON DELETE action."""
         return [
             bond
             for bond in self.all

@@ -38,7 +38,7 @@ class DamagedPayload(Exception):
     """Bytes of the log that differ from what was written."""
 
 
-def encode(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:
+def encode_payload(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:
     """A payload of differences, int64[W + 2, n] by the id of their table."""
     texts = [
         explained(delta[i], schema.types[i]) for schema, delta in deltas.values() for i in _explained(schema)
@@ -59,7 +59,7 @@ def encode(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictiona
     return _PREFIX.pack(_VERSION, compression, zlib.crc32(body)) + body
 
 
-def decode(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray]]:
+def decode_payload(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray]]:
     """The differences of a payload, by the id of the table. Adds its texts to the dictionary.
 
     Raises DamagedPayload if the bytes are not those that `encode_payload` returned.

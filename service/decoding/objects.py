@@ -17,7 +17,7 @@ from planner.suggestions import did_you_mean
 from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.names import fold
+from service.names import fold_name
 
 Row = Sequence[object]
 """A JSON or Python value for each column of a table."""
@@ -64,7 +64,7 @@ def column_of(name: str, definition: Definition, where: str) -> int:
     if name in names:
         return names.index(name)
     try:
-        return names.index(fold(name))
+        return names.index(fold_name(name))
     except (ValueError, Invalid):
         raise Invalid(
             f"{where} has a column {name}, which table {definition.name} does not have",

@@ -17,11 +17,11 @@ from service.decoding.debezium import EnvelopeReader
 from service.decoding.encodings import UNITS
 from service.decoding.gathering import gather
 from service.decoding.objects import CHANGE, FORM, changes_of, row_reader
-from service.decoding.pieces import WHOLE, Piece, elements, lines, loads, no_array, spans
+from service.decoding.pieces import WHOLE, Piece, elements, no_array, parse_json, parsed_lines, spans
 from service.decoding.tabular import OPS, Batches, changes_of_table, read_arrow, read_csv, read_parquet
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid, UnsupportedFormat
-from service.names import fold
+from service.names import fold_name
 from service.settings.budget import Budget
 
 JSON = "application/json"
@@ -52,10 +52,10 @@ def check_type(content_type: str) -> None:
     """Raises UnsupportedFormat if the content type is not one for changes."""
     media_type = media_type_of(content_type)
     if media_type not in _LINES and media_type not in FORMATS:
-        raise unsupported(media_type, FORMATS)
+        raise unsupported_content_type(media_type, FORMATS)
 
 
-def unsupported(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
+def unsupported_content_type(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
     """The error for a body of a content type that the service cannot read."""
     given = (
         f"content type {media_type[:100]} is not supported" if media_type else "the body has no content type"
@@ -81,7 +81,7 @@ def parse(
         return _of_envelopes(body, definition, dictionary, budget, _unit(content_type))
     if media_type == JSON:
         return _of_pieces(elements(body), definition, dictionary, budget)
-    return _of_pieces(lines(body), definition, dictionary, budget, LINE)
+    return _of_pieces(parsed_lines(body), definition, dictionary, budget, LINE)
 
 
 def parse_several(
@@ -89,7 +89,7 @@ def parse_several(
 ) -> dict[str, TableChanges]:
     """The changes in a body of `/v1/deltas`, by table. The budget covers all tables together."""
     shell, arrays = (body, None) if len(body) <= WHOLE else spans(body, 3, _MOST_TABLES)
-    document = loads(shell)
+    document = parse_json(shell)
     tables = document.get("tables") if isinstance(document, dict) else None
     if not isinstance(tables, dict) or len(document) != 1:  # type: ignore[arg-type]
         raise Invalid(
@@ -102,7 +102,7 @@ def parse_several(
     changes: dict[str, TableChanges] = {}
     rows = budget.rows
     for place, (name, part) in enumerate(tables.items()):
-        definition = definition_of(fold(name))
+        definition = definition_of(fold_name(name))
         if definition.name in changes:
             raise Invalid(f"table {definition.name} is named twice", code="invalid_change")
         if not isinstance(part, list):
@@ -182,11 +182,11 @@ def _envelopes(body: bytes) -> Iterator[tuple[Sequence[int], list[object], str]]
         return
     if len(body) <= WHOLE:
         try:
-            yield range(1), [loads(body)], CHANGE
+            yield range(1), [parse_json(body)], CHANGE
             return
         except BadRequest:
             pass
-    yield from ((*piece, LINE) for piece in lines(body))
+    yield from ((*piece, LINE) for piece in parsed_lines(body))
 
 
 def of_envelopes(

@@ -25,7 +25,7 @@ Piece = tuple[Sequence[int], list[object]]
 """Numbers of elements, from 0, or of lines, from 1; and their values."""
 
 
-def loads(body: bytes) -> object:
+def parse_json(body: bytes) -> object:
     """The JSON value of a body. Raises BadRequest, or TooLarge for too many values."""
     check_values(body)
     try:
@@ -56,7 +56,7 @@ def elements(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[P
     """The elements of the array in `body[start:stop]`. Raises BadRequest, Invalid or TooLarge."""
     stop = len(body) if stop is None else stop
     if stop - start <= WHOLE:
-        value = loads(body[start:stop])
+        value = parse_json(body[start:stop])
         if not isinstance(value, list):
             raise no_array()
         yield range(len(value)), value
@@ -128,7 +128,7 @@ def spans(body: bytes, depth: int, most: int) -> tuple[bytes, list[tuple[int, in
     return b"".join(shells), [(begin, end + 1) for begin, end in zip(begins, ends, strict=True)]
 
 
-def lines(body: bytes) -> Iterator[Piece]:
+def parsed_lines(body: bytes) -> Iterator[Piece]:
     """The values of NDJSON. Skips blank lines. Raises BadRequest or TooLarge."""
     at, number = 0, 1
     while at < len(body):

@@ -10,7 +10,6 @@ be dropped as usual.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -39,8 +38,6 @@ from service.errors import Conflict, Invalid, NotFound
 from service.names import check_columns, check_name
 from service.placement import Placement
 
-_log = logging.getLogger("freshet.definitions")
-
 
 class Definitions:
     def __init__(
@@ -51,8 +48,11 @@ class Definitions:
         self.clock = clock
         self._placement = placement
         self.all: Mapping[str, Definition] = MappingProxyType({})
+        """Every table and view by its name. Replaced as a whole."""
         self.relations: Mapping[str, Relation] = MappingProxyType({})
+        """The relations of `all`, as the planner takes them. Replaced together with it."""
         self.bonds = Bonds()
+        """The constraints between rows of all tables. Replaced together with `all`."""
 
     def get(self, name: str, *, view: bool | None = None) -> Definition:
         """The definition called `name`. Raises NotFound without one of the kind that `view` asks for."""

@@ -79,10 +79,6 @@ class Filling:
             self._checks.append((check, ScalarProgram((condition,), dictionary)))
         self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)
 
-    @property
-    def has_defaults(self) -> bool:
-        return bool(self._defaults)
-
     def defaults(self) -> np.ndarray:
         """The row int64[W] of an insert at this moment that names no column."""
         moving = {i for i, (_, moving) in self._defaults.items() if moving}

@@ -36,6 +36,7 @@ class NamedTypes:
         self.all: Mapping[str, Type] = MappingProxyType(
             {row.name: enumeration(*orjson.loads(row.labels)) for row in rows}
         )
+        """Every named type. Replaced as a whole."""
 
     def create(self, name: str, type: Type, exists_ok: bool = False) -> None:
         """Names a type of labels. Raises NameInUse."""

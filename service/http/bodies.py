@@ -55,13 +55,13 @@ async def receive(request: Request, limit: int) -> Body:
     return Body(await request.body(), codec, limit)
 
 
-async def read(request: Request, limit: int) -> bytes:
+async def read_body(request: Request, limit: int) -> bytes:
     """The whole body, decompressed. Raises TooLarge, BadRequest or UnsupportedFormat."""
     body = await receive(request, limit)
     return body.received if body.codec is None else await asyncio.to_thread(body.plain)
 
 
-def limited(request: Request, limit: int) -> Request:
+def with_body_limit(request: Request, limit: int) -> Request:
     """The request with its own limit for the body: receiving more raises TooLarge."""
     received = 0
 

@@ -16,7 +16,7 @@ from service.problems import refused
 from service.settings.budget import too_large
 
 TOGETHER = 4
-"""All bodies in memory together may have this many times the size of the largest."""
+"""All bodies in memory together may have this many times the largest size of one."""
 
 
 class Gate:

@@ -16,7 +16,7 @@ from planner.statements.show_create import constraint_text
 from planner.statements.table_rules import Check, Constraint, Unique
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.jobs import Job
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -194,23 +194,25 @@ def _constraint(constraint: Constraint) -> ConstraintModel:
     return ConstraintModel(name=constraint.name, type=kind, definition=text)
 
 
-def schema_of(columns: list[ColumnModel], types: Types) -> Schema:
+def requested_schema(columns: list[ColumnModel], types: Types) -> Schema:
     """The schema of a request's columns. Raises Invalid or a PlannerError for a bad name or type."""
-    return Schema(tuple(Column(fold(c.name), type_of(c.type, types), c.nullable) for c in columns))
+    return Schema(
+        tuple(Column(fold_name(c.name), requested_type(c.type, types), c.nullable) for c in columns)
+    )
 
 
 def key_of(names: list[str] | None, schema: Schema) -> tuple[int, ...] | None:
     """The places of the primary key's columns; None without a key."""
     if not names:
         return None
-    folded = [fold(name) for name in names]
+    folded = [fold_name(name) for name in names]
     for name in folded:
         if name not in schema.names:
             raise Invalid(f"the primary key names column {name}, which does not exist", code="unknown_column")
     return tuple(schema.index(name) for name in folded)
 
 
-def type_of(text: str, types: Types) -> Type:
+def requested_type(text: str, types: Types) -> Type:
     """The type that SQL calls `text`, or a named type.
 
     Raises Invalid if it is not a type, a PlannerError if it is not supported.

@@ -15,7 +15,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from service.errors import Problem
-from service.problems import MEDIA_TYPE, document
+from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 
 _log = logging.getLogger("freshet.http")
@@ -178,7 +178,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is not None and self._is_answered():
             self.transport.close()
             return
-        body = document(problem)
+        body = problem_document(problem)
         head = [
             STATUS_LINE[problem.status],
             b"content-type: %s\r\n" % MEDIA_TYPE.encode(),

@@ -25,14 +25,14 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding.parsing import of_envelopes, of_objects
-from service.decoding.pieces import loads
+from service.decoding.pieces import parse_json
 from service.decoding.tabular import operations, unknown_operation
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
 from service.pipeline.judge import ERROR, judged, match
 from service.pipeline.locations import Location, local
-from service.pipeline.readers import FrameSource, read
+from service.pipeline.readers import FrameSource, read_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -113,7 +113,7 @@ class BatchReader:
     def _source(self, session: SparkSession, paths: Sequence[Path]) -> FrameSource:
         place = Location(tuple(map(local, paths)))
         options = {**_OPTIONS.get(self._format.name, {}), **self._format.options}
-        return read(session, self._format.name, place, options, self._definition.schema.names)
+        return read_frame(session, self._format.name, place, options, self._definition.schema.names)
 
     def _judged(self, source: FrameSource, schema: Schema, also: Sequence[str]) -> DataFrame:
         """The table's columns, checked by `schema`, and the columns `also`."""
@@ -184,7 +184,7 @@ class BatchReader:
     def _parsed(self, lines: Sequence[str]) -> TableChanges:
         """The changes in lines. Raises BadRequest, Invalid or InvalidValue."""
         definition = self._definition
-        documents = [loads(line.encode()) for line in lines if line and not line.isspace()]
+        documents = [parse_json(line.encode()) for line in lines if line and not line.isspace()]
         if self._format.envelope == "debezium":
             changes = of_envelopes(documents, definition, self._dictionary, self._format.unit)
         else:

@@ -32,7 +32,7 @@ def changelog_schema(schema: Schema) -> Schema:
     return Schema((*schema.columns, Column(EPOCH, BIGINT, False), Column(DIFF, BIGINT, False)))
 
 
-def changes(snapshot: Snapshot, name: str, done: int | None, until: int) -> np.ndarray:
+def changes_after(snapshot: Snapshot, name: str, done: int | None, until: int) -> np.ndarray:
     """The relation's differences int64[W + 2, n] after epoch `done` up to `until`.
 
     Without `done`, all that is kept up to `until`; earlier differences count as those of the oldest kept
@@ -51,12 +51,12 @@ def file_name(sink: str, done: int | None, until: int) -> str:
     return f"{0 if done is None else done + 1:020d}-{until:020d}-{sink}.parquet"
 
 
-def row_count(path: Path) -> int:
-    """The number of rows in a file that `write` made."""
+def file_row_count(path: Path) -> int:
+    """The number of rows in a file that `write_file` made."""
     return pyarrow.parquet.read_metadata(path).num_rows
 
 
-def write(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> None:
+def write_file(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> None:
     """Writes differences int64[W + 2, n] of rows of `schema` to a file, durable on return. Raises OSError."""
     columns = changelog_schema(schema)
     fields = [pa.field(c.name, parquet_type(c.type), c.nullable) for c in columns.columns]

@@ -21,7 +21,7 @@ from service.pipeline.job_runs import JobRun, Runner
 from service.pipeline.jobs import DONE, Job
 from service.pipeline.locations import allowed_address, is_address, local, to_write, url
 from service.pipeline.scratch import scratch, scratch_path
-from service.pipeline.spark_options import Value, public, writing
+from service.pipeline.spark_options import Value, without_secrets, writer_options
 from service.pipeline.targets import ExportTarget
 from service.pipeline.watch import watched
 from service.reading.reads import Query, Reader, Reading, check_health
@@ -46,7 +46,7 @@ class ExportRequest:
     @property
     def shown(self) -> dict[str, object]:
         """The request without secrets."""
-        return {**asdict(self), "options": public(self.options)}
+        return {**asdict(self), "options": without_secrets(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Exports:
     def submit(self, request: ExportRequest, definition: Definition) -> Job:
         """Submits a new job. Raises Invalid, Conflict, HistoryGone or Overloaded without creating one."""
         check_health(definition, self._runtime.snapshot, request.epoch)
-        options = writing(request.format, request.options)
+        options = writer_options(request.format, request.options)
         settings = self._runtime.settings
         place: Path | str
         if is_address(request.path):

@@ -43,7 +43,7 @@ class Intake:
 
     def refresh(self) -> None:
         """Reads the progress from the catalog, which may hold a commit that was not confirmed."""
-        self.progress = self._runtime.record(partial(source_catalog.progress, id=self._record.id))
+        self.progress = self._runtime.record(partial(source_catalog.progress_of, id=self._record.id))
 
     def take(self, session: SparkSession, batch: int, sizes: Mapping[Path, int]) -> None:
         """Applies a batch of files, given with their sizes in bytes, or skips it if it was applied.
@@ -98,7 +98,7 @@ class Intake:
         """Applies the batch in this process. Returns the new progress."""
         read = reader.read(session, paths)
         after = self.progress.after(files, 0, len(read.changes), read.skipped)
-        receipt = source_catalog.advance(self._record.id, after)
+        receipt = source_catalog.progress_receipt(self._record.id, after)
         applied = self._runtime.commit({table.name: read.changes}, receipt)
         return replace(after, epoch=applied.epoch)
 
@@ -114,7 +114,9 @@ class Intake:
         progress, id = self.progress, self._record.id
 
         def receipt(scanned: Scanned) -> Receipt:
-            return source_catalog.advance(id, progress.after(files, 0, scanned.rows, scanned.skipped))
+            return source_catalog.progress_receipt(
+                id, progress.after(files, 0, scanned.rows, scanned.skipped)
+            )
 
         try:
             applied, scanned = self._runtime.load(Load(table, scan, id, receipt))

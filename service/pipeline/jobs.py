@@ -106,7 +106,7 @@ class JobStore:
     def update(self, job: Job) -> None:
         """Stores the current form of a job."""
         with self._transaction() as connection:
-            write(connection, job)
+            write_job(connection, job)
 
     def get(self, kind: str, id: str) -> Job:
         """The job. Raises NotFound."""
@@ -136,7 +136,7 @@ class JobStore:
             return [_job(row) for row in connection.execute(query)]
 
 
-def write(connection: sa.Connection, job: Job) -> None:
+def write_job(connection: sa.Connection, job: Job) -> None:
     """Stores a job in the connection's transaction. A job that has ended stays as it is."""
     mine = (jobs.c.id == job.id) & (jobs.c.state == RUNNING)
     connection.execute(sa.update(jobs).where(mine).values(_row(job)))

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from engine.schema import Column, Schema
 from service.errors import Invalid
-from service.names import fold
-from service.pipeline.spark_casts import coerce, identifier, literal, shown, sql_type
+from service.names import fold_name
+from service.pipeline.spark_casts import spark_cast, spark_identifier, spark_literal, spark_text, spark_type
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -69,12 +69,12 @@ def judged(
     empty; `also` has SQL of further columns. Raises Invalid if a column's type never fits."""
     values, errors = [], []
     if corrupt:
-        record = identifier(corrupt)
+        record = spark_identifier(corrupt)
         errors.append(f"CASE WHEN {record} IS NOT NULL THEN {_about('not a record', record, 'string')} END")
     for place, column in enumerate(schema.columns):
         name = matched.get(place)
         value, error = _judged(column, name, found[name] if name is not None else "void")
-        values.append(f"{value} AS {identifier(column.name)}")
+        values.append(f"{value} AS {spark_identifier(column.name)}")
         errors += [error] if error else []
     error = f"coalesce({', '.join(errors)})" if errors else "NULL"
     return frame.selectExpr(*values, f"CAST({error} AS string) AS {ERROR}", *also)
@@ -83,9 +83,9 @@ def judged(
 def _judged(column: Column, name: str | None, source: str) -> tuple[str, str]:
     """SQL of a column's value and of its fault; the latter is empty if there can be none."""
     if name is None:
-        return f"CAST(NULL AS {sql_type(column.type)})", ""
-    given = identifier(name)
-    coerced = coerce(given, source, column.type)
+        return f"CAST(NULL AS {spark_type(column.type)})", ""
+    given = spark_identifier(name)
+    coerced = spark_cast(given, source, column.type)
     if coerced is None:
         raise Invalid(
             f"column {column.name} is {column.type}: values of Spark's type {source} never fit",
@@ -96,14 +96,15 @@ def _judged(column: Column, name: str | None, source: str) -> tuple[str, str]:
         message = _about(f"column {column.name}", given, source, f" is not a valid {column.type}")
         cases.append(f"WHEN {given} IS NOT NULL AND NOT coalesce({coerced.fits}, false) THEN {message}")
     if not column.nullable:
-        message = literal(f"column {column.name}: NULL in a column that is NOT NULL")
+        message = spark_literal(f"column {column.name}: NULL in a column that is NOT NULL")
         cases.append(f"WHEN {given} IS NULL THEN {message}")
     return coerced.value, f"CASE {' '.join(cases)} END" if cases else ""
 
 
 def _about(what: str, column: str, source: str, fact: str = "") -> str:
     """SQL of a message about a value."""
-    return f"concat({literal(what + ': ')}, left({shown(column, source)}, {_SHOWN}), {literal(fact)})"
+    value = f"left({spark_text(column, source)}, {_SHOWN})"
+    return f"concat({spark_literal(what + ': ')}, {value}, {spark_literal(fact)})"
 
 
 def _place(name: str, schema: Schema) -> int | None:
@@ -111,7 +112,7 @@ def _place(name: str, schema: Schema) -> int | None:
     if name in schema.names:
         return schema.index(name)
     try:
-        return schema.index(fold(name))
+        return schema.index(fold_name(name))
     except (KeyError, Invalid):
         return None
 

@@ -24,7 +24,7 @@ from service.changes.table_changes import Applied, ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid, Overloaded
 from service.pipeline.job_runs import JobRun
-from service.pipeline.jobs import DONE, Job, write
+from service.pipeline.jobs import DONE, Job, write_job
 from service.pipeline.judge import ERROR
 from service.pipeline.locations import url
 from service.pipeline.scratch import scratch, scratch_path
@@ -150,7 +150,7 @@ def _done(job: Job, scanned: Scanned, applied: Applied) -> Job:
 
 def _receipt(job: Job, scanned: Scanned) -> Receipt:
     """A receipt that marks the job as done in the transaction of its epoch."""
-    return lambda connection, applied: write(connection, _done(job, scanned, applied))
+    return lambda connection, applied: write_job(connection, _done(job, scanned, applied))
 
 
 def _bad_rows(count: int, messages: list[str]) -> Invalid:

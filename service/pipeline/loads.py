@@ -15,8 +15,8 @@ from service.pipeline.jobs import Job
 from service.pipeline.judge import judged, match
 from service.pipeline.loader import Loader
 from service.pipeline.locations import Location, allowed_address, to_read
-from service.pipeline.readers import read
-from service.pipeline.spark_options import Value, public, reading
+from service.pipeline.readers import read_frame
+from service.pipeline.spark_options import Value, reader_options, without_secrets
 from service.pipeline.watch import watched
 from service.running.runtime import Runtime
 
@@ -39,7 +39,7 @@ class LoadRequest:
     @property
     def shown(self) -> dict[str, object]:
         """The request without secrets."""
-        return {**asdict(self), "options": public(self.options)}
+        return {**asdict(self), "options": without_secrets(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +62,7 @@ class Loads:
     def submit(self, request: LoadRequest) -> Job:
         """Submits a new job. Raises NotFound, Invalid or Overloaded without creating one."""
         definition = self._runtime.definition(request.table, view=False)
-        options = reading(request.format, request.options)
+        options = reader_options(request.format, request.options)
         task = _Task(request, definition, options, self._place(request, options))
         job = Job.new(KIND, request.shown)
         self._runner.submit(JobRun(job, partial(self._load, task)))
@@ -84,7 +84,7 @@ class Loads:
         request, definition = task.request, task.definition
         table, schema = definition.name, definition.fillable
         with watched(self._sessions, run, f"load into {table}: columns", 0.0, 0.1) as session:
-            source = read(session, request.format, task.place, task.options, schema.names)
+            source = read_frame(session, request.format, task.place, task.options, schema.names)
             matched = match(source.columns, table, schema, request.columns, request.ignore_unknown)
             left_out = tuple(place for place in range(len(schema)) if place not in matched)
             expected = definition.without(left_out)

@@ -14,7 +14,7 @@ from service.pipeline.loads import Loads
 from service.pipeline.scratch import scratch_path
 from service.pipeline.sinks import Sinks
 from service.pipeline.sources import Sources
-from service.pipeline.spark_failures import explained
+from service.pipeline.spark_failures import explain_failure
 from service.problems import members
 from service.running.runtime import Runtime
 
@@ -30,7 +30,7 @@ class Pipeline:
         self.sources = Sources(runtime, sessions)
         self.sinks = Sinks(runtime)
         self.jobs = JobStore(runtime.transaction, runtime.settings.jobs_kept)
-        self.runner = Runner(self.jobs, explained)
+        self.runner = Runner(self.jobs, explain_failure)
         self.loads = Loads(runtime, sessions, self.runner)
         self.exports = Exports(runtime, sessions, self.runner)
         self.sessions = sessions

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.pipeline.locations import Location
-from service.pipeline.spark_casts import identifier
+from service.pipeline.spark_casts import spark_identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -30,7 +30,7 @@ class FrameSource:
     corrupt: str = ""
 
 
-def read(
+def read_frame(
     session: SparkSession, format: str, place: Location, options: Mapping[str, str], names: Sequence[str]
 ) -> FrameSource:
     """The data at a place. `names` are the columns of a CSV file without a header, as far as they go."""
@@ -76,7 +76,7 @@ def _json(
 def _as_text(
     session: SparkSession, format: str, place: Location, options: Mapping[str, str], names: Sequence[str]
 ) -> FrameSource:
-    schema = ", ".join(f"{identifier(name)} STRING" for name in (*names, CORRUPT))
+    schema = ", ".join(f"{spark_identifier(name)} STRING" for name in (*names, CORRUPT))
     reader = session.read.format(format).options(
         **options, mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT
     )
@@ -91,4 +91,3 @@ _READERS: dict[str, Callable[..., FrameSource]] = {
     "json": _json,
     "jdbc": _jdbc,
 }
-FORMATS = tuple(_READERS)

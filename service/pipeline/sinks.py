@@ -35,7 +35,7 @@ from service.errors import (
     problem_of,
 )
 from service.pipeline.catalog_tables import sinks
-from service.pipeline.changelog import DIFF, EPOCH, changes, file_name, row_count, write
+from service.pipeline.changelog import DIFF, EPOCH, changes_after, file_name, file_row_count, write_file
 from service.reading.reads import check_epoch, check_health
 from service.running.runtime import Runtime
 
@@ -145,15 +145,15 @@ class Sink:
         check_health(view, snapshot, until)
         if done is not None:
             check_epoch(snapshot, view.name, done)
-        return view, changes(snapshot, view.name, done, until)
+        return view, changes_after(snapshot, view.name, done, until)
 
     def _write(self, path: Path, view: Definition, delta: np.ndarray) -> None:
-        write(path, delta, view.schema, self._runtime.dictionary)
+        write_file(path, delta, view.schema, self._runtime.dictionary)
 
     def _done(self, path: Path, until: int) -> None:
         """Records that a file exists: its epochs are done."""
         progress = self.progress
-        self._keep(SinkProgress(until, None, progress.files + 1, progress.rows + row_count(path)))
+        self._keep(SinkProgress(until, None, progress.files + 1, progress.rows + file_row_count(path)))
 
     def _keep(self, progress: SinkProgress) -> None:
         """Stores the progress in the catalog."""

@@ -27,7 +27,7 @@ from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.pipeline import source_catalog
 from service.pipeline.intake import Intake
 from service.pipeline.source_catalog import SourceProgress, SourceRecord
-from service.pipeline.spark_failures import explained
+from service.pipeline.spark_failures import explain_failure
 from service.running.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class StreamingSource:
                 self._watch(session)
             except Exception as error:
                 if not self._stopped.is_set():
-                    self._ended(explained(error), session)
+                    self._ended(explain_failure(error), session)
             self._running = None
             self._stopped.wait(PAUSE)
 
@@ -135,7 +135,7 @@ class StreamingSource:
         reason = conceal(f"{type(error).__name__}: {error}") if problem is None else problem.detail
         _log.error("source %s failed: %s", self.definition.name, reason, exc_info=None if problem else error)
         try:
-            self._runtime.record(partial(source_catalog.fail, id=self.id, reason=reason))
+            self._runtime.record(partial(source_catalog.record_failure, id=self.id, reason=reason))
         except (SQLAlchemyError, ServiceError):
             _log.exception("source %s: its failure could not be stored", self.definition.name)
         self._intake.progress = replace(self.progress, failure=reason)

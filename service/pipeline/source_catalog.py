@@ -62,12 +62,12 @@ class SourceRecord:
     progress: SourceProgress
 
 
-def records(connection: sa.Connection) -> list[SourceRecord]:
+def all_sources(connection: sa.Connection) -> list[SourceRecord]:
     """Every source."""
     return [_record(row) for row in connection.execute(sa.select(sources))]
 
 
-def progress(connection: sa.Connection, id: str) -> SourceProgress:
+def progress_of(connection: sa.Connection, id: str) -> SourceProgress:
     """The progress of a source. Raises Conflict if it was dropped."""
     row = connection.execute(sa.select(sources).where(sources.c.id == id)).first()
     if row is None:
@@ -75,22 +75,22 @@ def progress(connection: sa.Connection, id: str) -> SourceProgress:
     return _record(row).progress
 
 
-def add(connection: sa.Connection, record: SourceRecord) -> None:
+def add_source(connection: sa.Connection, record: SourceRecord) -> None:
     definition = orjson.dumps(asdict(record.definition)).decode()
     values = {"id": record.id, "name": record.definition.name, "relation": record.relation}
     connection.execute(sa.insert(sources).values(**values, definition=definition, **_values(record.progress)))
 
 
-def remove(connection: sa.Connection, id: str) -> None:
+def remove_source(connection: sa.Connection, id: str) -> None:
     connection.execute(sa.delete(sources).where(sources.c.id == id))
 
 
-def fail(connection: sa.Connection, id: str, reason: str | None) -> None:
+def record_failure(connection: sa.Connection, id: str, reason: str | None) -> None:
     """Stores the reason why a source failed; None lets it run again."""
     connection.execute(sa.update(sources).where(sources.c.id == id).values(failure=reason))
 
 
-def advance(id: str, after: SourceProgress) -> Receipt:
+def progress_receipt(id: str, after: SourceProgress) -> Receipt:
     """A receipt that stores the progress. It raises Conflict unless the batch follows the last one."""
 
     def receipt(connection: sa.Connection, applied: Applied) -> None:

@@ -40,7 +40,7 @@ class Sources:
     def restore(self) -> None:
         """Starts the catalog's sources where they stopped."""
         with self._lock:
-            for record in self._runtime.record(source_catalog.records):
+            for record in self._runtime.record(source_catalog.all_sources):
                 self._start(record)
 
     def create(self, definition: SourceDefinition) -> StreamingSource:
@@ -57,7 +57,7 @@ class Sources:
             if definition.name in self._all:
                 raise Conflict(f"there is a source called {definition.name} already", code="name_in_use")
             record = SourceRecord(uuid.uuid4().hex, table.id, definition, SourceProgress())
-            self._runtime.record(partial(source_catalog.add, record=record))
+            self._runtime.record(partial(source_catalog.add_source, record=record))
             return self._start(record)
 
     def resume(self, name: str) -> StreamingSource:
@@ -67,7 +67,7 @@ class Sources:
             if source.progress.failure is None:
                 raise Conflict(f"source {name} has not failed")
             source.stop()
-            self._runtime.record(partial(source_catalog.fail, id=source.id, reason=None))
+            self._runtime.record(partial(source_catalog.record_failure, id=source.id, reason=None))
             record = source.record
             return self._start(replace(record, progress=replace(record.progress, failure=None)))
 
@@ -76,7 +76,7 @@ class Sources:
         with self._lock:
             source = self.get(name)
             source.stop()
-            self._runtime.record(partial(source_catalog.remove, id=source.id))
+            self._runtime.record(partial(source_catalog.remove_source, id=source.id))
             del self._all[name]
         shutil.rmtree(source.checkpoint, ignore_errors=True)
 

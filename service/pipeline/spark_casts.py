@@ -49,20 +49,20 @@ class Coerced:
     fits: str | None = None
 
 
-def sql_type(type: Type) -> str:
+def spark_type(type: Type) -> str:
     """The name of a type in Spark SQL."""
     if type.kind is Kind.NUMERIC:
         return f"decimal({type.precision},{type.scale})"
     if type.element is not None:
-        return f"array<{sql_type(type.element)}>"
+        return f"array<{spark_type(type.element)}>"
     return _NAMES.get(type.kind, type.kind.value.lower())
 
 
-def coerce(column: str, source: str, type: Type) -> Coerced | None:
+def spark_cast(column: str, source: str, type: Type) -> Coerced | None:
     """SQL of `column`, whose Spark type is `source`, as a value of `type`; None if it never fits."""
     if source == "void":
-        return Coerced(f"CAST(NULL AS {sql_type(type)})")
-    if source == sql_type(type) and type.kind in _AS_THEY_ARE:
+        return Coerced(f"CAST(NULL AS {spark_type(type)})")
+    if source == spark_type(type) and type.kind in _AS_THEY_ARE:
         return Coerced(column)
     return _COERCIONS[type.kind](column, source, type)
 
@@ -77,7 +77,7 @@ def _boolean(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _integer(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, sql_type(type))
+    value = _try_cast(column, spark_type(type))
     # The least BIGINT is out of range: its word stands for NULL.
     fits = f"{value} >= {INTEGER_RANGES[type.kind][0]}L"
     if source in _INTEGERS or source == "string":
@@ -91,7 +91,7 @@ def _integer(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _numeric(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, sql_type(type))
+    value = _try_cast(column, spark_type(type))
     digits = (type.precision or 0) - (type.scale or 0)
     # A value that exceeds Spark's widest decimal is already NULL.
     room = f"abs({value}) < 1E{digits}BD" if digits < _WIDEST else f"{value} IS NOT NULL"
@@ -109,7 +109,7 @@ def _numeric(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _float(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, sql_type(type))
+    value = _try_cast(column, spark_type(type))
     if source in _INTEGERS or _DECIMAL.fullmatch(source):
         return Coerced(value)
     finite = f"abs({value}) < CAST('Infinity' AS double)"
@@ -128,7 +128,7 @@ def _text(column: str, source: str, type: Type) -> Coerced | None:
     if source == "binary":
         value = f"CAST({column} AS string)"
         return Coerced(value, f"is_valid_utf8({value})")
-    return Coerced(shown(column, source))
+    return Coerced(spark_text(column, source))
 
 
 def _date(column: str, source: str, type: Type) -> Coerced | None:
@@ -188,11 +188,11 @@ def _json(column: str, source: str, type: Type) -> Coerced | None:
         return Coerced(column, f"try_parse_json({column}) IS NOT NULL")
     if source in (*_INTEGERS, "boolean"):
         return Coerced(f"CAST({column} AS string)")
-    return Coerced(shown(column, source)) if source.startswith(_NESTED) else None
+    return Coerced(spark_text(column, source)) if source.startswith(_NESTED) else None
 
 
 def _enumeration(column: str, source: str, type: Type) -> Coerced | None:
-    labels = ", ".join(map(literal, type.labels))
+    labels = ", ".join(map(spark_literal, type.labels))
     return Coerced(column, f"{column} IN ({labels})") if source == "string" else None
 
 
@@ -203,7 +203,7 @@ def _array(column: str, source: str, type: Type) -> Coerced | None:
     if not source.startswith("array<") or type.element is None:
         return None
     each = f"{_EACH}{str(type).count('[]')}"
-    element = coerce(each, source.removeprefix("array<").removesuffix(">"), type.element)
+    element = spark_cast(each, source.removeprefix("array<").removesuffix(">"), type.element)
     if element is None:
         return None
     value = f"transform({column}, {each} -> {element.value})"
@@ -217,19 +217,19 @@ def _same(value: str, source: str, column: str) -> str:
     return f"{_try_cast(value, source)} = {column}"
 
 
-def shown(column: str, source: str) -> str:
+def spark_text(column: str, source: str) -> str:
     """A value as text."""
     if source.startswith(_NESTED):
         return f"to_json({column})"
     return f"hex({column})" if source == "binary" else f"CAST({column} AS string)"
 
 
-def identifier(name: str) -> str:
+def spark_identifier(name: str) -> str:
     """A column's name in Spark SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def literal(text: str) -> str:
+def spark_literal(text: str) -> str:
     """A text literal in Spark SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 

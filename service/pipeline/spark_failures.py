@@ -15,7 +15,7 @@ _LONGEST = 1000
 """The most characters of a reason."""
 
 
-def explained(error: Exception) -> Exception:
+def explain_failure(error: Exception) -> Exception:
     """The error itself, or one with a problem document for errors of Spark and the file system."""
     if type(error).__name__ == "Py4JNetworkError" or isinstance(error, ConnectionError):
         return SparkUnavailable("Spark ended during its work", "try again: it is being restarted")

@@ -91,17 +91,17 @@ SECRETS = frozenset({"password"})
 """Options that are never shown."""
 
 
-def reading(format: str, given: Mapping[str, Value]) -> dict[str, str]:
+def reader_options(format: str, given: Mapping[str, Value]) -> dict[str, str]:
     """The options of a reader. Invalid names one that a client may not set."""
     return {**_READ.get(format, {}), **_checked(format, READING[format], given)}
 
 
-def writing(format: str, given: Mapping[str, Value]) -> dict[str, str]:
+def writer_options(format: str, given: Mapping[str, Value]) -> dict[str, str]:
     """The options of a writer. Invalid names one that a client may not set."""
     return {**_WRITTEN.get(format, {}), **_checked(format, WRITING[format], given)}
 
 
-def public(options: Mapping[str, Value]) -> dict[str, Value]:
+def without_secrets(options: Mapping[str, Value]) -> dict[str, Value]:
     """The options with secrets replaced by asterisks."""
     return {name: "***" if name.lower() in SECRETS else value for name, value in options.items()}
 

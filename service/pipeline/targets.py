@@ -18,7 +18,7 @@ from pathlib import Path
 from service.errors import Conflict
 from service.privacy import make_public, publish
 
-ERROR_IF_EXISTS, OVERWRITE, APPEND = MODES = ("errorifexists", "overwrite", "append")
+ERROR_IF_EXISTS, APPEND = "errorifexists", "append"
 _MARK = "_SUCCESS"
 
 
@@ -39,7 +39,7 @@ class ExportTarget:
         return self.path.with_name(f".{self.path.name}.{self.id}.old")
 
     def check(self, mode: str) -> None:
-        """Raises Conflict if the mode forbids to write to an existing path."""
+        """Raises Conflict if the path exists and the mode forbids writing to it."""
         if not self.path.exists():
             return
         if not self.path.is_dir():

@@ -25,7 +25,7 @@ def _duck() -> Duck:
     return Duck()
 
 
-def places(columns: pa.Table, where: Clause | None, order_by: Clause | None) -> np.ndarray:
+def wanted_places(columns: pa.Table, where: Clause | None, order_by: Clause | None) -> np.ndarray:
     """The places int64[k] of the wanted rows of `columns`, in order.
 
     Raises a PlannerError with DuckDB's reason, InvalidValue for a row that fails, Invalid past a limit.

@@ -22,7 +22,7 @@ from engine.state.dictionary import Dictionary
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.duck import typed
-from service.reading.filters import places
+from service.reading.filters import wanted_places
 from service.reading.predicates import predicate, sort_keys
 
 
@@ -136,7 +136,9 @@ class Reader:
         else:
             names = [schema.names[i] for i in columns]
         table = pa.Table.from_arrays(arrays, names=names)
-        return places(typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by)
+        return wanted_places(
+            typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by
+        )
 
     def _keep(self, key: tuple, reading: Reading) -> None:
         size = _bytes(reading)

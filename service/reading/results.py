@@ -35,14 +35,14 @@ _BIGINTS = (-(2**63), 2**63 - 1)
 
 
 def is_written(type: str) -> bool:
-    """Whether `document` writes columns of a DuckDB type. Columns of others come as text."""
-    return sql_type(type) is not None
+    """Whether `answer_document` writes columns of a DuckDB type. Columns of others come as text."""
+    return answer_type(type) is not None
 
 
-def sql_type(type: str) -> str | None:
+def answer_type(type: str) -> str | None:
     """The SQL name of a DuckDB type; None for a type that is only printed."""
     if type.endswith("]"):
-        element = sql_type(type[: type.rindex("[")])
+        element = answer_type(type[: type.rindex("[")])
         return None if element is None else f"{element}[]"
     if type.startswith(("STRUCT(", "MAP(")):
         return "JSON"
@@ -53,7 +53,7 @@ def sql_type(type: str) -> str | None:
     return "INTEGER" if found is UNTYPED else str(found)
 
 
-def document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
+def answer_document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
     """The columns and the rows of an answer, ready for JSON. `is_written` holds for all of its types."""
     columns, values = [], []
     for name, type, array in zip(answer.names, answer.types, answer.table.columns, strict=True):
@@ -64,7 +64,7 @@ def document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
 
 
 def _column(type: str, array: pa.Array) -> tuple[str, list]:
-    name = sql_type(type) or "TEXT"
+    name = answer_type(type) or "TEXT"
     if type.startswith("JSON"):
         return name, _by_codec(from_duckdb(type))(array)
     if type == "HUGEINT":

@@ -54,6 +54,7 @@ class Runtime:
         self.metrics = state.metrics
         self.pulse = Pulse()
         self.closing = False
+        """Whether the service is about to stop, so that endless responses end."""
         self._state = state
         self._alterations = Alterations(state.definitions)
         self._checkpoints = Checkpoints(state)

@@ -24,7 +24,7 @@ from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
 from engine.state.store.directory import StateDirectory
 from service.catalog.catalog import Catalog
-from service.changes.payload import decode
+from service.changes.payload import decode_payload
 from service.clock import Clock, Time, system_time
 from service.concealing import hide
 from service.definitions.definition import Definition
@@ -159,7 +159,7 @@ def _replay(state: State, restoring: Restoring) -> None:
     parts: dict[str, list[np.ndarray]] = {}
     log_bytes = log_commits = 0
     for payload in state.catalog.payloads():
-        for id, delta in decode(payload, state.engine.dictionary):
+        for id, delta in decode_payload(payload, state.engine.dictionary):
             known = restoring.current(id, delta)
             if known is not None:
                 table, delta = known

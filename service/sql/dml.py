@@ -135,7 +135,7 @@ def _delete(statement: Delete, definition: Definition, definitions: Mapping[str,
     return Change(definition, (query,), act)
 
 
-def truncate(definition: Definition, sight: Sight) -> int:
+def delete_all_rows(definition: Definition, sight: Sight) -> int:
     """Deletes every row of a table. Returns their number. Rows that refer to them stay."""
     words, counts = sight.rows(definition.name)
     gone = TableChanges.of(ChangeOp.DELETE, definition.schema, np.repeat(words, counts, axis=1))

@@ -16,7 +16,7 @@ from service.sql.sight import Sight
 from service.sql.updating import assigned, check_assigned, check_writable, delete_rows, encoded, update_rows
 
 
-def merge(statement: Merge, definitions: Mapping[str, Definition]) -> Change:
+def prepare_merge(statement: Merge, definitions: Mapping[str, Definition]) -> Change:
     """The change that a MERGE makes. Raises a PlannerError for errors found so far."""
     definition = table_of(statement.table, statement.tree.this, definitions)
     arms = whens(statement, definition.schema, definitions)

@@ -159,7 +159,7 @@ def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
         raise InvalidQuery("BEGIN is inside a block", "blocks cannot be nested: add COMMIT before it")
     if isinstance(statement, Commit | Rollback) and not block:
         word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
-        raise InvalidQuery(f"{word} has no BEGIN before it", "leave it out: each statement is an epoch")
+        raise InvalidQuery(f"{word} has no BEGIN before it", "leave it out: each statement commits")
 
 
 @contextmanager

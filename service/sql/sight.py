@@ -73,7 +73,10 @@ class Sight:
         return self.ask(replace(query, columns=None), carried, given)
 
     def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The newest rows of a table: distinct words int64[W, n] and counts [n], in a fixed order."""
+        """The newest rows of a table: distinct words int64[W, n] and counts [n].
+
+        Queries name rows by their places here, in the column `SnapshotReference.row`.
+        """
         return self.snapshot.rows(name) if self.transaction is None else self.transaction.rows(name)
 
     def changing(self) -> Transaction:

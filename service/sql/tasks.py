@@ -59,9 +59,9 @@ from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
 from service.reading.duck import arrow_table
 from service.reading.reads import check_health
-from service.reading.results import document, is_written
-from service.sql.dml import Change, prepare, table_of, truncate
-from service.sql.merging import merge
+from service.reading.results import answer_document, is_written
+from service.sql.dml import Change, delete_all_rows, prepare, table_of
+from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
 
 _NAMES: dict[type[Statement], str] = {
@@ -137,7 +137,7 @@ def task_of(
             queries = change.queries if returning is None else (*change.queries, returning)
             return StatementTask(statement, queries, partial(_change, statement, change, returning), plain)
         case Merge():
-            change = merge(statement, definitions)
+            change = prepare_merge(statement, definitions)
             returning = returning_query(statement.tree, change.definition.schema, definitions)
             queries = change.queries if returning is None else (*change.queries, returning)
             return StatementTask(statement, queries, partial(_change, statement, change, returning))
@@ -171,16 +171,18 @@ def _change(statement: Statement, change: Change, returning: AdhocQuery | None, 
         return Result(name_of(statement), sight.epoch, count=count)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    columns, values = document(sight.ask(returning, is_written, given))
+    columns, values = answer_document(sight.ask(returning, is_written, given))
     return Result(name_of(statement), sight.epoch, count, columns, values)
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
-    return Result(name_of(statement), sight.epoch, count=sum(truncate(table, sight) for table in tables))
+    return Result(
+        name_of(statement), sight.epoch, count=sum(delete_all_rows(table, sight) for table in tables)
+    )
 
 
 def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
-    columns, rows = document(sight.ask(query, is_written))
+    columns, rows = answer_document(sight.ask(query, is_written))
     return Result(name_of(statement), sight.epoch, columns=columns, rows=rows)
 
 

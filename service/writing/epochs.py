@@ -26,7 +26,7 @@ from engine.runtime.execution import BadRows, Declined, KeyTaken, RowScan, Scann
 from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
 from service.catalog.manifests import Saved
 from service.changes.constraints import Broken
-from service.changes.payload import encode
+from service.changes.payload import encode_payload
 from service.changes.resolve import Net, TableBatch, conflict_of, key_conflict, named_key
 from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.clock import Clock
@@ -64,7 +64,7 @@ class Request:
 @dataclass(frozen=True, eq=False)
 class Load:
     """Rows that Spark reads into a table, as one epoch. `definition` is the one that was checked; `tag`
-    allows to cancel the load.
+    names the load for cancellation.
 
     The `receipt`, for the rows that were read, is written in the transaction of the epoch's commit.
     """
@@ -93,7 +93,9 @@ class Epochs:
         self._metrics = metrics
         self._doubt: int | None = None
         self.log_bytes = 0
+        """Bytes of the log since the last checkpoint."""
         self.log_commits = 0
+        """Commits of the log since the last checkpoint."""
 
     def commit(self, requests: Sequence[Request]) -> list[Outcome]:
         """The outcome of each request: its epoch, or the error that refused it."""
@@ -380,7 +382,7 @@ class Epochs:
     def _payload(self, deltas: Mapping[str, np.ndarray]) -> bytes:
         definitions = self._definitions.all
         parts = {definitions[t].logged: (definitions[t].schema, delta) for t, delta in deltas.items()}
-        return encode(parts, self._engine.dictionary)
+        return encode_payload(parts, self._engine.dictionary)
 
     def _publish(self, stage: Stage, commit: CommittedEpochs) -> None:
         try:

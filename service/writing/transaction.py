@@ -30,15 +30,13 @@ _ALIVE = np.ones(1, np.bool_)
 
 
 class Transaction:
-    """Used by one call of the work, on the writer's thread.
-
-    `snapshot` is the newest published state, without the transaction's own changes; `changes` counts the
-    applied changes.
-    """
+    """Used by one call of the work, on the writer's thread."""
 
     def __init__(self, snapshot: Snapshot, definitions: Definitions, dictionary: Dictionary) -> None:
         self.snapshot = snapshot
+        """The newest published state, without the transaction's own changes."""
         self.changes = 0
+        """The number of applied changes."""
         self._definitions = definitions
         self._dictionary = dictionary
         self._pending: dict[str, Rows] = {}

@@ -10,7 +10,7 @@ import pytest
 
 from service.decoding import json_scanner as scanning
 from service.decoding import pieces
-from service.decoding.pieces import elements, lines, spans
+from service.decoding.pieces import elements, parsed_lines, spans
 from service.errors import ServiceError
 
 TEXTS = ["a", '"', "\\", '\\"', "[{,}]", 'é\\\\"', "\n", "", "]", "\\\\"]
@@ -82,7 +82,9 @@ def test_lines(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
         texts = [rng.choice([orjson.dumps(value(rng)), b"", b" \t"]) for _ in range(8)]
         kept = [(i, orjson.loads(text)) for i, text in enumerate(texts, 1) if text.strip()]
         found = [
-            pair for numbers, values in lines(b"\n".join(texts)) for pair in zip(numbers, values, strict=True)
+            pair
+            for numbers, values in parsed_lines(b"\n".join(texts))
+            for pair in zip(numbers, values, strict=True)
         ]
         assert found == kept
 
@@ -104,6 +106,6 @@ def test_an_error_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", [b"[" + b"1," * 1_500_000, b"[" * 2_000_000, b'{"a":' + b"[]," * 800_000])
 def test_one_text_of_too_many_values(text: bytes) -> None:
-    for parse in (pieces.loads, lambda text: list(lines(text))):
+    for parse in (pieces.parse_json, lambda text: list(parsed_lines(text))):
         with pytest.raises(ServiceError, match="values"):
             parse(text)

@@ -24,7 +24,7 @@ from service.definitions.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
 from service.http.access import runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.problems import members
 from service.reading.reads import check_health
 from service.reading.row_formats import json_rows, negotiate
@@ -54,7 +54,7 @@ async def view_changes(
     last_event_id: LastEvent = None,
 ) -> Response:
     """The view's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
-    definition = runtime_of(request).definition(fold(view), view=True)
+    definition = runtime_of(request).definition(fold_name(view), view=True)
     return await _changes(request, definition, since, until, errors == "skip", last_event_id)
 
 
@@ -67,7 +67,7 @@ async def table_changes(
     last_event_id: LastEvent = None,
 ) -> Response:
     """The table's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
-    definition = runtime_of(request).definition(fold(table), view=False)
+    definition = runtime_of(request).definition(fold_name(table), view=False)
     return await _changes(request, definition, since, until, False, last_event_id)
 
 

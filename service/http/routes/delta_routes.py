@@ -31,7 +31,7 @@ from service.errors import Invalid
 from service.http.access import runtime_of, turns_of
 from service.http.bodies import receive
 from service.http.routes.strict import check_json, check_parameters
-from service.names import fold
+from service.names import fold_name
 
 _LONGEST_KEY = 255
 
@@ -39,7 +39,7 @@ _LONGEST_KEY = 255
 async def change_table(request: Request) -> Response:
     check_parameters(request)
     runtime = runtime_of(request)
-    definition = runtime.definition(fold(request.path_params["table"]), view=False)
+    definition = runtime.definition(fold_name(request.path_params["table"]), view=False)
     content_type = request.headers.get("content-type", "")
     check_type(content_type)
 

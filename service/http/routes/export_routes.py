@@ -12,7 +12,7 @@ from service.http.access import pipeline_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.exports import KIND, ExportRequest
 from service.pipeline.jobs import Job
 from service.pipeline.pipeline import Pipeline
@@ -60,7 +60,7 @@ async def begin_export(request: Request, new: NewExport, response: Response) -> 
     """Export the rows of a view or a table at an epoch. Jobs run one after another."""
     runtime, pipeline = runtime_of(request), pipeline_of(request)
     name = new.view if new.view is not None else new.table
-    definition = runtime.definition(fold(str(name)), view=new.view is not None)
+    definition = runtime.definition(fold_name(str(name)), view=new.view is not None)
     as_of = None if new.as_of is None else str(new.as_of)
     epoch = await epoch_of(runtime, as_of, runtime.snapshot.upper - 1)
     wanted = ExportRequest(definition.name, epoch, new.format, new.path, new.mode, new.options)

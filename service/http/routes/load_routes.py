@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from service.http.access import pipeline_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.jobs import Job, as_visible
 from service.pipeline.loads import KIND, LoadRequest
 from service.pipeline.pipeline import Pipeline
@@ -51,7 +51,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
     """Load data into a table as one epoch. Jobs run one after another."""
     pipeline = pipeline_of(request)
     wanted = LoadRequest(
-        fold(new.table),
+        fold_name(new.table),
         new.format,
         new.path,
         new.options,

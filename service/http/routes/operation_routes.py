@@ -83,7 +83,7 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
     metrics.waiting.set(runtime.waiting)
     metrics.tables.set(len(definitions) - len(views))
     metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "quarantined"),): bad})
-    metrics.rows.set({(("relation", d.name),): row_count(snapshot, d.name) for d in definitions})
+    metrics.rows.set({(("relation", d.name),): newest_row_count(snapshot, d.name) for d in definitions})
     metrics.jobs.set(
         {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}
     )
@@ -100,7 +100,7 @@ def advances(runtime: Runtime) -> dict[str, object]:
     return {} if placement is None else asdict(placement.tally)
 
 
-def row_count(snapshot: Snapshot, name: str) -> int:
+def newest_row_count(snapshot: Snapshot, name: str) -> int:
     """Rows at the newest epoch: the sum of all differences, without reading the rows."""
     relation = snapshot.relations.get(name)
     return 0 if relation is None else sum(int(batch[:, -1].sum()) for batch in relation.batches)

@@ -18,7 +18,7 @@ from service.errors import BadRequest, Invalid
 from service.http.access import reader_of, runtime_of
 from service.http.models import column_models
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.reading.page_cursors import Cursor
 from service.reading.reads import Query as RowQuery
 from service.reading.reads import Reading, check_health
@@ -59,7 +59,7 @@ async def view_rows(
     errors: Errors = None,
 ) -> Response:
     """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
-    definition = runtime_of(request).definition(fold(view), view=True)
+    definition = runtime_of(request).definition(fold_name(view), view=True)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip")
     return await _rows(request, definition, "view", wish)
 
@@ -75,7 +75,7 @@ async def table_rows(
     cursor: After = None,
 ) -> Response:
     """The table's rows at any epoch that is kept."""
-    definition = runtime_of(request).definition(fold(table), view=False)
+    definition = runtime_of(request).definition(fold_name(table), view=False)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, False)
     return await _rows(request, definition, "table", wish)
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.http.access import pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.locations import to_write
 from service.pipeline.sinks import Sink, SinkDefinition
 
@@ -55,7 +55,9 @@ async def create_sink(request: Request, new: NewSink, response: Response) -> Sin
     """Append a view's changes to a directory of Parquet files, each epoch exactly once."""
     runtime = runtime_of(request)
     path = to_write(new.path, runtime.settings)
-    definition = SinkDefinition(fold(new.name), fold(new.view), str(path), new.first, new.interval_seconds)
+    definition = SinkDefinition(
+        fold_name(new.name), fold_name(new.view), str(path), new.first, new.interval_seconds
+    )
     sink = await asyncio.to_thread(pipeline_of(request).sinks.create, definition)
     response.headers["Location"] = f"/v1/sinks/{definition.name}"
     return _model(sink)
@@ -70,13 +72,13 @@ async def list_sinks(request: Request) -> SinkList:
 @router.get("/{sink}")
 async def describe_sink(request: Request, sink: str) -> SinkModel:
     """Describe a sink and its progress."""
-    return _model(pipeline_of(request).sinks.get(fold(sink)))
+    return _model(pipeline_of(request).sinks.get(fold_name(sink)))
 
 
 @router.delete("/{sink}", status_code=204)
 async def drop_sink(request: Request, sink: str) -> None:
     """Drop a sink. Its files stay."""
-    await asyncio.to_thread(pipeline_of(request).sinks.drop, fold(sink))
+    await asyncio.to_thread(pipeline_of(request).sinks.drop, fold_name(sink))
 
 
 def _model(sink: Sink) -> SinkModel:

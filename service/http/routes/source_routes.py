@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.http.access import pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.locations import to_watch
 from service.pipeline.source import State, StreamingSource
 from service.pipeline.source_catalog import SourceDefinition
-from service.pipeline.spark_options import Value, reading
+from service.pipeline.spark_options import Value, reader_options
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/sources", tags=["sources"])
 
@@ -73,11 +73,11 @@ async def create_source(request: Request, new: NewSource, response: Response) ->
     """Take the files of a directory into a table: each batch of files is an epoch, each file counts once."""
     path = to_watch(new.path, runtime_of(request).settings)
     definition = SourceDefinition(
-        fold(new.name),
-        fold(new.table),
+        fold_name(new.name),
+        fold_name(new.table),
         new.format,
         str(path),
-        reading("text" if new.envelope else new.format, new.options),
+        reader_options("text" if new.envelope else new.format, new.options),
         new.envelope,
         new.timestamps,
         new.trigger_seconds,
@@ -99,19 +99,19 @@ async def list_sources(request: Request) -> SourceList:
 @router.get("/{source}")
 async def describe_source(request: Request, source: str) -> SourceModel:
     """Describe a source and its progress."""
-    return _model(pipeline_of(request).sources.get(fold(source)))
+    return _model(pipeline_of(request).sources.get(fold_name(source)))
 
 
 @router.post("/{source}/resume")
 async def resume_source(request: Request, source: str) -> SourceModel:
     """Resume a failed source at the batch that failed."""
-    return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold(source)))
+    return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold_name(source)))
 
 
 @router.delete("/{source}", status_code=204)
 async def drop_source(request: Request, source: str) -> None:
     """Drop a source. The rows that it added stay."""
-    await asyncio.to_thread(pipeline_of(request).sources.drop, fold(source))
+    await asyncio.to_thread(pipeline_of(request).sources.drop, fold_name(source))
 
 
 def _model(source: StreamingSource) -> SourceModel:

@@ -13,7 +13,7 @@ from starlette.responses import Response
 from service.decoding.pieces import check_values
 from service.errors import problem_of
 from service.http.access import runtime_of
-from service.http.bodies import read
+from service.http.bodies import read_body
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
 from service.sql.script_door import ScriptFailed, SqlDoor
@@ -55,7 +55,7 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 async def run_sql(request: Request) -> Response:
     """Run a script. It stops at the first statement that fails; the problem has that statement's `index`."""
     runtime = runtime_of(request)
-    body = await read(request, runtime.settings.sql_limit)
+    body = await read_body(request, runtime.settings.sql_limit)
     check_values(body)
     try:
         script = Script.model_validate_json(body)

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.suggestions import did_you_mean
-from service.decoding.parsing import JSON, media_type_of, unsupported
+from service.decoding.parsing import JSON, media_type_of, unsupported_content_type
 from service.errors import Invalid
-from service.http.bodies import limited
+from service.http.bodies import with_body_limit
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -35,7 +35,7 @@ class StrictRoute(APIRoute):
             if takes_body:
                 if has_body(request):
                     check_json(request)
-                request = limited(request, request.app.state.settings.sql_limit)
+                request = with_body_limit(request, request.app.state.settings.sql_limit)
             return await handle(request)
 
         return strict
@@ -57,7 +57,7 @@ def check_json(request: Request) -> None:
     """Raises UnsupportedFormat unless the content type is JSON."""
     given = media_type_of(request.headers.get("content-type", ""))
     if given != JSON and not (given.startswith("application/") and given.endswith("+json")):
-        raise unsupported(given, (JSON,))
+        raise unsupported_content_type(given, (JSON,))
 
 
 def has_body(request: Request) -> bool:

@@ -13,7 +13,7 @@ from service.errors import Conflict
 from service.http.access import runtime_of
 from service.http.models import CreatedView, NewView, ViewModel, Views, shown_columns
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
@@ -23,7 +23,7 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 async def create_view(request: Request, new: NewView, response: Response) -> CreatedView:
     """Create a view. Its rows and history can be read when the response arrives."""
     runtime = runtime_of(request)
-    definition = await runtime.create_view(fold(new.name), new.sql, new.dialect)
+    definition = await runtime.create_view(fold_name(new.name), new.sql, new.dialect)
     response.headers["Location"] = f"/v1/views/{definition.name}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=runtime.snapshot.upper - 1)
 
@@ -40,13 +40,13 @@ async def list_views(request: Request) -> Views:
 async def describe_view(request: Request, view: str) -> ViewModel:
     """Describe a view."""
     runtime = runtime_of(request)
-    return view_model(runtime, runtime.definition(fold(view), view=True))
+    return view_model(runtime, runtime.definition(fold_name(view), view=True))
 
 
 @router.delete("/{view}", status_code=204)
 async def drop_view(request: Request, view: str) -> None:
     """Drop a view. 409 while another view reads it."""
-    await runtime_of(request).drop_view(fold(view))
+    await runtime_of(request).drop_view(fold_name(view))
 
 
 @router.get("/{view}/plan")
@@ -59,7 +59,7 @@ async def explain_view(
     """Explain a view: its logical or optimized relational form, its dataflow, its supersteps on Spark, or its
     dataflow with measurements."""
     runtime = runtime_of(request)
-    definition = runtime.definition(fold(view), view=True)
+    definition = runtime.definition(fold_name(view), view=True)
     planned = definition.planned
     reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
     if planned is None or reason is not None:
