@@ -1,4 +1,4 @@
-"""Alembic's entry: runs the migrations on the connection that the service hands over."""
+"""Alembic's entry point: runs the migrations on the connection that the service passes in."""
 
 from alembic import context
 

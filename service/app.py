@@ -1,9 +1,8 @@
-"""The app: routes over a runtime that is opened when the app starts, and closed when it ends.
+"""The app: its routes, and a runtime that opens when the app starts and closes when it ends.
 
-`create_app` connects to nothing. An app that is to answer while the runtime recovers is
-given `on_failure`: until it is ready every route but `/healthz` is a 503 `not_ready`, and
-should it fail to recover it says so in the log and calls `on_failure`. Without it, the
-app's start waits for the runtime, and fails with it.
+`create_app` connects to nothing. With `on_failure`, the app answers while the runtime recovers: until the
+runtime is ready, every route but `/healthz` returns 503 `not_ready`; if recovery fails, the app logs the
+reason and calls `on_failure`. Without `on_failure`, the app's start waits for the runtime and fails with it.
 """
 
 from __future__ import annotations
@@ -61,7 +60,7 @@ ROUTERS = (
 
 _ASKED_HEADERS = ("Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "Last-Event-ID")
 _TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After")
-"""Headers that pages of `FRESHET_ORIGINS` may send and read, beside those that every page may."""
+"""Headers that pages of `FRESHET_ORIGINS` may send and read, besides those that every page may."""
 
 
 def create_app(
@@ -70,8 +69,10 @@ def create_app(
     sessions: Sessions | None = None,
     time: Time = system_time,
 ) -> FastAPI:
-    """The service as an ASGI app. Spark `sessions` that are given are used, and outlive it; `time` tells the
-    time."""
+    """The service as an ASGI app.
+
+    The app uses Spark `sessions` that are passed in, and leaves them open. `time` is its clock.
+    """
     own = Sessions(settings.spark_options)
 
     @asynccontextmanager
@@ -114,7 +115,7 @@ def create_app(
 
 
 def _install_layers(app: FastAPI, settings: Settings) -> None:
-    """What requests pass before the routes, the outermost last."""
+    """Adds the middleware that requests pass before the routes, the outermost last."""
     if settings.origin_names:
         app.add_middleware(
             CORSMiddleware,
@@ -129,7 +130,7 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
 
 
 def end_feeds(app: FastAPI) -> None:
-    """Lets the app's endless answers end, so that it can. Safe in a signal handler."""
+    """Ends the app's endless responses, so that the app can shut down. Safe in a signal handler."""
     if app.state.runtime is not None:
         app.state.loop.call_soon_threadsafe(app.state.runtime.end_feeds)
 
@@ -158,7 +159,7 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:
-    """The OpenAPI document, with the routes that describe themselves."""
+    """The OpenAPI document, including the routes that bring their own description."""
     if app.openapi_schema is None:
         document = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
         document["paths"].update(deltas.OPENAPI)

@@ -1,11 +1,12 @@
-"""The clock of views that ask for the time: which time each epoch has, and when the next one is due.
+"""The clock of views that read the time: the time of each epoch, and when the next epoch is due.
 
-An epoch's time is that of its commit, in the catalog as long as the epoch can be read. The engine has it as a
-source while a view reads it, made from the catalog's times when the first such view comes, or when the
-service starts; so nothing of it is in the log. Without such views there is no source and nothing to wait for.
+An epoch's time is the time of its commit; the catalog keeps it as long as the epoch can be read. While a
+view reads the time, the engine has the times as a source. The clock makes that source from the catalog when
+the first such view is created and when the service starts, so the log holds no times. Without such a view
+there is no source, and no epoch is ever due.
 
-An epoch is due when a view changes by time alone, and no sooner than the setting's interval after the last.
-It belongs to the writer's thread.
+An epoch is due when a view changes by time alone, but no sooner than the configured interval after the last.
+The writer's thread owns the clock.
 """
 
 from __future__ import annotations
@@ -26,17 +27,17 @@ Time = Callable[[], int]
 
 
 def system_time() -> int:
-    """Microseconds since 1970, UTC, as this machine has it."""
+    """This machine's time, in microseconds since 1970, UTC."""
     return time.time_ns() // 1000
 
 
 MOST_PATIENCE = 86_400.0
-"""Seconds to wait at most before looking again."""
+"""The longest time to wait before looking again, in seconds."""
 
 
 class Clock:
     def __init__(self, engine: Engine, catalog: Catalog, interval: int, time: Time = system_time) -> None:
-        """`interval`: microseconds from one epoch to the next, at least, if time alone makes it."""
+        """`interval`: the least time between two epochs that are due to time alone, in microseconds."""
         self._engine = engine
         self._catalog = catalog
         self._interval = interval
@@ -47,19 +48,19 @@ class Clock:
         self._due: tuple[Snapshot, int | None] | None = None
 
     def now(self) -> int:
-        """The time, never less than before."""
+        """The time, which never goes back."""
         self._newest = max(self._time(), self._newest)
         return self._newest
 
     @property
     def is_running(self) -> bool:
-        """Whether a view may ask for the time."""
+        """Whether a view may read the time."""
         return CLOCK.name in self._engine.snapshot.relations
 
     # Views
 
     def start_for(self, plan: Node, saved: SavedState | None = None) -> None:
-        """Let the engine have the times of epochs, if the plan reads them: those saved, or the catalog's."""
+        """Gives the engine the times of epochs if the plan reads them: the saved ones, or the catalog's."""
         if self.is_running or CLOCK not in sources_of(plan):
             return
         if saved is not None and saved.has_source(CLOCK.name):
@@ -73,7 +74,7 @@ class Clock:
             self._engine.forget(CLOCK.name, times[0][0])
 
     def stop_unless_read(self) -> None:
-        """Let go of the times where no view asks for them."""
+        """Drops the source of times if no view reads it."""
         if self.is_running and not self._engine.is_read(CLOCK.name):
             self._engine.drop_source(CLOCK.name)
             self._shown = None
@@ -81,29 +82,29 @@ class Clock:
     # Epochs
 
     def with_time(self, deltas: dict[str, np.ndarray], epoch: int, at: int) -> dict[str, np.ndarray]:
-        """The deltas of epochs from `epoch` on, of which `at` is the time, with the clock's."""
+        """The deltas of the epochs from `epoch` on, with the clock's delta for their time `at`."""
         if not self.is_running or at == self._shown:
             return deltas
         return {**deltas, CLOCK.name: _steps([(epoch, at)], self._shown)}
 
     def showed(self, at: int) -> None:
-        """Epochs of the time `at` have been published."""
+        """Records that epochs with the time `at` were published."""
         if self.is_running:
             self._shown = at
 
     def resume(self, newest: int) -> None:
-        """Go on after an epoch of this time."""
+        """Continues after an epoch with this time."""
         self._newest = newest
 
     def replayed(self) -> dict[str, np.ndarray]:
-        """The clock's delta for the epochs of the catalog that the engine does not have yet."""
+        """The clock's delta for those epochs of the catalog that the engine does not have yet."""
         if not self.is_running:
             return {}
         upper = self._engine.snapshot.upper
         return {CLOCK.name: self._delta((first, at) for first, at in self._catalog.times() if first >= upper)}
 
     def _delta(self, times: Iterable[tuple[int, int]]) -> np.ndarray:
-        """What the clock shows at epochs, each given with its time, after what it has shown so far."""
+        """The clock's delta for epochs, given with their times, after what it has shown so far."""
         steps = list(times)
         delta = _steps(steps, self._shown)
         if steps:
@@ -111,14 +112,14 @@ class Clock:
         return delta
 
     def forget(self, before: int) -> None:
-        """No longer tell the epochs before `before` apart."""
+        """Merges the epochs before `before`, so that they can no longer be told apart."""
         if self.is_running:
             self._engine.forget(CLOCK.name, before, at_once=False)
 
     # Time
 
     def patience(self) -> float | None:
-        """Seconds until an epoch is due; 0 if one is, None if none will be."""
+        """Seconds until an epoch is due; 0 if one is due now, None if none ever will be."""
         if not self.is_running:
             return None
         snapshot = self._engine.snapshot
@@ -131,12 +132,12 @@ class Clock:
         return min(max(0, max(moment, earliest) - self._time()) / 1_000_000, MOST_PATIENCE)
 
     def tried(self) -> None:
-        """An epoch was due and has been tried: if it failed, the next attempt has time."""
+        """Records that a due epoch was tried. If it failed, the next attempt waits an interval."""
         self._tried = self._time()
 
 
 def _steps(times: Iterable[tuple[int, int]], shown: int | None) -> np.ndarray:
-    """A delta of the clock for times that follow `shown`, at their epochs."""
+    """A delta of the clock: at each epoch the last time shown, `shown` at first, gives way to the epoch's."""
     lines: list[tuple[int, int, int]] = []
     for epoch, at in times:
         if at == shown:

@@ -1,7 +1,7 @@
-"""Concealing: what clients are told names no directory of the server.
+"""Concealing: messages to clients name no directory of the server.
 
-Errors of Spark, of the file system and of the state's files have paths in them. Below the directories
-that are hidden a path is shown as what follows, which is how clients name their files.
+Errors of Spark, of the file system and of the state's files contain paths. A path below a hidden directory
+is shown relative to it, which is also how clients name their files.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ _hidden: tuple[str, ...] = ()
 
 
 def hide(directories: Iterable[Path]) -> None:
-    """From now on `conceal` hides them too, as they are written and where their links lead."""
+    """Makes `conceal` hide these directories too, both as they are written and with links resolved."""
     global _hidden
     found = {str(path) for directory in directories for path in (directory.absolute(), directory.resolve())}
     _hidden = tuple(sorted({*_hidden, *found} - {"/"}, key=lambda path: (-len(path), path)))
 
 
 def conceal(text: str) -> str:
-    """The text without the hidden directories."""
+    """The text without the names of hidden directories."""
     if "/" in text:
         for directory in _hidden:
             text = (

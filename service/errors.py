@@ -1,22 +1,22 @@
-"""What the service raises, and the one table from exceptions to HTTP statuses.
+"""The service's errors, and the one table from exceptions to HTTP statuses.
 
 ServiceError
-├── BadRequest          400  cannot be parsed
-├── CrossOrigin         403  a page of another origin asks
-├── NotFound            404  no such name
-├── NotAcceptable       406  an Accept header that nothing here can meet
-├── Conflict            409  the state forbids it
+├── BadRequest          400  the request cannot be parsed
+├── CrossOrigin         403  the request comes from a page of another origin
+├── NotFound            404  the name does not exist
+├── NotAcceptable       406  the service has no format that the Accept header allows
+├── Conflict            409  the current state forbids the request
 ├── HistoryGone         410  the epoch is no longer kept
-├── TooLarge            413  more bytes than the limit
-├── UnsupportedFormat   415  a content type or encoding that nobody reads here
-├── Misdirected         421  for a host that is not this service
-├── Invalid             422  understood, but not valid
-├── Overloaded          429  too much waits already
-└── Unavailable         503  not ready, or the log cannot be written
+├── TooLarge            413  the request exceeds a limit of bytes
+├── UnsupportedFormat   415  the service cannot read the content type or encoding
+├── Misdirected         421  the request is for another host
+├── Invalid             422  the request is well formed but not valid
+├── Overloaded          429  too many requests are waiting
+└── Unavailable         503  the service is not ready, or cannot write the log
 
-Every error has a stable snake_case `code`, a `message` (a lowercase fact), a `hint`
-that may be empty and, for SQL, a position. `problem_of` turns any exception, of the
-engine and the planner too, into a `Problem`: what a client is told.
+Every error has a stable snake_case `code`, a `message` (a lowercase fact), a `hint` that may be empty and,
+for SQL, a position. `problem_of` turns any exception, also of the engine and the planner, into the `Problem`
+that the client gets.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
 
 
 def problem_of(error: BaseException) -> Problem | None:
-    """What a client is told of `error`; None for one that is nobody's mistake but ours."""
+    """The problem that the client gets for `error`; None if `error` is a fault of the service."""
     if isinstance(error, ServiceError):
         return Problem(error.status, error.code, conceal(error.message), conceal(error.hint))
     for kind, status in _STATUSES:
@@ -156,7 +156,7 @@ def problem_of(error: BaseException) -> Problem | None:
 
 
 def start_failure(error: BaseException) -> str:
-    """Why the service cannot start, in a sentence for its operator; empty where it is a fault of our own."""
+    """Why the service cannot start, as a sentence for its operator; empty for a fault of the service."""
     match error:
         case ServiceError() | EngineError():
             return f"{error.message}; {error.hint}" if error.hint else error.message

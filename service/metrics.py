@@ -1,8 +1,7 @@
 """Counters, gauges and histograms, and their text in Prometheus' exposition format.
 
-Written by the writer's thread and by the event loop; an increment is not atomic across
-threads, so a metric has one writing thread. Reading may see one number of an update
-and not yet another.
+The writer's thread and the event loop update metrics. An increment is not atomic across threads, so only
+one thread writes a metric. A reader may see part of an update.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Counter:
-    """A number for each combination of labels that only grows."""
+    """A number that only grows, for each combination of labels."""
 
     kind = "counter"
 
@@ -56,12 +55,12 @@ class Counter:
 
 
 class Gauge(Counter):
-    """A number for each combination of labels, set to what it is."""
+    """A current value for each combination of labels."""
 
     kind = "gauge"
 
     def set(self, values: Mapping[Labels, float] | float) -> None:
-        """All the values there are: labels that are not among them are no more."""
+        """Replaces all values: a combination of labels that is missing here disappears."""
         self._values = dict(values) if isinstance(values, Mapping) else {(): values}
 
     def lines(self) -> Iterable[str]:
@@ -69,7 +68,7 @@ class Gauge(Counter):
 
 
 class Histogram:
-    """How often an observation was at most each of `bounds`, and their sum."""
+    """The number of observations up to each of `bounds`, and the sum of all observations."""
 
     kind = "histogram"
 
@@ -117,7 +116,7 @@ class Metrics:
         default_factory=lambda: Histogram("freshet_group_requests", "Requests committed together.", SIZES)
     )
     resolve_seconds: Histogram = field(
-        default_factory=lambda: Histogram("freshet_resolve_seconds", "Time to judge a group of requests.")
+        default_factory=lambda: Histogram("freshet_resolve_seconds", "Time to check a group of requests.")
     )
     stage_seconds: Histogram = field(
         default_factory=lambda: Histogram(
@@ -142,10 +141,10 @@ class Metrics:
     )
 
     jobs: Gauge = field(
-        default_factory=lambda: Gauge("freshet_jobs", "Loads and exports remembered, by kind and state.")
+        default_factory=lambda: Gauge("freshet_jobs", "Loads and exports kept, by kind and state.")
     )
     loaded_rows: Counter = field(
-        default_factory=lambda: Counter("freshet_loaded_rows_total", "Rows that loads have brought in.")
+        default_factory=lambda: Counter("freshet_loaded_rows_total", "Rows that loads have added.")
     )
     advances: Gauge = field(
         default_factory=lambda: Gauge(
@@ -153,7 +152,7 @@ class Metrics:
         )
     )
     spark: Gauge = field(
-        default_factory=lambda: Gauge("freshet_spark_session", "1 for the state that Spark's session is in.")
+        default_factory=lambda: Gauge("freshet_spark_session", "1 for the current state of Spark's session.")
     )
 
     def text(self) -> str:

@@ -1,7 +1,7 @@
-"""Names of tables, views and columns: read as PostgreSQL reads identifiers.
+"""Names of tables, views and columns, read as PostgreSQL reads identifiers.
 
-An unquoted name is lower-cased; one in double quotes is kept as it is. The catalog
-holds names as they come out of here.
+An unquoted name is lower-cased; a name in double quotes keeps its case. The catalog holds names in the
+form that `fold_name` returns.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from service.errors import Invalid
 
 LONGEST = 63
-"""Bytes of a name, PostgreSQL's limit."""
+"""The longest name in bytes, as in PostgreSQL."""
 OPERATION = "_op"
-"""The column of CSV, Arrow and Parquet bodies that says what a row does."""
+"""The column of CSV, Arrow and Parquet bodies that names each row's operation."""
 _UNQUOTED = re.compile(r"[^\W\d]\w*", re.ASCII)
 _QUOTED = re.compile(r'"(?:[^"\0]|"")+"')
 _QUALIFIED = re.compile(
@@ -23,8 +23,8 @@ _QUALIFIED = re.compile(
 _SHOWN = 2 * LONGEST
 
 
-def fold(identifier: str) -> str:
-    """The name that a client's identifier stands for; Invalid if it is none."""
+def fold_name(identifier: str) -> str:
+    """The name that a client's identifier stands for. Raises Invalid if it is not an identifier."""
     if _UNQUOTED.fullmatch(identifier):
         name = identifier.lower()
     elif _QUOTED.fullmatch(identifier):
@@ -37,8 +37,8 @@ def fold(identifier: str) -> str:
         )
     else:
         raise Invalid(
-            f"{identifier[:LONGEST]!r} is no name",
-            "letters, digits and underscores, or anything in double quotes",
+            f"{identifier[:LONGEST]!r} is not a name",
+            "use letters, digits and underscores, or put the name in double quotes",
             code="invalid_name",
         )
     check_name(name)
@@ -46,15 +46,15 @@ def fold(identifier: str) -> str:
 
 
 def check_name(name: str) -> None:
-    """Invalid if the catalog cannot take the name."""
+    """Raises Invalid if the catalog cannot store the name."""
     if not name or "\0" in name or len(name.encode("utf-8", "replace")) > LONGEST:
         raise Invalid(
-            f"{name[:LONGEST]!r} is no name", f"a name has 1 to {LONGEST} bytes", code="invalid_name"
+            f"{name[:LONGEST]!r} is not a name", f"a name has 1 to {LONGEST} bytes", code="invalid_name"
         )
 
 
 def check_columns(names: Sequence[str]) -> None:
-    """Invalid unless the columns are some, named, and each differently."""
+    """Raises Invalid unless there is at least one column, and the names are valid and distinct."""
     if not names:
         raise Invalid("a relation has at least one column", code="no_columns")
     for name in names:

@@ -1,8 +1,8 @@
-"""Where an advance is computed: in this process, or in supersteps on Spark.
+"""Placement: whether an advance runs in this process or in supersteps on Spark.
 
-An exchange of messages between Spark's tasks costs tens of milliseconds, whatever they say: what is
-small is computed here. What is larger than a setting, by the rows that come in, goes to Spark if there is
-one; what Spark has to read itself always does.
+An exchange between Spark's tasks costs tens of milliseconds, whatever its size, so small advances run in the
+process. An advance with at least FRESHET_SPARK_ROWS incoming rows goes to Spark if Spark is available.
+Rows that Spark has to read always go there.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from service.settings.settings import Settings
 
 
 class Where(enum.StrEnum):
-    """`FRESHET_SPARK`: by size, everything that can be, or nothing but what Spark has to read."""
+    """`FRESHET_SPARK`: Spark runs what is large, all that it can, or only what it has to read."""
 
     AUTO = "auto"
     ALWAYS = "always"
@@ -29,7 +29,7 @@ class Where(enum.StrEnum):
 
 @dataclass
 class Tally:
-    """How often something was computed here and on Spark, and why the last time so."""
+    """How many advances ran in the process and on Spark, and the reason for the last choice."""
 
     process: int = 0
     spark: int = 0
@@ -38,7 +38,7 @@ class Tally:
 
 @dataclass
 class Placement:
-    """`tally` is the writer thread's."""
+    """Decides where advances run. Only the writer's thread changes `tally`."""
 
     settings: Settings
     sessions: Sessions
@@ -46,7 +46,7 @@ class Placement:
     tally: Tally = field(default_factory=Tally)
 
     def executor(self, rows: int) -> Executor | None:
-        """Who computes an advance into which so many rows come; None is this process."""
+        """The executor for an advance with this many incoming rows; None runs it in the process."""
         where = Where(self.settings.spark)
         most = self.settings.spark_rows
         if where is Where.NEVER:
@@ -60,13 +60,13 @@ class Placement:
         return self._executor()
 
     def for_scan(self, tag: str) -> Executor:
-        """Who computes an advance whose rows Spark reads; `tag` ends it."""
+        """The executor for an advance whose rows Spark reads; `tag` names it for cancellation."""
         self.tally.spark += 1
         self.tally.reason = "rows that Spark reads"
         return self._executor().tagged(tag)
 
     def declined(self, reason: str) -> None:
-        """What was placed on Spark was computed here."""
+        """Corrects the tally: an advance that was placed on Spark ran in the process."""
         self.tally.spark -= 1
         self._here(reason)
 

@@ -1,8 +1,7 @@
-"""Whose files they are: what the service keeps is its owner's alone.
+"""File permissions: only the owner may read what the service stores.
 
-`keep_private` makes it so for all that the process writes from then on, Spark's processes included. What
-clients have exported is written for others, and `publish` gives it the modes that the owner's umask
-lets new files have.
+`keep_private` applies to all files that the process writes from then on, and to Spark's processes. Exports
+are written for others: `publish` gives them the modes that the owner's original umask allows.
 """
 
 from __future__ import annotations
@@ -17,13 +16,13 @@ _umask = -1
 
 
 def keep_private() -> None:
-    """From now on the process's new files can be read by its owner alone. Called once, at the start."""
+    """Makes new files of the process readable by its owner alone. Call it once, at start."""
     global _umask
     _umask = os.umask(_GROUP_AND_OTHERS)
 
 
 def tighten(directory: Path, names: Iterable[str]) -> None:
-    """Takes the rights of others from a directory, and from what has these names (`*` for any) in it."""
+    """Removes others' permissions from a directory, and from entries with these names (`*` for any)."""
     _take(directory)
     for name in names:
         for path in directory.glob(name):
@@ -35,7 +34,7 @@ def tighten(directory: Path, names: Iterable[str]) -> None:
 
 
 def publish(path: Path) -> None:
-    """Gives a file, or a directory and all in it, the rights that they have where nothing is kept private."""
+    """Gives a file, or a directory and all in it, the modes that the original umask allows."""
     if _umask < 0:
         return
     _grant(path)
@@ -45,7 +44,7 @@ def publish(path: Path) -> None:
 
 
 def make_public(directory: Path) -> None:
-    """Makes a directory, and those above it that are missing, for what is published."""
+    """Makes a directory for exports, and its missing parents."""
     missing = [path for path in (directory, *directory.parents) if not path.exists()]
     directory.mkdir(parents=True, exist_ok=True)
     if _umask >= 0:
@@ -54,7 +53,7 @@ def make_public(directory: Path) -> None:
 
 
 def _take(path: Path) -> None:
-    """What belongs to somebody else stays as it is."""
+    """Removes others' permissions. What belongs to another user stays as it is."""
     with suppress(OSError):
         mode = path.lstat().st_mode
         if mode & _GROUP_AND_OTHERS and not path.is_symlink():

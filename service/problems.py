@@ -1,7 +1,6 @@
-"""Errors as answers: RFC 9457 `application/problem+json`, for whatever a request ends in.
+"""Errors as responses: RFC 9457 `application/problem+json`, for every exception that a request raises.
 
-A client is never shown what went wrong inside: that goes to the process's log, and the
-answer is a 500 without details.
+Internal errors are not shown to clients: the log has them, and the response is a 500 without details.
 """
 
 from __future__ import annotations
@@ -42,20 +41,20 @@ def members(problem: Problem) -> dict[str, object]:
 
 
 def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """The problem as an answer; one that may pass says when to try again."""
+    """The problem as a response, with Retry-After if the request may succeed later."""
     headers = dict(headers or {})
     if problem.status in (429, 503):
         headers["Retry-After"] = "1"
-    return Response(document(problem), problem.status, headers, MEDIA_TYPE)
+    return Response(problem_document(problem), problem.status, headers, MEDIA_TYPE)
 
 
-def document(problem: Problem) -> bytes:
-    """The problem document as it is sent."""
+def problem_document(problem: Problem) -> bytes:
+    """The problem document as bytes."""
     return orjson.dumps(members(problem))
 
 
 def refused(error: ServiceError) -> Response:
-    """What a layer answers with that refuses a request before the app sees it."""
+    """The response of a layer that refuses a request before the app sees it."""
     return response(problem_of(error) or INTERNAL)
 
 
@@ -69,7 +68,7 @@ def install(app: FastAPI) -> None:
 
 
 def _asked(request: Request) -> str:
-    """What was asked for, as a line of the log has it: nothing in it ends the line."""
+    """The request as the log shows it: method and path, without line breaks."""
     return ascii(f"{request.method} {request.url.path}")[1:-1]
 
 
@@ -81,13 +80,13 @@ async def _any(request: Request, error: Exception) -> Response:
 
 
 async def _disconnected(request: Request, error: Exception) -> Response:
-    """Nobody reads it; the status, which is nobody's standard, tells in the metrics what it was."""
+    """Ends a request whose client is gone. Nobody reads the status 499; the metrics count it."""
     _log.info("%s: the client left before the request was complete", _asked(request))
     return Response(status_code=499)
 
 
 async def _http(request: Request, error: Exception) -> Response:
-    """What the framework refuses itself: no such path or method, or a body that it could not read."""
+    """Handles what the framework refuses: unknown paths and methods, and bodies that it cannot read."""
     if isinstance(error.__cause__, ServiceError):
         return await _any(request, error.__cause__)
     if isinstance(error.__cause__, ClientDisconnect):
@@ -105,7 +104,7 @@ async def _http(request: Request, error: Exception) -> Response:
 
 
 async def _validation(request: Request, error: Exception) -> Response:
-    """What FastAPI found wrong with a body or a parameter: the first of it."""
+    """Reports the first fault that FastAPI found in a body or a parameter."""
     found = error.errors()[0] if isinstance(error, RequestValidationError) else {}
     if found.get("type") == "json_invalid":
         reason = str(found["ctx"]["error"]).lower()

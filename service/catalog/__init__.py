@@ -1,1 +1,1 @@
-"""The catalog: what the database keeps of definitions, epochs, files and counters."""
+"""The catalog: the database tables of definitions, epochs, state files and identity counters."""

@@ -1,16 +1,14 @@
-"""The catalog database: definitions, the log of epochs, idempotency keys, the manifest of the state.
+"""The catalog database: definitions, the log of epochs, idempotency keys and the manifest of the state.
 
-One SQL database, through SQLAlchemy Core: SQLite in the data directory, or PostgreSQL.
-SQLite runs in WAL mode and syncs on every commit, so that a commit that returned
-survives a crash. The schema is made and changed by `migrations/`, at start.
+It is one SQL database, reached through SQLAlchemy Core: SQLite in the data directory, or PostgreSQL.
+SQLite runs in WAL mode and syncs on every commit, so a commit that has returned survives a crash.
+`migrations/` creates and upgrades the schema at start.
 
-Everything that changes something is called on one thread at a time, and so is what reads
-the log; `epoch_at` may be called from any thread.
+One thread at a time calls what changes the database or reads the log. Any thread may call `epoch_at`.
 
-A commit of the log holds one or more epochs, `first` to `last`, of one moment; its
-payload lies in parts below the size that databases take for one value. It is one row
-nearly always, and then one statement, so that a commit waits for the disk once and for
-nothing else. When a checkpoint has it, what is left of it in `commits` is its time.
+A commit of the log holds the epochs `first` to `last`, all committed at the same time. Its payload is split
+into parts, because databases limit the size of a value. Nearly always there is one part: one row, one
+statement, one wait for the disk. After a checkpoint covers a commit, `commits` keeps only its time.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ from service.changes.table_changes import Applied, Idempotency
 from service.errors import ServiceError
 
 PART = 64 << 20
-"""Bytes of one part of a payload at most."""
+"""Largest size of one part of a payload, in bytes."""
 
 commits = sa.Table(
     "commits",
@@ -63,9 +61,9 @@ idempotency_keys = sa.Table(
 )
 
 Receipt = Callable[[sa.Connection, Applied], None]
-"""What the author of changes has written down in the transaction that makes them durable: both, or neither.
+"""Writes what a request's author records in the transaction that makes the changes durable: both or neither.
 
-What it raises leaves nothing of the commit. It runs on the writer's thread."""
+It runs on the writer's thread. If it raises, nothing is committed."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +92,7 @@ class Catalog:
 
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
-        """A transaction on a connection of its own, for any thread: for what no epoch depends on."""
+        """A transaction on a connection of its own, for any thread, and for data that no epoch depends on."""
         with self._database.begin() as connection:
             yield connection
 
@@ -102,7 +100,7 @@ class Catalog:
 
     @contextmanager
     def changing(self) -> Iterator[Definer]:
-        """A transaction that commits when its block ends, and leaves nothing when the block raises."""
+        """A transaction that commits when its block ends and rolls back when the block raises."""
         with self._connection.begin():
             yield Definer(self._connection)
 
@@ -112,7 +110,7 @@ class Catalog:
             return records_of(self._connection)
 
     def layouts(self) -> list[Layout]:
-        """What tables were like before they were altered, oldest first."""
+        """The layouts that tables had before they were altered, oldest first."""
         with self._connection.begin():
             return layouts_of(self._connection)
 
@@ -125,7 +123,7 @@ class Catalog:
         keys: Sequence[tuple[Idempotency, Applied]] = (),
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
-        """Makes a commit durable, with its payload and the idempotency keys and receipts of its requests."""
+        """Makes a commit durable, with its payload and its requests' idempotency keys and receipts."""
         rows = [
             {
                 "last": commit.last,
@@ -145,7 +143,7 @@ class Catalog:
             self._write_answers(commit, keys, receipts)
 
     def newest(self) -> CommittedEpochs | None:
-        """The last commit that the log has or had."""
+        """The last commit that is or was in the log."""
         with self._connection.begin():
             for table in (log, commits):
                 query = sa.select(table.c.first, table.c.last, table.c.committed_at)
@@ -156,7 +154,7 @@ class Catalog:
 
     def payloads(self) -> Iterator[bytes]:
         """The payloads of the log, in order."""
-        # The option is the query's: set on the connection it would stay, and make cursors of all statements.
+        # yield_per is set on the query: on the connection it would turn every later statement into a cursor.
         query = sa.select(log.c.last, log.c.payload).order_by(log.c.last, log.c.part)
         with self._connection.begin():
             rows = self._connection.execute(query.execution_options(yield_per=1000))
@@ -165,7 +163,7 @@ class Catalog:
 
     def epoch_at(self, at: int) -> int:
         """The newest epoch committed at or before `at` (microseconds since 1970, UTC); 0 if there is none."""
-        # Later epochs are never of an earlier time: each table can be searched by what it is sorted by.
+        # Times never decrease from epoch to epoch, so each table can be searched by its sort column.
         searches = ((log, log.c.last), (commits, commits.c.committed_at))
         with self._database.connect() as connection:
             for table, sorted_by in searches:
@@ -177,7 +175,7 @@ class Catalog:
         return 0
 
     def times(self) -> list[tuple[int, int]]:
-        """The first epoch of every commit that is known, in order, with its time in microseconds."""
+        """The first epoch of every known commit, in order, with its time in microseconds."""
         found: list[tuple[int, int]] = []
         with self._connection.begin():
             for table in (commits, log):
@@ -189,7 +187,7 @@ class Catalog:
     # Idempotency keys
 
     def answered(self, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:
-        """Of the keys that were used, the digest of the request and its answer."""
+        """For those of the keys that were used: the digest of the request and its answer."""
         query = sa.select(idempotency_keys).where(idempotency_keys.c.key.in_(keys))
         with self._connection.begin():
             rows = self._connection.execute(query).all()
@@ -200,7 +198,7 @@ class Catalog:
     def saved(self) -> Saved | None:
         """The manifest of the state, if there is one."""
         with self._connection.begin():
-            return manifests.read(self._connection)
+            return manifests.read_manifest(self._connection)
 
     def publish(
         self,
@@ -211,15 +209,15 @@ class Catalog:
         keys: Sequence[tuple[Idempotency, Applied]] = (),
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> bool:
-        """Puts a manifest in the place of the last one and of the log up to it.
+        """Replaces the manifest, and removes the part of the log that the new one covers.
 
-        False, and nothing has changed, where there is a later one. The times of epochs before `since`,
-        which can no longer be read, go, and idempotency keys that were used before `keys_before`
-        (microseconds). A `commit` is one that no payload says: the manifest has it. `keys` and
-        `receipts` are those of its requests.
+        Returns False and changes nothing if the catalog has a later manifest. It also removes the times of
+        epochs before `since`, which nobody can read any more, and idempotency keys last used before
+        `keys_before` (microseconds). `commit` has no payload in the log, because the manifest holds its data;
+        `keys` and `receipts` belong to its requests.
         """
         with self._connection.begin():
-            if not manifests.replace(self._connection, saved):
+            if not manifests.replace_manifest(self._connection, saved):
                 return False
             covered = log.c.last < saved.manifest.upper
             times = sa.select(log.c.last, log.c.first, log.c.committed_at).where(covered, log.c.part == 0)
@@ -240,7 +238,7 @@ class Catalog:
         keys: Sequence[tuple[Idempotency, Applied]],
         receipts: Sequence[tuple[Receipt, Applied]],
     ) -> None:
-        """Keeps what the requests of a commit have been answered. Inside its transaction."""
+        """Records the answers to a commit's requests. Call it inside the commit's transaction."""
         if keys:
             self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
         for receipt, applied in receipts:

@@ -1,4 +1,4 @@
-"""What all tables of the catalog database share, whichever module they belong to."""
+"""What the modules of the catalog database share: the metadata, and the type of their numbers."""
 
 from __future__ import annotations
 
@@ -6,4 +6,4 @@ import sqlalchemy as sa
 
 metadata = sa.MetaData()
 Number = sa.BigInteger().with_variant(sa.Integer, "sqlite")
-"""A whole number of 64 bits, also as a key that SQLite counts up."""
+"""A 64-bit integer. SQLite has it as INTEGER, the only type of key that it increments."""

@@ -1,6 +1,6 @@
-"""What the catalog keeps of a definition beside its columns or its query, as JSON and back.
+"""Details of a definition: what the catalog keeps besides its columns or its query, as JSON and back.
 
-Of a table its rules, of a view how it sees what it reads; of both, comments.
+A table has rules, a view has the relations as it sees them, and both have comments.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from planner.statements.table_rules import (
 
 @dataclass(frozen=True)
 class Seen:
-    """A relation as a view sees it: what it is called now, and its columns by the names that the view uses.
+    """A relation as a view sees it: its current name, and its columns by the names that the view uses.
 
-    A view goes on with the names and columns that there were when it was made, whatever they
-    are called now and whatever has been added since; and with about as many `rows`, None if there were
-    few, so that it is planned again as it was planned then.
+    A view keeps the names and columns that existed when it was made, whatever they are called now and
+    whatever was added since. `rows` is the approximate row count of that time, None if it was small, so
+    that the view is planned again as it was then.
     """
 
     relation: str
@@ -43,14 +43,14 @@ class Seen:
 
 @dataclass(frozen=True)
 class Details:
-    """`comments` are by column, the relation's own under the empty name; `sees` by the name in the query."""
+    """`comments` by column, the relation's own under the empty name; `sees` by the name in the query."""
 
     rules: TableRules = NO_RULES
     comments: Mapping[str, str] = field(default_factory=dict)
     sees: Mapping[str, Seen] = field(default_factory=dict)
 
     def commented(self, column: str, text: str | None) -> Details:
-        """With a comment on a column, or on the relation (the empty name); without one for None."""
+        """Sets the comment on a column, or on the relation (the empty name). None removes it."""
         kept = {name: comment for name, comment in self.comments.items() if name != column}
         return replace(self, comments=kept if text is None else {**kept, column: text})
 
@@ -58,8 +58,8 @@ class Details:
 NO_DETAILS = Details()
 
 
-def dump(details: Details) -> str | None:
-    """As JSON; None where there is nothing to say."""
+def dump_details(details: Details) -> str | None:
+    """The details as JSON; None if they are empty."""
     if details == NO_DETAILS:
         return None
     rules = details.rules
@@ -75,7 +75,7 @@ def dump(details: Details) -> str | None:
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 
 
-def load(text: str | None) -> Details:
+def load_details(text: str | None) -> Details:
     if text is None:
         return NO_DETAILS
     document = orjson.loads(text)

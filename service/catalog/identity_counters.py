@@ -1,7 +1,7 @@
-"""Counters: the numbers that GENERATED AS IDENTITY gives.
+"""Counters: the numbers that GENERATED AS IDENTITY assigns.
 
-A counter takes numbers from a reserve, and the catalog has how far all reserves go. So a number is
-never given twice, and those of a reserve that a crash has cut short are never given at all.
+A counter takes numbers from a reserve, and the catalog stores where the reserve ends. So no number is
+assigned twice; a crash skips the rest of the reserve.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from service.catalog.catalog import Catalog
 from service.catalog.database import Number, metadata
 
 RESERVE = 1024
-"""Numbers that are reserved at once."""
+"""How many numbers a counter reserves at once."""
 
 counters = sa.Table(
     "counters",
@@ -27,7 +27,7 @@ counters = sa.Table(
 
 
 class IdentityCounter:
-    """The counter `number` of a table; any thread may take from it."""
+    """The counter `number` of a table. Any thread may take numbers from it."""
 
     def __init__(self, catalog: Catalog, relation: int, number: int) -> None:
         self._catalog = catalog

@@ -1,7 +1,7 @@
-"""The manifest in the catalog: which files of the state directory are the state, and as of when.
+"""The manifest in the catalog: which files of the state directory make up the state, and as of which epoch.
 
-There is one, changed in one transaction with whatever makes it true. A file that it does not
-name is no part of anything, unless the running engine holds it.
+There is one manifest. It changes in the same transaction as the log that it replaces. A file that it does
+not name is garbage, unless the running engine holds it.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ text_files = sa.Table(
 
 @dataclass(frozen=True)
 class Saved:
-    """A manifest, and the greatest id of the relations that there were at its moment.
+    """A manifest, and the greatest relation id that existed when it was made.
 
-    One with a greater id was made later: what the manifest says of its name is not about it.
+    A relation with a greater id was made later; what the manifest has under its name belongs to another.
     """
 
     manifest: Manifest
     newest_relation: int
 
     def has(self, relation: int) -> bool:
-        """Whether the relation with this id was there."""
+        """Whether the relation with this id existed when the manifest was made."""
         return relation <= self.newest_relation
 
 
-def read(connection: sa.Connection) -> Saved | None:
+def read_manifest(connection: sa.Connection) -> Saved | None:
     """The manifest, if one was ever published."""
     head = connection.execute(sa.select(manifests)).first()
     if head is None:
@@ -78,8 +78,8 @@ def read(connection: sa.Connection) -> Saved | None:
     return Saved(manifest, head.newest_relation)
 
 
-def replace(connection: sa.Connection, saved: Saved) -> bool:
-    """Makes it the manifest, unless there is a later one: then false, and nothing is changed."""
+def replace_manifest(connection: sa.Connection, saved: Saved) -> bool:
+    """Stores the manifest. Returns False and changes nothing if the catalog has a later one."""
     upper = connection.execute(sa.select(manifests.c.upper)).scalar()
     manifest = saved.manifest
     if upper is not None and upper > manifest.upper:
@@ -98,7 +98,7 @@ def replace(connection: sa.Connection, saved: Saved) -> bool:
 
 
 def _change(connection: sa.Connection, table: sa.Table, wanted: Iterable[dict[str, object]]) -> None:
-    """Lets a table have the wanted rows, by deleting and inserting what differs."""
+    """Makes the table hold exactly the wanted rows, by deleting and inserting the difference."""
     names = [column.name for column in table.columns]
     rows = {tuple(row[name] for name in names) for row in wanted}
     known = {tuple(row) for row in connection.execute(sa.select(table))}

@@ -1,4 +1,4 @@
-"""Definitions as the catalog keeps them: tables and views, and the layouts that tables had before.
+"""Definitions as the catalog stores them: tables, views, and the layouts that tables had before.
 
 A `Definer` changes them inside one database transaction.
 """
@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from engine.schema import Column, Kind, Schema, Type
 from service.catalog.database import Number, metadata
-from service.catalog.details import NO_DETAILS, Details, dump, load
+from service.catalog.details import NO_DETAILS, Details, dump_details, load_details
 
 relations = sa.Table(
     "relations",
@@ -42,9 +42,9 @@ layouts = sa.Table(
 
 @dataclass(frozen=True)
 class DefinitionRecord:
-    """A definition as it is kept: a table has a `schema`, a view has its `sql` and `dialect`.
+    """A stored definition: a table has a `schema`, a view has its `sql` and `dialect`.
 
-    By its `layout` the log and the saved state know a table; 0 is the `id` itself.
+    The log and the saved state refer to a table by its `layout`; 0 stands for the `id`.
     """
 
     id: int
@@ -60,9 +60,9 @@ class DefinitionRecord:
 
 @dataclass(frozen=True)
 class Layout:
-    """What the log and the saved state know by `id` of table `relation`, from before it was altered.
+    """A layout of table `relation` that an alteration replaced. The log and the saved state call it `id`.
 
-    `change` is what made the next layout of it.
+    `change` describes how rows of this layout become rows of the next.
     """
 
     id: int
@@ -80,18 +80,18 @@ class Definer:
         self.connection = connection
 
     def add(self, record: DefinitionRecord) -> int:
-        """Keeps a new definition; its id."""
+        """Stores a new definition and returns its id."""
         statement = sa.insert(relations).values(**_row(record), created=record.created)
         (id,) = self.connection.execute(statement.returning(relations.c.id)).one()
         return id
 
     def change(self, record: DefinitionRecord) -> None:
-        """Keeps a definition as it is now, under its id."""
+        """Stores the current form of a definition under its id."""
         values = _row(record) | {"layout": record.layout or None}
         self.connection.execute(sa.update(relations).where(relations.c.id == record.id).values(**values))
 
     def retire(self, layout: Layout) -> int:
-        """Keeps the layout that a table had; the number of its next one, which no definition has or had."""
+        """Stores a table's old layout. Returns the number of its next one, new to all definitions."""
         key = None if layout.key is None else orjson.dumps(layout.key).decode()
         values: dict[str, object] = {
             "name": layout.name,
@@ -117,7 +117,7 @@ def records_of(connection: sa.Connection) -> list[DefinitionRecord]:
 
 
 def layouts_of(connection: sa.Connection) -> list[Layout]:
-    """What tables were like before they were altered, oldest first."""
+    """The layouts that tables had before they were altered, oldest first."""
     return [
         Layout(row.id, row.relation, row.name, _schema(row.columns), _key(row.primary_key), row.change)
         for row in connection.execute(sa.select(layouts).order_by(layouts.c.id))
@@ -158,7 +158,7 @@ def _load_type(document: dict) -> Type:
 
 def _record(row: sa.Row) -> DefinitionRecord:
     schema = None if row.columns is None else _schema(row.columns)
-    details, layout = load(row.details), row.layout or 0
+    details, layout = load_details(row.details), row.layout or 0
     return DefinitionRecord(
         row.id,
         row.name,
@@ -173,14 +173,14 @@ def _record(row: sa.Row) -> DefinitionRecord:
 
 
 def _row(record: DefinitionRecord) -> dict[str, object]:
-    """What a definition says, but for its id and creation."""
+    """The columns of a definition's row, except its id and its creation."""
     return {
         "name": record.name,
         "columns": None if record.schema is None else _dump_columns(record.schema),
         "primary_key": None if record.key is None else orjson.dumps(record.key).decode(),
         "sql": record.sql,
         "dialect": record.dialect,
-        "details": dump(record.details),
+        "details": dump_details(record.details),
     }
 
 

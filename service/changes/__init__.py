@@ -1,1 +1,1 @@
-"""Changes of tables: their rows, whether they can be made, and their bytes in the log."""
+"""Changes of tables: their rows, whether they can be made, and how the log stores them."""

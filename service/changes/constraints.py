@@ -1,12 +1,12 @@
-"""What rows demand of each other: UNIQUE and FOREIGN KEY, judged for many requests at once.
+"""Constraints between rows: UNIQUE and FOREIGN KEY, checked for many requests at once.
 
-Both are about counts by key. A UNIQUE allows a key one row; a foreign key allows a key rows of the
-referring table only while the other one has a row. How many rows of a key there are after each
-request is the count before all of them, which an index of the engine has, and what the requests add.
-So the cost is that of the keys that change, whatever the size of the tables.
+Both are rules about row counts by key. A UNIQUE allows one row a key; a foreign key allows rows of the
+referring table only while the other table has a row of that key. The count after a request is the count
+before all requests, which an index of the engine has, plus what the requests up to it add. So the cost
+depends on the keys that change, not on the size of the tables.
 
-An index is a view of its own that no client sees: the table's rows by some of its columns. A
-primary key needs none. Keys with a NULL are not judged.
+An index is an internal view that no client sees: the table's rows by some of its columns. A primary key
+needs none. Keys with a NULL are not checked.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from service.errors import Conflict
 
 @dataclass(frozen=True)
 class KeySide:
-    """The rows of a table by `columns`, which are the first ones of the engine's relation `index`."""
+    """The rows of a table by `columns`, which are the first columns of the engine's relation `index`."""
 
     table: str
     columns: tuple[int, ...]
@@ -43,7 +43,7 @@ class KeySide:
 
 @dataclass(frozen=True)
 class Single:
-    """A UNIQUE: each key has one row at most."""
+    """A UNIQUE: each key has at most one row."""
 
     name: str
     side: KeySide
@@ -51,7 +51,7 @@ class Single:
 
 @dataclass(frozen=True)
 class KeyReference:
-    """A foreign key: where there are rows of `child` there is one of `parent`."""
+    """A foreign key: a key with rows of `child` has a row of `parent`."""
 
     name: str
     child: KeySide
@@ -64,7 +64,7 @@ Bond = Single | KeyReference
 
 @dataclass(frozen=True)
 class Broken:
-    """The first `request` after which a bond is broken, and why."""
+    """The first `request` after which a bond is broken, and the error to report."""
 
     request: int
     error: Conflict
@@ -72,17 +72,17 @@ class Broken:
 
 @dataclass(frozen=True)
 class Bonds:
-    """Those of a catalog, in the order of the names of their tables."""
+    """The bonds of a catalog, ordered by the names of their tables."""
 
     all: tuple[Bond, ...] = ()
 
     def of(self, tables: Iterable[str]) -> list[Bond]:
-        """Those that changes of the tables could break."""
+        """The bonds that changes of these tables could break."""
         changed = set(tables)
         return [bond for bond in self.all if not changed.isdisjoint(_tables(bond))]
 
     def actions(self, table: str) -> list[KeyReference]:
-        """Those by which rows that refer to rows of the table go, or change, with them."""
+        """The foreign keys to `table` that have an ON DELETE action."""
         return [
             bond
             for bond in self.all
@@ -94,7 +94,7 @@ class Bonds:
     def broken(
         self, nets: Mapping[str, Net], snapshot: Snapshot | None, dictionary: Dictionary
     ) -> Broken | None:
-        """The first request after which one of the bonds does not hold, given what all come to by table."""
+        """The first request after which one of the bonds is broken; `nets` has all changes by table."""
         found: Broken | None = None
         for bond in self.of(nets):
             broken = _broken(bond, nets, snapshot, dictionary)
@@ -104,7 +104,7 @@ class Bonds:
 
 
 def bonds_of(relation: Relation, rules: TableRules, relations: Mapping[str, Relation]) -> list[Bond]:
-    """The bonds that a table declares; `relations` has the tables that it refers to."""
+    """The bonds that a table declares. `relations` has the tables that it refers to."""
     found: list[Bond] = [Single(u.name, side(relation, u.columns)) for u in rules.of(Unique)]
     for foreign in rules.of(ForeignKey):
         target = relation if foreign.table == relation.name else relations[foreign.table]
@@ -129,13 +129,13 @@ def indexes_of(relation: Relation, rules: TableRules, targets: Mapping[str, Rela
 
 
 def index_columns(relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
-    """The columns of an index: those that it is sorted by, and what tells the row."""
+    """The columns of an index: those that it is sorted by, then those that identify the row."""
     rest = range(len(relation.schema)) if relation.key is None else relation.key
     return (*columns, *(i for i in rest if i not in columns))
 
 
 def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> KeySide:
-    """A table's rows by some of its columns; by its primary key if these are its columns."""
+    """A table's rows by some of its columns; by its primary key if these are the key's columns."""
     columns = tuple(relation.schema.index(name) for name in names)
     key = relation.key or ()
     if columns == key or (not ordered and set(columns) == set(key)):
@@ -154,7 +154,7 @@ def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:
 
 
 def count_rows(snapshot: Snapshot | None, side: KeySide, keys: np.ndarray) -> np.ndarray:
-    """How many rows of each distinct key int64[K, n] there are; none without a snapshot."""
+    """The number of rows of each distinct key int64[K, n]; zeros without a snapshot."""
     counts = np.zeros(keys.shape[1], np.int64)
     if keys.shape[1] and snapshot is not None:
         _, found, positions = snapshot.lookup(side.index, np.ascontiguousarray(keys))
@@ -191,7 +191,7 @@ Events = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def _events(side: KeySide, nets: Mapping[str, Net]) -> Events:
-    """What requests do to the rows of a side, keys with a NULL left out."""
+    """What requests add to and remove from the rows of a side, without keys that have a NULL."""
     net = nets.get(side.table)
     if net is None:
         none = np.zeros(0, np.int64)
@@ -203,9 +203,9 @@ def _events(side: KeySide, nets: Mapping[str, Net]) -> Events:
 
 @dataclass(frozen=True, eq=False)
 class _Counts:
-    """After each request that changes a key, how many rows of it the sides have.
+    """The rows that each side has of a key, after each request that changes the key.
 
-    `keys` int64[K, g] are distinct; a place p is a key, `group[p]`, after a request, `request[p]`.
+    `keys` int64[K, g] are distinct; place p stands for key `group[p]` after request `request[p]`.
     """
 
     keys: np.ndarray
@@ -239,7 +239,7 @@ class _Counts:
         return cls(distinct, group[ends], request[ends], before, added)
 
     def after(self, side: int) -> np.ndarray:
-        """The rows of a side at each place."""
+        """The row count of a side at each place."""
         return self.before[side][self.group] + self.added[side]
 
 
@@ -248,7 +248,7 @@ def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary:
         return Conflict(
             f"two rows of table {bond.side.table} have {named_row(bond.side.key_schema, key, dictionary)}, "
             f"which constraint {bond.name} forbids",
-            "ON CONFLICT says what to do with such a row",
+            "add ON CONFLICT to say what happens to such a row",
             code="unique_violated",
         )
     child, parent = bond.child, bond.parent
@@ -260,8 +260,8 @@ def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary:
             code="foreign_key_violated",
         )
     return Conflict(
-        f"a row of table {child.table} has {named_row(child.key_schema, key, dictionary)}, which is no row "
-        f"of table {parent.table}: constraint {bond.name}",
+        f"a row of table {child.table} has {named_row(child.key_schema, key, dictionary)}, which table "
+        f"{parent.table} does not have: constraint {bond.name}",
         f"insert the row of {parent.table} before it, or in the same epoch",
         code="foreign_key_violated",
     )

@@ -1,14 +1,13 @@
-"""The bytes that the log holds: differences of tables, with the texts they need.
+"""The log's payloads: differences of tables, with the texts they need, as bytes.
 
-A payload stands for itself: it carries every text that its words refer to, so that it
-can be read into an empty dictionary. Layout, little-endian:
+A payload stands alone: it carries every text that its words refer to, so an empty dictionary is enough to
+read it. Layout, little-endian:
 
     version u8 | compression u8 | CRC-32 u32 of all that follows | body, maybe compressed
     body: length u64 | header length u32 | header, JSON | padding to 8 | int64 matrices | text words
 
-The header says whose the matrices are and of what shape, and has the texts in the order
-of their words. Tables are called by the ids of their definitions. A payload that is
-damaged is an error, never less data.
+The header has each matrix's table and shape, and the texts in the order of their words. A table appears as
+the id of its definition. A damaged payload raises an error; it never yields part of the data.
 """
 
 from __future__ import annotations
@@ -29,18 +28,18 @@ from engine.state.dictionary import Dictionary
 _VERSION = 1
 _PLAIN, _ZSTD = 0, 1
 _COMPRESS_FROM = 1 << 12
-"""Bytes of a body from which on compression is worth its time."""
+"""Size of a body, in bytes, from which compression pays."""
 _PREFIX = struct.Struct("<BBI")
 _LENGTHS = struct.Struct("<QI")
 _codec = pa.Codec("zstd", compression_level=1)
 
 
 class DamagedPayload(Exception):
-    """Bytes of the log that are not what was written."""
+    """Bytes of the log that differ from what was written."""
 
 
-def encode(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:
-    """Differences, int64[W + 2, n] by the id of their table, as a payload."""
+def encode_payload(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:
+    """A payload of differences, int64[W + 2, n] by the id of their table."""
     texts = [
         explained(delta[i], schema.types[i]) for schema, delta in deltas.values() for i in _explained(schema)
     ]
@@ -60,10 +59,10 @@ def encode(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictiona
     return _PREFIX.pack(_VERSION, compression, zlib.crc32(body)) + body
 
 
-def decode(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray]]:
-    """The differences of a payload, by id of the table; its texts become entries of the dictionary.
+def decode_payload(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray]]:
+    """The differences of a payload, by the id of the table. Adds its texts to the dictionary.
 
-    DamagedPayload if the bytes are not those that `encode` gave.
+    Raises DamagedPayload if the bytes are not those that `encode_payload` returned.
     """
     if len(payload) < _PREFIX.size:
         raise DamagedPayload(f"a payload has {len(payload)} bytes")
@@ -92,7 +91,7 @@ def decode(payload: bytes, dictionary: Dictionary) -> list[tuple[int, np.ndarray
 
 @lru_cache(maxsize=4096)
 def _explained(schema: Schema) -> tuple[int, ...]:
-    """The columns with words that the dictionary explains."""
+    """The columns whose words need the dictionary's texts."""
     return tuple(i for i, type in enumerate(schema.types) if type.is_interned or type.may_be_wide)
 
 

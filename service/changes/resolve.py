@@ -1,16 +1,14 @@
-"""Whether changes can be made, and what they come to: existence, judged for many requests at once.
+"""Resolving: whether changes conflict with existing rows, and their net effect, for many requests at once.
 
-Changes of one table, from several requests in order, are resolved over a base state.
-A key's changes form a chain: what a change meets is what the change before it in the
-chain has left, or the base. So one stable sort by key answers for all of them, with no
-loop over rows. What a request comes to is, by key, the row before it withdrawn and the
-row after it added; where both are the same, nothing.
+Changes of one table, from several requests in order, are resolved over a base state. The changes of a key
+form a chain: each meets the row that the change before it left, or the base's row. So one stable sort by
+key is enough, with no loop over rows. By key, the net effect of a request retracts the row before it and
+adds the row after it; if the two are equal, there is none.
 
-A request that conflicts is to be left out, and that may change what later requests
-meet. So only the first conflict is certain: `TableBatch.conflict` gives that one, and
-is asked again with the request left out.
+A conflicting request is left out, which may change what later requests meet. So only the first conflict is
+certain: `TableBatch.conflict` returns it, and is called again without that request.
 
-Rows are words [W, n]. Nothing here knows epochs, the log or the engine beyond `Lookup`.
+Rows are words [W, n]. This module knows nothing of epochs, the log, or the engine beyond `Lookup`.
 """
 
 from __future__ import annotations
@@ -33,14 +31,14 @@ Lookup = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray, np.ndarray]]
 """Keys [K, m] → words [W, j], counts [j] and the position [j] in keys that each answers."""
 
 _LONGEST, _LONGEST_VALUE = 300, 80
-"""Characters of a row, and of a value, that a message shows."""
+"""The most characters of a row, and of a value, that a message shows."""
 
 _INSERT, _DELETE = int(ChangeOp.INSERT), int(ChangeOp.DELETE)
 
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """What requests come to: rows `words` [W, m], the request [m] that each is of, and diffs [m], none 0."""
+    """The net effect of requests: rows `words` [W, m], the request [m] of each, and diffs [m], none 0."""
 
     words: np.ndarray
     request: np.ndarray
@@ -48,9 +46,9 @@ class Net:
 
 
 class TableBatch:
-    """Changes of one table by requests 0, 1, ...; `request` int64[n], ascending, says which change is whose.
+    """Changes of one table by requests 0, 1, ...; `request` int64[n], ascending, has each change's number.
 
-    `alive` bool[R], where it is an argument, says which requests still count.
+    The argument `alive` bool[R] marks the requests that are not left out.
     """
 
     def __init__(
@@ -92,7 +90,7 @@ class TableBatch:
         return self._changes.words[:, place]
 
     def net(self, alive: np.ndarray) -> Net:
-        """What the requests come to; there must be no conflict."""
+        """The net effect of the requests. They must have no conflict."""
         if self._keyed:
             return self._net_rows(alive)
         return self._net_counts(alive)
@@ -112,7 +110,7 @@ class TableBatch:
         return exists
 
     def _counts(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
-        """How often the row of each change is there just before it."""
+        """How many copies of each change's row exist just before it."""
         signs = _signs(ops)
         before = np.cumsum(signs) - signs
         starts = chain.starts
@@ -123,7 +121,7 @@ class TableBatch:
         chain = self._chain(alive)
         ops, words = self._changes.ops[chain.order], self._changes.words
         first, last = chain.spans()
-        # Where a span begins its chain, the row before it is the base's; elsewhere the change's before it.
+        # The row before a span is the base's if the span begins its chain, otherwise the previous change's.
         begins = chain.begins[first]
         groups = chain.group[first]
         had = np.where(begins, self._base_count[groups] > 0, _leaves(ops[first - 1]))
@@ -159,7 +157,7 @@ class TableBatch:
 
 @dataclass(frozen=True, eq=False)
 class _Chain:
-    """Places of changes, by key and then by time; `group` numbers the keys, `request` says whose it is."""
+    """Places of changes, sorted by key, then time; `group` numbers the keys, `request` the requests."""
 
     order: np.ndarray
     group: np.ndarray
@@ -167,12 +165,12 @@ class _Chain:
 
     @cached_property
     def begins(self) -> np.ndarray:
-        """Whether the chain of a key begins at each place."""
+        """Whether each place begins the chain of a key."""
         return _differs(self.group)
 
     @cached_property
     def starts(self) -> np.ndarray:
-        """Where the chains of the keys begin."""
+        """The places at which the chains of the keys begin."""
         return np.flatnonzero(self.begins)
 
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
@@ -199,14 +197,14 @@ def _chains(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _differs(values: np.ndarray) -> np.ndarray:
-    """Whether each value is another than the one before it; the first is."""
+    """Whether each value differs from the one before it; true for the first."""
     differs = np.ones(len(values), np.bool_)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     return differs
 
 
 def _leaves(ops: np.ndarray) -> np.ndarray:
-    """Whether there is a row after each operation on a key."""
+    """Whether each operation leaves a row under its key."""
     return ops & 1 == 0
 
 
@@ -215,7 +213,7 @@ def _signs(ops: np.ndarray) -> np.ndarray:
 
 
 def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
-    """Equal rows as one, with their counts' sum; rows whose sum is 0 left out. Sorted."""
+    """Rows with equal ones merged and their counts added, without those whose sum is 0. Sorted."""
     if not words.shape[1]:
         return words, counts
     order, group, firsts = _chains(words)
@@ -225,7 +223,7 @@ def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
 
 
 class RowConflict(Conflict):
-    """A change that cannot be made: `place` counts the changes of its request and table."""
+    """A change that cannot be made. `place` is its number among the request's changes of the table."""
 
     def __init__(self, place: int, message: str, hint: str = "", *, code: str) -> None:
         super().__init__(message, hint, code=code)
@@ -233,7 +231,7 @@ class RowConflict(Conflict):
 
 
 def conflict_of(table: str, op: ChangeOp, place: int, row: str) -> RowConflict:
-    """What the author of the change is told; `row` is its key, or all of it, as `named_row` has it."""
+    """The error for a change that conflicts; `row` is its key or the whole row, as `named_row` returns it."""
     if op is ChangeOp.DELETE:
         return RowConflict(
             place,
@@ -243,15 +241,15 @@ def conflict_of(table: str, op: ChangeOp, place: int, row: str) -> RowConflict:
     return RowConflict(
         place,
         f"change {place} inserts a key that table {table} has already: {row}",
-        "upsert replaces the row",
+        "use upsert to replace the row",
         code="key_exists",
     )
 
 
 def named_row(schema: Schema, words: np.ndarray, dictionary: Dictionary) -> str:
-    """Words int64[W] of the schema's columns as a message has them, cut where they are long.
+    """Words int64[W] of the schema's columns as a message shows them, long ones cut.
 
-    A text that was never kept cannot be told.
+    A text that the dictionary never held is shown as dots.
     """
     try:
         (values,) = decode_rows(np.ascontiguousarray(words[:, None]), schema, dictionary)
@@ -262,7 +260,7 @@ def named_row(schema: Schema, words: np.ndarray, dictionary: Dictionary) -> str:
 
 
 def named_key(schema: Schema, key: tuple[int, ...] | None, words: np.ndarray, dictionary: Dictionary) -> str:
-    """The key of a row int64[W] of the schema, or all of it where there is none, as `named_row` has it."""
+    """The key of a row int64[W] of the schema, or the whole row without a key, as `named_row` returns it."""
     columns = tuple(range(len(schema))) if key is None else key
     return named_row(Schema(tuple(schema.columns[i] for i in columns)), words[list(columns)], dictionary)
 
@@ -273,7 +271,7 @@ def _shown(value: object) -> str:
 
 
 def key_conflict(table: str, schema: Schema, key: np.ndarray, dictionary: Dictionary) -> Conflict:
-    """What the author of a load is told of a key int64[K] that is there twice; `schema` has its columns."""
+    """The error for a load with a duplicate key int64[K]; `schema` has the key's columns."""
     return Conflict(
         f"table {table} has a row of key {named_row(schema, key, dictionary)} already, or the load has two",
         "nothing was loaded",

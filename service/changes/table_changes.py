@@ -1,8 +1,8 @@
-"""Changes of a table as the writer takes them: operations over rows of words.
+"""Changes of a table as the writer takes them: operations on rows of words.
 
-A `TableChanges` is in the order in which its author wrote it; the order matters where
-changes meet in a key. It says what is to happen, not whether it can: existence is
-judged by `service/changes/resolve.py`, against the newest state, inside the writer.
+A `TableChanges` keeps the order in which its author wrote the changes; the order matters where changes
+share a key. It does not know whether the changes can be made: `service/changes/resolve.py` checks that
+against the newest state, inside the writer.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from service.errors import Conflict, Invalid
 
 
 class ChangeOp(enum.IntEnum):
-    """INSERT of a new row, DELETE of one that is there, UPSERT: replace by key, or insert.
+    """INSERT a new row, DELETE an existing one, UPSERT: replace by key, or insert.
 
-    DISCARD deletes by key what may be gone already: a log that was read again says so. The odd
-    operations leave no row.
+    DISCARD deletes by key and accepts that the row may be gone: a log that is read again needs that.
+    The odd operations leave no row.
     """
 
     INSERT = 0
@@ -35,8 +35,8 @@ class ChangeOp(enum.IntEnum):
 class TableChanges:
     """`ops` int8[n] of `ChangeOp`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
 
-    Of a DELETE from a table with a primary key, and of a DISCARD, only the key columns
-    count; the others may hold anything.
+    A DELETE from a table with a primary key, and a DISCARD, use only the key columns; the others may hold
+    anything.
     """
 
     schema: Schema
@@ -70,11 +70,11 @@ class TableChanges:
     def check(self, table: str, schema: Schema, key: tuple[int, ...] | None) -> None:
         """Raises unless the table with that schema and primary key can take the changes.
 
-        Conflict if they were made for another schema (the table is not the one it was), Invalid
-        for an upsert into a bag or a discard from one.
+        Raises Conflict if they were made for another schema, because the table was replaced or altered since,
+        and Invalid for an upsert or a discard on a table without a primary key.
         """
         if self.schema != schema:
-            raise Conflict(f"table {table} has been created anew meanwhile", code="table_changed")
+            raise Conflict(f"table {table} has been altered or created again", code="table_changed")
         if key is None and (self.ops >= ChangeOp.UPSERT).any():
             raise Invalid(
                 f"table {table} has no primary key to upsert or discard by",
@@ -83,7 +83,7 @@ class TableChanges:
             )
 
     def nulls(self, key: tuple[int, ...] | None) -> Iterator[tuple[str, np.ndarray]]:
-        """The NOT NULL columns that have a NULL where it matters, and for each which changes, bool[n]."""
+        """The NOT NULL columns with a NULL that counts, each with the changes that have it, bool[n]."""
         for index, column in enumerate(self.schema.columns):
             if column.nullable:
                 continue
@@ -96,7 +96,7 @@ class TableChanges:
 
 @dataclass(frozen=True)
 class Applied:
-    """The epoch at which changes took place, and how many of them its author sent."""
+    """The epoch of a request's changes, and how many changes its author sent."""
 
     epoch: int
     changes: int
@@ -104,7 +104,7 @@ class Applied:
 
 @dataclass(frozen=True)
 class Idempotency:
-    """A client's key for one request, and the digest of the request that it stands for."""
+    """A client's key for one request, and the request's digest."""
 
     key: str
     digest: bytes

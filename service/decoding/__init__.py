@@ -1,1 +1,1 @@
-"""Decoding: bodies of requests to rows, within the budget of the request."""
+"""Decoding: request bodies to rows, within the request's budget."""

@@ -1,8 +1,8 @@
-"""What the messages of an Arrow stream say of themselves, before anything in them is decoded.
+"""Sizes of an Arrow stream's messages, read before anything in them is decoded.
 
-Buffers of a stream may be compressed, each with the size that it has otherwise in front. The sizes and
-row counts are read here from the messages' metadata, which are flatbuffers, as `Message.fbs` of the Arrow
-format describes them: PyArrow has no way to ask for them.
+Buffers of a stream may be compressed; each then begins with its uncompressed size. This module reads the
+sizes and row counts from the messages' metadata, which are flatbuffers as the Arrow format's `Message.fbs`
+describes them. PyArrow offers no way to ask for them.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ _LENGTH, _BUFFERS, _COMPRESSION = 0, 2, 3  # of RecordBatch
 
 
 def message_sizes(body: bytes) -> Iterator[tuple[int, int]]:
-    """Of each message of a stream, its rows (0 for a dictionary's) and its bytes when decompressed.
+    """The rows (0 for a dictionary) and the uncompressed bytes of each message of a stream.
 
-    pyarrow's errors for what is no stream.
+    Raises pyarrow's errors if the body is not a stream.
     """
     for message in pyarrow.ipc.MessageReader.open_stream(pa.BufferReader(body)):
         try:
@@ -47,7 +47,7 @@ def _message_size(metadata: bytes, body: pa.Buffer | None) -> tuple[int, int]:
 
 
 def _decompressed(body: pa.Buffer, at: int, size: int) -> int:
-    """The size of a buffer without its compression: -1 in front says that it has none."""
+    """The uncompressed size of a buffer. A size of -1 at its front means that it is not compressed."""
     if size < 8 or not 0 <= at <= body.size - 8:
         return 0
     (said,) = struct.unpack("<q", body.slice(at, 8).to_pybytes())
@@ -55,7 +55,7 @@ def _decompressed(body: pa.Buffer, at: int, size: int) -> int:
 
 
 class _Table:
-    """A table of a flatbuffer: where its fields are, a vtable says."""
+    """A table of a flatbuffer. Its vtable says where the fields are."""
 
     def __init__(self, data: bytes, at: int) -> None:
         self._data = data
@@ -64,7 +64,7 @@ class _Table:
         (self._size,) = struct.unpack_from("<H", data, self._fields)
 
     def _find(self, field: int) -> int:
-        """Where a field is; 0 for one that is left out."""
+        """The offset of a field; 0 if the table leaves it out."""
         place = 4 + 2 * field
         if place >= self._size:
             return 0
@@ -84,7 +84,7 @@ class _Table:
         return _Table(self._data, at) if at else None
 
     def pairs(self, field: int) -> Iterator[tuple[int, int]]:
-        """The structs of two int64 that a vector has."""
+        """The elements of a vector of structs of two int64."""
         at = self._follow(field)
         if at:
             (count,) = struct.unpack_from("<I", self._data, at)

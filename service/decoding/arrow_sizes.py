@@ -1,7 +1,7 @@
-"""How large Arrow arrays are once nothing in them is shared: dictionaries, runs, views and overlapping lists.
+"""Sizes of Arrow arrays once nothing in them is shared: dictionaries, runs, views and overlapping lists.
 
-An array can say much in few bytes: a row of it may be a number, and what it stands for a long text. Sizes
-count what each row's values take by themselves, 8 bytes a value at least.
+A few bytes of an array can stand for much: a row may be an index, and its value a long text. A size counts
+what each row's values take by themselves, at least 8 bytes a value.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from service.errors import Invalid
 from service.settings.budget import too_many_bytes
 
 VALUE = 8
-"""Bytes that a value counts at least."""
+"""The least number of bytes that a value counts."""
 Sizes = np.ndarray | int
 """Bytes of each value, int64[n], or of every value."""
 
 
 def decoded_size(batch: pa.RecordBatch, most: int) -> int:
-    """The bytes that a batch's rows take; TooLarge for more than `most`, Invalid for a type nobody reads."""
+    """The bytes that a batch's rows take. Raises TooLarge above `most`, Invalid for an unsupported type."""
     total = 0
     for column in batch.columns:
         sizes = _sizes(column, most)
@@ -31,7 +31,7 @@ def decoded_size(batch: pa.RecordBatch, most: int) -> int:
 
 
 def _sizes(array: pa.Array, most: int) -> Sizes:
-    """Those of an array, of which none is more than `most`: their sums, a level above, are numbers still."""
+    """The sizes of an array's values. None exceeds `most`, so that sums one level up do not overflow."""
     if len(array) * VALUE > most:
         raise too_many_bytes(most)
     sizes = _of_kind(array, most)
@@ -66,7 +66,7 @@ def _of_kind(array: pa.Array, most: int) -> Sizes:
 
 
 def _flat(array: pa.Array) -> Sizes:
-    """Of values that have no others in them."""
+    """The sizes of values that contain no others."""
     kind = array.type
     if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
         views = np.frombuffer(array.buffers()[1], np.int32).reshape(-1, 4)
@@ -83,7 +83,7 @@ _TEXTS = (pa.types.is_string, pa.types.is_large_string, pa.types.is_binary, pa.t
 
 
 def _taken(sizes: Sizes, places: pa.Array) -> Sizes:
-    """The sizes at places, and that of a NULL where there is none."""
+    """The sizes at these places; NULL places count as a NULL."""
     if isinstance(sizes, int):
         return sizes
     return np.append(sizes, VALUE)[places.cast(pa.int64()).fill_null(-1).to_numpy()]
@@ -94,7 +94,7 @@ def _repeated(sizes: Sizes, counts: np.ndarray) -> Sizes:
 
 
 def _lists(array: pa.Array, children: list[pa.Array], most: int) -> Sizes:
-    """Of lists, which may have elements in common."""
+    """The sizes of lists, which may share elements."""
     offsets = array.offsets.to_numpy().astype(np.int64)
     if _is_list_view(array.type):
         begins, ends = offsets, offsets + array.sizes.to_numpy()

@@ -1,7 +1,7 @@
-"""Where the rows of CSV are: the line of a row, for the one that an error is about.
+"""Lines of CSV: the line in which a row begins, for error messages.
 
-Python's reader counts lines as an editor does, also those within quotes, and takes quotes as PyArrow
-does. It reads a body again from its beginning, which only errors have to wait for.
+Python's reader counts lines as an editor does, including those within quotes, and treats quotes as PyArrow
+does. It reads the body again from its beginning, which only errors have to wait for.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 
 def line_of(body: bytes, row: int) -> int | None:
-    """The line, from 1, at which a row begins, counted from 0 after the header; None if it cannot be told."""
+    """The line, from 1, at which a row begins; rows count from 0 after the header. None if it is unknown."""
     for number, (line, _) in enumerate(_rows(body), -1):
         if number == row:
             return line
@@ -20,8 +20,8 @@ def line_of(body: bytes, row: int) -> int | None:
 
 
 def ragged(body: bytes) -> tuple[int, int, int] | None:
-    """The line of the first row that has not as many fields as the header, its number of fields, and that
-    of the header; None if there is none, or it cannot be told."""
+    """The line of the first row with another number of fields than the header, then both numbers. None if
+    there is no such row or the body cannot be read."""
     width = None
     for line, count in _rows(body):
         if width is None:
@@ -32,7 +32,7 @@ def ragged(body: bytes) -> tuple[int, int, int] | None:
 
 
 def undecodable(body: bytes) -> int | None:
-    """The line of the first byte that is not UTF-8."""
+    """The line of the first byte that is not UTF-8; None if there is none."""
     try:
         body.decode()
     except UnicodeDecodeError as error:
@@ -41,7 +41,7 @@ def undecodable(body: bytes) -> int | None:
 
 
 def _rows(body: bytes) -> Iterator[tuple[int, int]]:
-    """The line at which each row begins, and how many fields it has; blank lines are no rows."""
+    """The line and the number of fields of each row. Blank lines are not rows."""
     text = io.TextIOWrapper(io.BytesIO(body), "utf-8", errors="replace", newline="")
     reader = csv.reader(text)
     begins = 1

@@ -1,15 +1,14 @@
 """Debezium's change events: JSON envelopes to changes of a table.
 
-An envelope says `op`, `before` and `after`, alone or as the `payload` beside a `schema`.
-What a change log may repeat is no conflict in a table with a primary key: rows that are
-created, read by a snapshot or updated are upserts, and a delete discards what may be
-gone. A bag cannot tell a repetition from another equal row; there they are inserts and
-deletes of whole rows, and an update is both.
+An envelope has `op`, `before` and `after`, alone or as the `payload` beside a `schema`. A change log may
+repeat events. In a table with a primary key a repetition is no conflict: rows that are created, read by a
+snapshot or updated become upserts, and a delete becomes a discard, which accepts that the row may be gone.
+A table without a key cannot tell a repetition from another equal row, so there events become inserts and
+deletes of whole rows, and an update becomes both.
 
-Values are JSON's. Where an envelope has its schema, numbers and bytes are read by the
-names that it gives to their encodings; without it a day is a number of days, and a
-number is no moment unless the caller says of which unit. Nothing here knows files,
-words or the state of a table.
+Values are JSON's. With a schema, numbers and bytes are decoded by the encodings that it names. Without one
+a day is a number of days, and a number is a moment only if the caller gives its unit. This module knows
+nothing of files, words or the state of a table.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from service.errors import Invalid
 Change = tuple[ChangeOp, Row]
 
 _UNAVAILABLE = ("__debezium_unavailable_value", "X19kZWJleml1bV91bmF2YWlsYWJsZV92YWx1ZQ==")
-"""What stands, as text or bytes, for a large value that an update left as it was."""
+"""The placeholder, as text or bytes, for a large value that an update did not change."""
 
 
 class EnvelopeReader:
-    """Reads the envelopes of one table. `unit` is of moments that come as numbers without a schema."""
+    """Reads the envelopes of one table. `unit` applies to moments that are numbers without a schema."""
 
     def __init__(self, definition: Definition, unit: str | None = None, where: str = CHANGE) -> None:
-        """`where` says of a place how errors call it."""
+        """`where` is the format in which errors name a place."""
         self._names = definition.schema.names
         self._types = definition.schema.types
         self._key = definition.relation.key
@@ -43,9 +42,9 @@ class EnvelopeReader:
         self._plain = self._converters({})
 
     def read(self, document: object, place: int) -> list[Change]:
-        """The changes that an envelope says, in order; none for a tombstone or a message.
+        """The changes of an envelope, in order; none for a tombstone or a message.
 
-        Invalid or InvalidValue for what is no envelope, or cannot be said of the table.
+        Raises Invalid or InvalidValue for what is not an envelope or does not fit the table.
         """
         payload, converters = self._opened(document, place)
         if payload is None:
@@ -62,22 +61,22 @@ class EnvelopeReader:
             case "m":
                 return []
             case "t":
-                raise self._invalid(place, "truncates the table", "truncations are not followed")
-        raise self._invalid(place, "is no Debezium envelope", 'it has no "op" of c, r, u or d')
+                raise self._invalid(place, "truncates the table", "truncations are not supported")
+        raise self._invalid(place, "is not a Debezium envelope", 'it has no "op" of c, r, u or d')
 
     def _opened(self, document: object, place: int) -> tuple[dict | None, Mapping[int, Convert]]:
-        """The payload, and the conversions that it needs; no payload for a tombstone."""
+        """The payload, None for a tombstone, and the converters that its values need."""
         converters = self._plain
         if isinstance(document, dict) and "payload" in document and "op" not in document:
             if document.get("schema") is not None:
                 try:
                     converters = self._converters(_encodings(document["schema"]))
                 except (AttributeError, KeyError, TypeError, ValueError):
-                    raise self._invalid(place, "has a schema that is none of Debezium's", "") from None
+                    raise self._invalid(place, "has a schema that is not Debezium's", "") from None
             document = document["payload"]
         if document is None or isinstance(document, dict):
             return document, converters
-        raise self._invalid(place, "is no Debezium envelope", "an envelope is an object")
+        raise self._invalid(place, "is not a Debezium envelope", "an envelope is an object")
 
     def _update(self, payload: dict, converters: Mapping[int, Convert], place: int) -> list[Change]:
         after = self._row(payload, "after", converters, place)
@@ -90,7 +89,7 @@ class EnvelopeReader:
         return [(ChangeOp.UPSERT, after)]
 
     def _row(self, payload: dict, member: str, converters: Mapping[int, Convert], place: int) -> Row:
-        """The whole row that a member says."""
+        """The whole row in a member of the payload."""
         row = payload.get(member)
         if not isinstance(row, dict):
             raise self._invalid(
@@ -104,25 +103,25 @@ class EnvelopeReader:
                 name = self._names[list(values).index(missing)]
                 raise self._invalid(
                     place,
-                    f"does not say the value of column {name}, which it left as it was",
-                    "REPLICA IDENTITY FULL in PostgreSQL makes events say it",
+                    f"omits the unchanged value of column {name}",
+                    "set REPLICA IDENTITY FULL in PostgreSQL, so that events have all values",
                 )
         return self._converted(values, range(len(self._types)), converters)
 
     def _before(self, payload: dict, converters: Mapping[int, Convert], place: int) -> Row:
-        """The row that is to go: whole, or as much as its key."""
+        """The row to delete: all of it without a primary key, otherwise its key."""
         if self._key is None:
             return self._row(payload, "before", converters, place)
         row = payload.get("before")
         values = self._row_of(row, place) if isinstance(row, dict) else [None] * len(self._types)
         if any(values[i] is None for i in self._key):
-            raise self._invalid(place, 'has no key in its "before"', "the primary key says what is to go")
+            raise self._invalid(place, 'has no key in its "before"', "a delete needs the row's primary key")
         return self._converted(values, self._key, converters)
 
     def _converted(
         self, values: Row, columns: tuple[int, ...] | range, converters: Mapping[int, Convert]
     ) -> Row:
-        """The values of the columns, None for the others."""
+        """The converted values of these columns, None for the others."""
         row: list[object] = [None] * len(self._types)
         for i in columns:
             value = values[i]
@@ -135,7 +134,7 @@ class EnvelopeReader:
         return row
 
     def _converters(self, encodings: Mapping[str, tuple[str, int]]) -> dict[int, Convert]:
-        """By column, what makes of its values such as the codec takes."""
+        """The converter of each column whose values the codec does not take as they are."""
         found: dict[int, Convert] = {}
         for i, (name, type) in enumerate(zip(self._names, self._types, strict=True)):
             convert = converter(type, *encodings.get(name, ("", 0)), self._unit)
@@ -148,7 +147,7 @@ class EnvelopeReader:
 
 
 def _encodings(schema: dict) -> dict[str, tuple[str, int]]:
-    """By column, the name of its encoding and its scale, of an envelope's schema."""
+    """The name of each column's encoding and its scale, from an envelope's schema."""
     found: dict[str, tuple[str, int]] = {}
     for member in schema.get("fields", ()):
         if member["field"] in ("before", "after"):

@@ -1,4 +1,4 @@
-"""How Debezium writes values, by the names that it gives to their encodings, as the codec takes them."""
+"""Debezium's encodings of values, by their names, converted to what the codec takes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from engine.schema import Kind, Type
 Convert = Callable[[object], object]
 
 UNITS: dict[str, int] = {"milliseconds": 1_000_000, "microseconds": 1_000, "nanoseconds": 1}
-"""Nanoseconds of each unit that moments are counted in."""
+"""Nanoseconds of each unit in which moments are counted."""
 _MOMENTS = {
     "io.debezium.time.Timestamp": "milliseconds",
     "org.apache.kafka.connect.data.Timestamp": "milliseconds",
@@ -34,10 +34,10 @@ _FIRST_MOMENT = datetime(1970, 1, 1)
 
 
 def converter(type: Type, encoding: str, scale: int, unit: str | None) -> Convert | None:
-    """What makes of a column's values such as the codec takes; None where they are.
+    """The converter of a column's values; None if the codec takes them as they are.
 
-    `encoding` is what an envelope's schema calls it, empty without one, and `scale` what it says of
-    decimals; `unit` is of moments that come as numbers without a schema.
+    `encoding` is the name in the envelope's schema, empty without a schema; `scale` is the schema's scale of
+    decimals; `unit` applies to moments that are numbers without a schema.
     """
     unit = _MOMENTS.get(encoding, unit)
     match type.kind:
@@ -57,7 +57,7 @@ def converter(type: Type, encoding: str, scale: int, unit: str | None) -> Conver
 
 
 def _day(value: object) -> object:
-    """A day by its number since 1970-01-01, or in ISO 8601, maybe with a zone, which a day has not."""
+    """A day from its number since 1970-01-01, or from ISO 8601, where a zone is dropped."""
     if value.__class__ is int:
         try:
             return _FIRST_DAY + timedelta(days=value)  # type: ignore[arg-type]
@@ -67,7 +67,7 @@ def _day(value: object) -> object:
 
 
 def _moment(kind: Kind, unit: str | None, value: object) -> object:
-    """A moment by its number of units since 1970, or in ISO 8601 with an offset."""
+    """A moment from its number of units since 1970, or from ISO 8601 with an offset."""
     if isinstance(value, str):
         return _utc(value) if kind is Kind.TIMESTAMP else value
     if value.__class__ is not int:
@@ -79,7 +79,7 @@ def _moment(kind: Kind, unit: str | None, value: object) -> object:
 
 
 def _clock(unit: str | None, value: object) -> object:
-    """A time of day by its number of units since midnight, or in ISO 8601, maybe with UTC's zone."""
+    """A time of day from its number of units since midnight, or from ISO 8601, maybe in UTC."""
     if value.__class__ is int:
         moment = _moment(Kind.TIME, unit, value)
         if not isinstance(moment, datetime) or moment.date() != _FIRST_DAY:
@@ -91,8 +91,8 @@ def _clock(unit: str | None, value: object) -> object:
 def _microseconds(number: int, kind: Kind, unit: str | None) -> int:
     if unit is None:
         raise InvalidValue(
-            f"{number} is not a valid {kind.value}: its unit is not known",
-            "send the envelope's schema, or name the unit of its timestamps",
+            f"{number} is not a valid {kind.value}: its unit is unknown",
+            "send the envelope's schema, or set the parameter timestamps to the unit",
         )
     microseconds, finer = divmod(number * UNITS[unit], 1000)
     if finer:
@@ -101,19 +101,19 @@ def _microseconds(number: int, kind: Kind, unit: str | None) -> int:
 
 
 def _span(value: object) -> object:
-    """An interval by its microseconds, or an ISO 8601 duration."""
+    """An interval from its microseconds, or from an ISO 8601 duration."""
     if value.__class__ is not int:
         return value
     return Interval(microseconds=value)  # type: ignore[arg-type]
 
 
 def _document(value: object) -> object:
-    """JSON, which comes as its text."""
+    """JSON from its text."""
     return json_value(value) if isinstance(value, str) else value
 
 
 def _utc(text: str) -> object:
-    """The moment in UTC; the text itself if it has no offset to be moved by."""
+    """The moment in UTC; the text unchanged if it has no offset."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -130,7 +130,7 @@ def _utc(text: str) -> object:
 
 
 def _decimal(type: Type, scale: int | None, value: object) -> object:
-    """A number as it stands, or as the bytes of its digits and a scale."""
+    """A number as it stands, or from a scale and the bytes of its digits."""
     if isinstance(value, dict) and value.keys() == {"scale", "value"}:
         scale, value = value["scale"], value["value"]
     if scale is None or not isinstance(value, str) or scale.__class__ is not int:

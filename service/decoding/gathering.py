@@ -1,4 +1,4 @@
-"""Gathering: the parts of a decoded body become one set of changes, within the budget of its request."""
+"""Gathering: the parts of a decoded body become one set of changes, within the request's budget."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from service.settings.budget import Budget, too_many_rows
 
 
 def gather(parts: Iterable[TableChanges], definition: Definition, budget: Budget) -> TableChanges:
-    """All parts, which are made one after the other. TooLarge as soon as they are too many."""
+    """All parts as one. Makes them one after another, and raises TooLarge once there are too many rows."""
     most, count = budget.most(len(definition.schema)), 0
     kept = []
     for part in parts:

@@ -1,8 +1,8 @@
 """The structure of JSON text without its values: where brackets and commas stand, and how deep.
 
-A parser makes an object of every value, which takes many times the text's bytes. What is found here
-takes a window's bytes a few times over, and cuts a text into parts that a parser can be given one after
-the other. Text that is no JSON has marks too; that it is none, the parser says of the parts.
+A parser makes an object of every value, which takes many times the text's bytes. The scanner takes a few
+times the bytes of one window, and cuts a text into parts for a parser to take one after another. It also
+finds marks in text that is not JSON; the parser reports that.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 WINDOW = 1 << 18
-"""Bytes that are looked at together."""
+"""Bytes that are scanned together."""
 
 _QUOTE, _ESCAPE = ord('"'), ord("\\")
 _OPEN, _CLOSE, _COMMA = 1, 2, 3
@@ -26,9 +26,9 @@ _STEPS = np.array([0, 1, -1, 0], np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Marks:
-    """Brackets and commas outside of strings, in order: where they are, and how deep, int64[n] each.
+    """Brackets and commas outside of strings, in order: their places and depths, int64[n] each.
 
-    A bracket is as deep as what it encloses: those around the whole text, and its commas, have depth 1.
+    A bracket is as deep as what it encloses: the outermost brackets, and the commas in them, have depth 1.
     """
 
     at: np.ndarray
@@ -36,20 +36,20 @@ class Marks:
     kind: np.ndarray
 
     def commas(self, depth: int) -> np.ndarray:
-        """Where the commas of a depth are."""
+        """The places of the commas of a depth."""
         return self.at[(self.kind == _COMMA) & (self.depth == depth)]
 
     def opens(self, depth: int) -> np.ndarray:
-        """Where the opening brackets of a depth are."""
+        """The places of the opening brackets of a depth."""
         return self.at[(self.kind == _OPEN) & (self.depth == depth)]
 
     def closes(self, depth: int) -> np.ndarray:
-        """Where the closing brackets of a depth are."""
+        """The places of the closing brackets of a depth."""
         return self.at[(self.kind == _CLOSE) & (self.depth == depth)]
 
 
 def marks(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[Marks]:
-    """The marks of the text `body[start:stop]`, some at a time."""
+    """The marks of the text `body[start:stop]`, a window at a time."""
     stop = len(body) if stop is None else stop
     inside, escaped, depth = False, False, 0
     for at in range(start, stop, WINDOW):
@@ -73,10 +73,10 @@ def marks(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[Mark
 
 
 def _unquote(quotes: np.ndarray, escapes: np.ndarray, escaped: bool) -> bool:
-    """Takes away the quotes that are escaped. Whether the first byte after the window is.
+    """Removes escaped quotes. Returns whether the first byte after the window is escaped.
 
-    A run of escapes escapes what follows it if its length is odd; `escaped` says it of the window's first
-    byte.
+    A run of escapes escapes the byte after it if the run's length is odd. `escaped` says so of the window's
+    first byte.
     """
     if not len(escapes):
         quotes[0] = False

@@ -1,6 +1,6 @@
-"""JSON objects as rows: which value belongs to which column of a table, and what does not fit.
+"""JSON objects as rows: each value goes to the column of its name.
 
-A column that an object leaves out has its default; one that the table does not have is an error.
+A column that an object leaves out gets its default. A name that the table does not have is an error.
 """
 
 from __future__ import annotations
@@ -17,17 +17,20 @@ from planner.suggestions import did_you_mean
 from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.names import fold
+from service.names import fold_name
 
 Row = Sequence[object]
 """A JSON or Python value for each column of a table."""
 FORM = 'a change is {"insert": {...}}, {"delete": {...}} or {"upsert": {...}}'
 CHANGE = "change {}"
-"""How errors call a place, unless somebody knows better."""
+"""The default format in which errors name a place."""
 
 
 def row_reader(definition: Definition, where: str = CHANGE) -> Callable[[dict, int], Row]:
-    """Takes a JSON object, and its place, apart into a row. Invalid; `where` says how it calls the place."""
+    """A function from a JSON object, and its place for errors, to a row. It raises Invalid.
+
+    `where` is the format in which errors name the place.
+    """
     names = definition.schema.names
     get = itemgetter(*names) if len(names) > 1 else lambda row: (row[names[0]],)
 
@@ -43,7 +46,7 @@ def row_reader(definition: Definition, where: str = CHANGE) -> Callable[[dict, i
 
 
 def _folded(row: dict, where: str, definition: Definition) -> Row:
-    """The row of an object that leaves columns out, or writes their names in another case."""
+    """The row of an object that leaves columns out or writes their names in another case."""
     values = definition.left_out()
     seen: set[int] = set()
     for key, value in row.items():
@@ -56,15 +59,15 @@ def _folded(row: dict, where: str, definition: Definition) -> Row:
 
 
 def column_of(name: str, definition: Definition, where: str) -> int:
-    """The place of the column that a client calls `name`; Invalid if the table has none."""
+    """The place of the column that a client calls `name`. Raises Invalid if the table has none."""
     names = definition.schema.names
     if name in names:
         return names.index(name)
     try:
-        return names.index(fold(name))
+        return names.index(fold_name(name))
     except (ValueError, Invalid):
         raise Invalid(
-            f"{where} has a column {name}, which table {definition.name} has not",
+            f"{where} has a column {name}, which table {definition.name} does not have",
             did_you_mean(name, names, f"its columns are {', '.join(names)}"),
             code="unknown_column",
         ) from None
@@ -78,7 +81,7 @@ def changes_of(
     places: Sequence[int] | None = None,
     where: str = CHANGE,
 ) -> TableChanges:
-    """Operations and their rows as changes; InvalidValue names the place, which is counted unless given."""
+    """Operations and their rows as changes. InvalidValue names a row's place, by default its number."""
     try:
         words = encode_rows(rows, definition.loose, dictionary)
     except InvalidValue as error:

@@ -1,7 +1,8 @@
-"""Bodies of changes: JSON, NDJSON and Debezium's envelopes to words, tables by `service/decoding/tabular.py`.
+"""Bodies of changes to words: JSON, NDJSON and Debezium's envelopes.
 
-JSON says of every change what it does. A column that a row leaves out has its default; one that
-the table does not have is an error. Whether the changes can be made is not judged here.
+`service/decoding/tabular.py` decodes the other formats.
+In JSON every change names its operation. A column that a row leaves out gets its default; a name that the
+table does not have is an error. Whether the changes can be made is checked later, by the writer.
 """
 
 from __future__ import annotations
@@ -16,11 +17,11 @@ from service.decoding.debezium import EnvelopeReader
 from service.decoding.encodings import UNITS
 from service.decoding.gathering import gather
 from service.decoding.objects import CHANGE, FORM, changes_of, row_reader
-from service.decoding.pieces import WHOLE, Piece, elements, lines, loads, no_array, spans
+from service.decoding.pieces import WHOLE, Piece, elements, no_array, parse_json, parsed_lines, spans
 from service.decoding.tabular import OPS, Batches, changes_of_table, read_arrow, read_csv, read_parquet
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid, UnsupportedFormat
-from service.names import fold
+from service.names import fold_name
 from service.settings.budget import Budget
 
 JSON = "application/json"
@@ -31,31 +32,31 @@ ARROW = "application/vnd.apache.arrow.stream"
 PARQUET = "application/vnd.apache.parquet"
 
 LINE = "line {}"
-"""How errors call a place in NDJSON."""
+"""The format in which errors name a place in NDJSON."""
 _TABULAR: dict[str, Batches] = {CSV: read_csv, ARROW: read_arrow, PARQUET: read_parquet}
 _LINES = frozenset({NDJSON, "application/ndjson", "application/jsonl"})
 FORMATS = (JSON, NDJSON, DEBEZIUM, *_TABULAR)
-"""The content types of changes of one table, as they are offered."""
+"""The content types for changes of one table, as messages list them."""
 BINARY = frozenset({ARROW, PARQUET})
-"""Those in which few bytes may be many rows."""
+"""Content types in which few bytes may be many rows."""
 _MOST_TABLES = 10_000
-"""Tables that one body may change."""
+"""The most tables that one body may change."""
 
 
 def media_type_of(content_type: str) -> str:
-    """The type that a header names, in lower case and without parameters."""
+    """The media type in a header, in lower case and without parameters."""
     return content_type.partition(";")[0].strip().lower()
 
 
 def check_type(content_type: str) -> None:
-    """UnsupportedFormat for the content type of a body that is none of changes."""
+    """Raises UnsupportedFormat if the content type is not one for changes."""
     media_type = media_type_of(content_type)
     if media_type not in _LINES and media_type not in FORMATS:
-        raise unsupported(media_type, FORMATS)
+        raise unsupported_content_type(media_type, FORMATS)
 
 
-def unsupported(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
-    """What the sender of a body is told whose type nobody reads here."""
+def unsupported_content_type(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
+    """The error for a body of a content type that the service cannot read."""
     given = (
         f"content type {media_type[:100]} is not supported" if media_type else "the body has no content type"
     )
@@ -65,9 +66,9 @@ def unsupported(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
 def parse(
     body: bytes, content_type: str, definition: Definition, dictionary: Dictionary, budget: Budget
 ) -> TableChanges:
-    """The changes of a table that a body says, no more than the budget has.
+    """The changes of a table in a body, within the budget.
 
-    BadRequest where the format is broken, Invalid or InvalidValue where a row does not fit the table.
+    Raises BadRequest if the format is broken, Invalid or InvalidValue if a row does not fit the table.
     """
     check_type(content_type)
     media_type = media_type_of(content_type)
@@ -80,26 +81,28 @@ def parse(
         return _of_envelopes(body, definition, dictionary, budget, _unit(content_type))
     if media_type == JSON:
         return _of_pieces(elements(body), definition, dictionary, budget)
-    return _of_pieces(lines(body), definition, dictionary, budget, LINE)
+    return _of_pieces(parsed_lines(body), definition, dictionary, budget, LINE)
 
 
 def parse_several(
     body: bytes, definition_of: Callable[[str], Definition], dictionary: Dictionary, budget: Budget
 ) -> dict[str, TableChanges]:
-    """The changes by table that a body of `/v1/deltas` says; the budget is of all of them together."""
+    """The changes in a body of `/v1/deltas`, by table. The budget covers all tables together."""
     shell, arrays = (body, None) if len(body) <= WHOLE else spans(body, 3, _MOST_TABLES)
-    document = loads(shell)
+    document = parse_json(shell)
     tables = document.get("tables") if isinstance(document, dict) else None
     if not isinstance(tables, dict) or len(document) != 1:  # type: ignore[arg-type]
         raise Invalid(
-            "the body names no tables", '{"tables": {"name": [change, ...]}}', code="invalid_change"
+            "the body names no tables",
+            'send {"tables": {"name": [change, ...]}}',
+            code="invalid_change",
         )
     if arrays is not None and len(arrays) != len(tables):
         raise Invalid("the body names a table twice, or without an array of changes", code="invalid_change")
     changes: dict[str, TableChanges] = {}
     rows = budget.rows
     for place, (name, part) in enumerate(tables.items()):
-        definition = definition_of(fold(name))
+        definition = definition_of(fold_name(name))
         if definition.name in changes:
             raise Invalid(f"table {definition.name} is named twice", code="invalid_change")
         if not isinstance(part, list):
@@ -112,12 +115,12 @@ def parse_several(
 
 
 def _unit(content_type: str) -> str | None:
-    """The unit that the parameter `timestamps` of a content type names; None if it names none."""
+    """The unit in the content type's parameter `timestamps`; None without one."""
     for parameter in content_type.split(";")[1:]:
         name, _, value = parameter.strip().partition("=")
         if name.lower() == "timestamps":
             if value not in UNITS:
-                raise UnsupportedFormat(f"timestamps={value} is not supported", f"{', '.join(UNITS)} are")
+                raise UnsupportedFormat(f"timestamps={value} is not supported", f"use {' or '.join(UNITS)}")
             return value
     return None
 
@@ -129,7 +132,7 @@ def of_objects(
     places: Sequence[int] | None = None,
     where: str = CHANGE,
 ) -> TableChanges:
-    """The changes that JSON objects say; errors name their places, which are counted unless given."""
+    """The changes in JSON objects. Errors name their places; without `places`, their numbers."""
     ops = []
     rows = []
     row_of = row_reader(definition, where)
@@ -153,19 +156,19 @@ def _of_pieces(
     budget: Budget,
     where: str = CHANGE,
 ) -> TableChanges:
-    """The same of bodies, whose objects are gone when the next piece is parsed."""
+    """The changes in pieces of a body. A piece's objects are freed before the next one is parsed."""
     parts = (of_objects(values, definition, dictionary, places, where) for places, values in pieces)
     return gather(parts, definition, budget)
 
 
 def _no_change(place: str) -> Invalid:
-    return Invalid(f"{place} is no change", FORM, code="invalid_change")
+    return Invalid(f"{place} is not a change", FORM, code="invalid_change")
 
 
 def _of_envelopes(
     body: bytes, definition: Definition, dictionary: Dictionary, budget: Budget, unit: str | None
 ) -> TableChanges:
-    """The changes that Debezium's envelopes say: one, an array of them, or one a line."""
+    """The changes in Debezium's envelopes: a single one, an array of them, or one a line."""
     parts = (
         of_envelopes(values, definition, dictionary, unit, places, where)
         for places, values, where in _envelopes(body)
@@ -179,11 +182,11 @@ def _envelopes(body: bytes) -> Iterator[tuple[Sequence[int], list[object], str]]
         return
     if len(body) <= WHOLE:
         try:
-            yield range(1), [loads(body)], CHANGE
+            yield range(1), [parse_json(body)], CHANGE
             return
         except BadRequest:
             pass
-    yield from ((*piece, LINE) for piece in lines(body))
+    yield from ((*piece, LINE) for piece in parsed_lines(body))
 
 
 def of_envelopes(
@@ -194,7 +197,7 @@ def of_envelopes(
     places: Sequence[int] | None = None,
     where: str = CHANGE,
 ) -> TableChanges:
-    """The changes that Debezium's envelopes say; `unit` is of moments that are numbers without a schema."""
+    """The changes in Debezium's envelopes. `unit` applies to moments that are numbers without a schema."""
     envelopes = EnvelopeReader(definition, unit, where)
     places = range(len(documents)) if places is None else places
     read = [

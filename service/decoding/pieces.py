@@ -1,7 +1,7 @@
-"""JSON bodies in pieces: the elements of an array, and lines, parsed some at a time.
+"""JSON bodies in pieces: the elements of an array, or lines, parsed some at a time.
 
-The objects of a piece are dropped before the next one is parsed, so that what a body takes in memory is
-its own size and that of what is made of it. A body of `WHOLE` bytes at most is parsed as it is.
+The objects of a piece are freed before the next one is parsed, so a body takes its own size and that of
+its decoded rows in memory. A body of at most `WHOLE` bytes is parsed in one piece.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from service.errors import BadRequest, Invalid, TooLarge
 WHOLE = 1 << 20
 """Bytes that may be parsed at once, whatever they hold."""
 VALUES = 1_000_000
-"""JSON values that a longer text may hold which has to be parsed at once, such as one change."""
+"""The most JSON values in a longer text that must be parsed at once, such as one change."""
 _CHUNK = 512
-"""Lines that are parsed at once: no call is so long that other threads wait for the interpreter."""
+"""Lines that are parsed at once. A longer call would make other threads wait for the interpreter."""
 
 Piece = tuple[Sequence[int], list[object]]
 """Numbers of elements, from 0, or of lines, from 1; and their values."""
 
 
-def loads(body: bytes) -> object:
-    """The JSON value of a body; BadRequest, or TooLarge for one of too many values."""
+def parse_json(body: bytes) -> object:
+    """The JSON value of a body. Raises BadRequest, or TooLarge for too many values."""
     check_values(body)
     try:
         return orjson.loads(body)
@@ -35,7 +35,7 @@ def loads(body: bytes) -> object:
 
 
 def check_values(body: bytes, start: int = 0, stop: int | None = None) -> None:
-    """TooLarge if a text is long, and has more values than may be parsed at once."""
+    """Raises TooLarge if a text is long and has more values than may be parsed at once."""
     size = (len(body) if stop is None else stop) - start
     if size > WHOLE:
         count = 0
@@ -46,15 +46,17 @@ def check_values(body: bytes, start: int = 0, stop: int | None = None) -> None:
 
 
 def too_many_values() -> TooLarge:
-    """What the sender of a text is told that would make too many objects at once."""
-    return TooLarge(f"one JSON text has more than {VALUES} values", "send an array of changes, or one a line")
+    """The error for a text that would make too many objects at once."""
+    return TooLarge(
+        f"one JSON text has more than {VALUES} values", "send an array of changes, or one change a line"
+    )
 
 
 def elements(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[Piece]:
-    """The elements of the array that `body[start:stop]` is. BadRequest, Invalid or TooLarge."""
+    """The elements of the array in `body[start:stop]`. Raises BadRequest, Invalid or TooLarge."""
     stop = len(body) if stop is None else stop
     if stop - start <= WHOLE:
-        value = loads(body[start:stop])
+        value = parse_json(body[start:stop])
         if not isinstance(value, list):
             raise no_array()
         yield range(len(value)), value
@@ -72,12 +74,12 @@ def elements(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[P
 
 
 def no_array() -> Invalid:
-    """What the sender of JSON is told that is no array."""
+    """The error for JSON that is not an array."""
     return Invalid("the body is not an array of changes", FORM, code="invalid_change")
 
 
 def _runs(body: bytes, start: int, stop: int) -> Iterator[tuple[int, int, bool]]:
-    """Where runs of an array's elements begin and end, and whether it is all in one."""
+    """Begin and end of each run of an array's elements, and whether one run is the whole array."""
     while start < stop and body[start : start + 1].isspace():
         start += 1
     if body[start : start + 1] != b"[":
@@ -105,9 +107,9 @@ def _runs(body: bytes, start: int, stop: int) -> Iterator[tuple[int, int, bool]]
 
 
 def spans(body: bytes, depth: int, most: int) -> tuple[bytes, list[tuple[int, int]]]:
-    """The text without what its arrays and objects of a depth hold, and where these are.
+    """The text without the contents of its arrays and objects of a depth, and the spans of those.
 
-    Invalid if there are more of them than `most`, or if much is left.
+    Raises TooLarge if there are more than `most`, or if the rest of the text is long.
     """
     begins: list[int] = []
     ends: list[int] = []
@@ -126,8 +128,8 @@ def spans(body: bytes, depth: int, most: int) -> tuple[bytes, list[tuple[int, in
     return b"".join(shells), [(begin, end + 1) for begin, end in zip(begins, ends, strict=True)]
 
 
-def lines(body: bytes) -> Iterator[Piece]:
-    """The values of NDJSON; blank lines are passed over. BadRequest or TooLarge."""
+def parsed_lines(body: bytes) -> Iterator[Piece]:
+    """The values of NDJSON. Skips blank lines. Raises BadRequest or TooLarge."""
     at, number = 0, 1
     while at < len(body):
         end = body.find(b"\n", at + WINDOW)
@@ -143,7 +145,7 @@ def lines(body: bytes) -> Iterator[Piece]:
 
 
 def _parsed(texts: list[bytes], numbers: list[int]) -> list[object]:
-    """The values of lines: as one array, which is faster than each alone."""
+    """The values of lines, parsed as one array, which is faster than one by one."""
     try:
         values = orjson.loads(b"[" + b",".join(texts) + b"]")
         if len(values) == len(texts):
@@ -159,7 +161,7 @@ def _parsed(texts: list[bytes], numbers: list[int]) -> list[object]:
 
 
 def not_json(body: bytes, at: int, reason: str) -> BadRequest:
-    """What the sender is told of a body that is no JSON at the byte `at`."""
+    """The error for a body that stops being JSON at the byte `at`."""
     line = body.count(b"\n", 0, at) + 1
     column = at - body.rfind(b"\n", 0, at)
     return BadRequest(
@@ -168,5 +170,5 @@ def not_json(body: bytes, at: int, reason: str) -> BadRequest:
 
 
 def _bytes(error: orjson.JSONDecodeError) -> int:
-    """Where in its text an error is, in bytes."""
+    """The place of an error in its text, in bytes."""
     return len(error.doc[: error.pos].encode())

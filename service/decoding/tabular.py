@@ -1,8 +1,7 @@
-"""Tables as bodies: CSV, Arrow streams and Parquet, a batch at a time, to words.
+"""Tables as bodies: CSV, Arrow streams and Parquet, decoded to words a batch at a time.
 
-Every row is an insert, unless a column `_op` says `insert`, `delete` or `upsert`. Columns count by
-name. Before a batch is made into anything else, what it comes to is measured: rows that share their
-values in the file count what they take without sharing.
+Every row is an insert unless a column `_op` says `insert`, `delete` or `upsert`. Columns match by name. A
+batch is measured before it is converted: rows that share values in the file count as if they did not.
 """
 
 from __future__ import annotations
@@ -34,20 +33,20 @@ OPS = {"insert": ChangeOp.INSERT, "delete": ChangeOp.DELETE, "upsert": ChangeOp.
 _BATCH = 1 << 16
 """Rows of Parquet that are decoded at once."""
 _ROOM = 4
-"""A batch of Parquet may take so many times the bytes of a body, for the moment."""
+"""A batch of Parquet may briefly take this many times the bytes that a body may have."""
 _BLOCK = 1 << 22
-"""Bytes of CSV that are parsed at once; a row may not be longer."""
+"""Bytes of CSV that are parsed at once, and so the longest row."""
 _HEADER = 1 << 20
-"""Bytes that the header of CSV may have."""
+"""The longest header of CSV, in bytes."""
 
 Batches = Callable[[bytes, int, Budget], Iterator[pa.RecordBatch]]
-"""The batches of a body, of which so many rows and bytes may come."""
+"""A function from a body, the most rows, and the budget to the body's batches."""
 
 
 def changes_of_table(
     body: bytes, batches: Batches, definition: Definition, dictionary: Dictionary, budget: Budget
 ) -> TableChanges:
-    """The changes that a body's rows say. pyarrow's errors where it is broken."""
+    """The changes in a body's rows. Raises pyarrow's errors if the body is broken."""
     most = budget.most(len(definition.schema))
 
     def parts() -> Iterator[TableChanges]:
@@ -70,7 +69,7 @@ def _changes(
     definition: Definition,
     dictionary: Dictionary,
 ) -> TableChanges:
-    """The changes of a batch whose rows are numbered from `first`; errors name the `place` of a row."""
+    """The changes of a batch whose rows are numbered from `first`. Errors name a row by `place`."""
     ops = np.zeros(batch.num_rows, np.int8)
     columns: list[pa.Array | None] = [None] * len(definition.schema)
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -99,7 +98,7 @@ def _changes(
 def _first_bad(
     batch: pa.RecordBatch, definition: Definition, dictionary: Dictionary, error: InvalidValue
 ) -> tuple[int, InvalidValue]:
-    """The first row of a batch that does not fit, and why: by halves, of which each is tried once."""
+    """The first row of a batch that does not fit, and the error. Searches by halves, trying each once."""
     low, high = 0, batch.num_rows
     while high - low > 1:
         middle = (low + high) // 2
@@ -128,7 +127,7 @@ def _line(body: bytes) -> Callable[[int], str]:
 
 
 def operations(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarray]:
-    """The operations int8[n] that a column `_op` names, NULL an insert, and where it names none, bool[n]."""
+    """The operations int8[n] in a column `_op`, where NULL is an insert; and which are unknown, bool[n]."""
     try:
         names = column.cast(pa.string()).fill_null("insert")
     except pa.ArrowException:
@@ -139,20 +138,20 @@ def operations(column: pa.Array | pa.ChunkedArray) -> tuple[np.ndarray, np.ndarr
 
 
 def unknown_operation(name: str, where: str = "") -> Invalid:
-    """What the author of a column `_op` is told that names no operation."""
-    return Invalid(f"{where}{OPERATION} {name[:100]!r} is no operation", FORM, code="invalid_change")
+    """The error for an unknown operation in a column `_op`."""
+    return Invalid(f"{where}{OPERATION} {name[:100]!r} is not an operation", FORM, code="invalid_change")
 
 
 # The formats
 
 
 def _nothing(schema: pa.Schema) -> pa.RecordBatch:
-    """No rows, ahead of all others: a column that the table has not is told before anything is decoded."""
+    """A batch without rows, sent first, so that an unknown column is reported before anything is decoded."""
     return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
 
 
 def read_csv(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
-    """All columns as text; a field is NULL if it is empty and not quoted."""
+    """Reads all columns as text. A field is NULL if it is empty and not quoted."""
     if len(body) > _HEADER and body.find(b"\n", 0, _HEADER) < 0:
         raise BadRequest(f"the header has more than {_HEADER} bytes", code="invalid_body")
     try:
@@ -180,13 +179,13 @@ def _csv_batches(body: bytes) -> Iterator[pa.RecordBatch]:
 
 
 def _csv_error(body: bytes, error: pa.ArrowInvalid) -> BadRequest:
-    """What is wrong with CSV, and in which line as far as that can be told."""
+    """The error for broken CSV, with the line if it can be found."""
     found = csv_lines.ragged(body)
     if found is not None:
         line, count, width = found
         return BadRequest(
             f"line {line} has {count} fields, and the header has {width}",
-            "a field with a comma, a quote or a line's end in it stands in double quotes",
+            "put a field that contains a comma, a quote or a line break in double quotes",
             code="invalid_body",
         )
     bad = csv_lines.undecodable(body)
@@ -196,7 +195,7 @@ def _csv_error(body: bytes, error: pa.ArrowInvalid) -> BadRequest:
 
 
 def read_arrow(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
-    """The messages say how large they are before they are decompressed."""
+    """Reads the sizes in the messages before anything is decompressed."""
     rows = size = 0
     for more_rows, more in message_sizes(body):
         rows, size = rows + more_rows, size + more
@@ -207,16 +206,16 @@ def read_arrow(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatc
     with pyarrow.ipc.open_stream(pa.BufferReader(body)) as reader:
         yield _nothing(reader.schema)
         for batch in reader:
-            # Buffers come from outside: offsets are not believed before they are checked.
+            # The buffers come from outside, so offsets are checked before they are used.
             batch.validate(full=True)
             yield batch
 
 
 def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
-    """Texts stay as dictionaries where the file has them so.
+    """Keeps texts as dictionaries where the file has them so.
 
-    PyArrow cannot do that for encodings that write a text by what differs from the one before it; there one
-    text is no longer than its column's chunk, and a batch has as many rows as there is room for those.
+    PyArrow cannot do that for encodings that store a text as its difference from the previous one. A text of
+    such a column is no longer than the column's chunk, so a batch has as many rows as fit at that length.
     """
     file = pyarrow.parquet.ParquetFile(pa.BufferReader(body))
     about, schema = file.metadata, file.schema

@@ -1,1 +1,1 @@
-"""Definitions of tables and views: made, altered, dropped, and read again at a start."""
+"""Definitions of tables and views: creating, altering and dropping them, and restoring them at start."""

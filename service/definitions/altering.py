@@ -1,8 +1,8 @@
-"""Altering what there is: ALTER TABLE, ALTER VIEW, CREATE OR REPLACE VIEW, COMMENT.
+"""Alterations: ALTER TABLE, ALTER VIEW, CREATE OR REPLACE VIEW and COMMENT.
 
-An alteration is drawn up whole, then made in the engine, then told to the catalog; if either
-refuses, everything is as it was. Views that read what is altered are planned anew and must come out
-with the columns that they had. On the writer's thread.
+An alteration is drafted whole, then made in the engine, then stored in the catalog; if either refuses,
+nothing has changed. Views that read the altered relation are planned again and must keep their columns.
+Alterations run on the writer's thread.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Alterations:
     # Tables
 
     def alter_table(self, name: str, actions: Sequence[Action], missing_ok: bool = False) -> None:
-        """Conflict, Invalid, NotFound or a PlannerError: nothing was altered."""
+        """Alters a table. Raises Conflict, Invalid, NotFound or a PlannerError, and then alters nothing."""
         if missing_ok and name not in self._of.all:
             return
         old = self._of.get(name, view=False)
@@ -57,7 +57,7 @@ class Alterations:
             self._amend(old, new, draft, others)
 
     def _amend(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
-        """Alters what is not a matter of layout: names of columns, what rows must be, what is filled in."""
+        """Alters what leaves rows as they are: names of columns, constraints, defaults."""
         of = self._of
         readers = [self._renamed(view, new, draft) for view in of.readers(old.name)] if draft.renamed else []
         changed = {d.name: d for d in (new, *others, *readers)}
@@ -74,7 +74,7 @@ class Alterations:
         of.replace_all({**of.all, **changed})
 
     def _rebuild(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
-        """Alters the layout or the name of a table, and with it all that reads it."""
+        """Alters the layout or the name of a table, and with it everything that reads the table."""
         delta, since = self._of.engine.history_of(old.name)
         shift = draft.shift(new)
         shifted = new.filling.recomputed(shift.apply(delta)) if new.filling is not None else delta
@@ -93,7 +93,7 @@ class Alterations:
         self._exchange(old, new, draft, others, {new.name: (shifted, since)}, write)
 
     def _referring(self, old: Definition, new: Definition, renamed: Mapping[str, str]) -> list[Definition]:
-        """Other tables whose foreign keys call the table or its columns otherwise now."""
+        """The other tables whose foreign keys must follow the new names of the table or its columns."""
 
         def follow(foreign: ForeignKey) -> ForeignKey:
             if foreign.table != old.name:
@@ -112,7 +112,7 @@ class Alterations:
         return changed
 
     def _check_rows(self, old: Definition, new: Definition, rows: Rows) -> None:
-        """Conflict or Invalid where the rows that there are now break what is demanded from now on."""
+        """Raises Conflict or Invalid if the current rows violate a new constraint."""
         engine = self._of.engine
         changes = TableChanges.of(ChangeOp.INSERT, new.schema, rows[0])
         for error, _ in new.faults(changes):
@@ -130,7 +130,7 @@ class Alterations:
             raise broken.error
 
     def _check_history(self, new: Definition, delta: np.ndarray) -> None:
-        """The rows of all epochs that can be read: they get new columns too."""
+        """Raises Invalid if a NOT NULL column is NULL at a readable epoch; all of these get new columns."""
         words = delta[:-2]
         for place, column in enumerate(new.schema.columns):
             if not column.nullable and (words[place] == NULL).any():
@@ -141,7 +141,7 @@ class Alterations:
                 )
 
     def _renamed(self, view: Definition, new: Definition, draft: Draft) -> Definition:
-        """A view that reads a table, with the names that the table and its columns have now."""
+        """A view with the current names of the altered table and its columns."""
         sees = dict(view.details.sees)
         for name, seen in sees.items():
             if seen.relation == draft.old.name:
@@ -154,7 +154,7 @@ class Alterations:
     # Views
 
     def replace_view(self, name: str, sql: str, dialect: str) -> Definition:
-        """Another query under the name of a view; its dependants go on if its columns stay what they are."""
+        """Gives a view another query. Its dependants go on if its columns stay the same."""
         of = self._of
         old = of.get(name, view=True)
         dependants = of.dependants(name)
@@ -163,7 +163,8 @@ class Alterations:
         for definition in dependants:
             if definition.name in planned.reads:
                 raise Conflict(
-                    f"view {name} would read itself, through {definition.name}", "a view has WITH RECURSIVE"
+                    f"view {name} would read itself, through {definition.name}",
+                    "use WITH RECURSIVE in one view",
                 )
         new = replace(planned, details=replace(planned.details, comments=old.details.comments))
         if dependants:
@@ -193,7 +194,7 @@ class Alterations:
         self._exchange(old, new, Draft.of(old, of), (), {}, write)
 
     def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
-        """A comment on a table or view, or on a column of it; none any more without a text."""
+        """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
         definition = self._of.get(name, view=view)
         if column is not None and column not in definition.schema.names:
             raise Invalid(
@@ -206,7 +207,7 @@ class Alterations:
             changing.change(new.record())
         self._of.put(new)
 
-    # What takes the place of what
+    # Replacing relations
 
     def _exchange(
         self,
@@ -217,7 +218,7 @@ class Alterations:
         histories: Mapping[str, tuple[np.ndarray, int]],
         write: Callable[[Definer, Sequence[Definition]], Sequence[Definition]],
     ) -> None:
-        """Puts a relation in another's place, in the engine with all that reads it, then in the catalog."""
+        """Replaces a relation, first in the engine together with all that reads it, then in the catalog."""
         of = self._of
         dependants = of.dependants(old.name)
         relations = {n: r for n, r in of.relations.items() if n != old.name} | {new.name: new.relation}
@@ -257,7 +258,7 @@ class Alterations:
     def _again(
         self, view: Definition, new: Definition, draft: Draft | None, relations: dict[str, Relation]
     ) -> Definition:
-        """A view over what it reads as that will be; Conflict if it would not be what it was."""
+        """A view planned over the altered relations. Raises Conflict if it fails or its columns change."""
         seeing = view if draft is None else self._renamed(view, new, draft)
         texts = (view.sql, view.dialect)
         try:
@@ -266,7 +267,7 @@ class Alterations:
             if view.planned is None:
                 return seeing
             raise Conflict(
-                f"view {view.name} reads {new.name} and could not go on: {error.message}",
+                f"view {view.name} reads {new.name} and would fail: {error.message}",
                 f"drop {view.name} first",
                 code="in_use",
             ) from None
@@ -276,7 +277,7 @@ class Alterations:
 
 
 def _check_columns(old: Definition, new: Definition, dependant: Definition) -> None:
-    """Conflict unless a relation has the columns that it had, in order; it may have more behind them."""
+    """Raises Conflict unless the old columns come first, in order; new ones may follow them."""
     for place, column in enumerate(old.schema.columns):
         now = new.schema.columns[place] if place < len(new.schema) else None
         if now is None or now.name != column.name or now.type != column.type:
@@ -284,6 +285,6 @@ def _check_columns(old: Definition, new: Definition, dependant: Definition) -> N
             raise Conflict(
                 f"column {column.name} {column.type} of view {old.name} would be {became}, and view "
                 f"{dependant.name} reads it",
-                f"keep the columns, with new ones behind them, or drop {dependant.name} first",
+                f"keep the columns, add new ones after them, or drop {dependant.name} first",
                 code="in_use",
             )

@@ -1,4 +1,4 @@
-"""A definition: what a table or a view is, immutable, and replaced when it is altered."""
+"""A definition: what a table or a view is. It is immutable; an alteration replaces it."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from service.errors import Invalid
 
 @dataclass(frozen=True)
 class Definition:
-    """A table or a view. `created` is the newest epoch at its creation; what is about SQL is a view's.
+    """A table or a view. `created` is the newest epoch at its creation. Only views have SQL and a plan.
 
-    `id` is never used again, so that what the log says of a dropped table is not taken for its namesake's.
-    A table that was altered has another `layout` in the log than its id; a table has a `filling`.
+    An `id` is never used again, so the log's changes of a dropped table never reach another of the same
+    name. The log knows an altered table by its `layout` instead of its id. Only tables have a `filling`.
     """
 
     id: int
@@ -44,30 +44,30 @@ class Definition:
 
     @property
     def logged(self) -> int:
-        """The number by which the log and the saved state know the table."""
+        """The number under which the log and the saved state have the table."""
         return self.layout or self.id
 
     @cached_property
     def loose(self) -> Schema:
-        """The schema with every column nullable: what a change may leave out, until it is checked."""
+        """The schema with every column nullable, for changes that are not checked yet."""
         return Schema(tuple(replace(column, nullable=True) for column in self.relation.schema.columns))
 
     @cached_property
     def fillable(self) -> Schema:
-        """The schema with those columns nullable that have a value if none is given."""
+        """The schema in which columns that the table fills by itself are nullable."""
         rules = self.details.rules
         filled = rules.defaults.keys() | rules.generated.keys() | rules.identities.keys()
         columns = self.relation.schema.columns
         return Schema(tuple(replace(c, nullable=c.nullable or c.name in filled) for c in columns))
 
     def without(self, places: Collection[int]) -> Schema:
-        """The schema with columns nullable that are left out, at the places."""
+        """The schema in which the fillable columns at these places, which are left out, are nullable."""
         columns = zip(self.relation.schema.columns, self.fillable.columns, strict=True)
         return Schema(tuple(given if i not in places else left for i, (given, left) in enumerate(columns)))
 
     @cached_property
     def strict(self) -> Schema:
-        """The schema with the columns NOT NULL that have become so."""
+        """The schema with NOT NULL also for columns that an alteration has made NOT NULL."""
         required = self.details.rules.required
         columns = self.relation.schema.columns
         return Schema(tuple(replace(c, nullable=c.nullable and c.name not in required) for c in columns))
@@ -91,20 +91,20 @@ class Definition:
         return frozenset(seen.relation for seen in self.details.sees.values())
 
     def left_out(self) -> list[object]:
-        """The values, as JSON has them, of a row that leaves all of its columns out."""
+        """The row, in JSON values, of an insert that names no column."""
         return [None] * len(self.schema) if self.filling is None else self.filling.left_out()
 
     @property
     def no_changes(self) -> TableChanges:
-        """The changes of somebody who has none."""
+        """An empty set of changes."""
         return TableChanges.of(ChangeOp.INSERT, self.schema, np.zeros((len(self.schema), 0), np.int64))
 
     def defaults(self) -> np.ndarray:
-        """The same as words, int64[W]."""
+        """The row of an insert that names no column, int64[W]."""
         return np.full(len(self.schema), NULL, np.int64) if self.filling is None else self.filling.defaults()
 
     def admitted(self, changes: TableChanges) -> TableChanges:
-        """The changes as the table can take them, generated columns computed; Conflict or Invalid."""
+        """The changes with generated columns computed. Raises Conflict or Invalid if they do not fit."""
         changes.check(self.name, self.schema, self.relation.key)
         if self.filling is not None:
             changes = self.filling.completed(changes)
@@ -113,14 +113,14 @@ class Definition:
         return changes
 
     def faults(self, changes: TableChanges) -> Iterator[Fault]:
-        """What is wrong with complete changes: NULLs first, then CHECKs."""
+        """The faults of complete changes: NULLs first, then CHECKs."""
         for column, null in changes.nulls(self.relation.key):
             yield null_fault(column, self.name), null
         if self.filling is not None:
             yield from self.filling.faults(changes)
 
     def record(self) -> DefinitionRecord:
-        """As the catalog keeps it."""
+        """The record that the catalog stores."""
         schema = None if self.is_view else self.schema
         key = None if self.is_view else self.relation.key
         texts = (self.sql, self.dialect)

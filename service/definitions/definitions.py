@@ -1,17 +1,15 @@
 """The definitions of tables and views: created, dropped and looked up by name.
 
-`Definitions` belongs to the writer's thread, which alone changes it; `all` is an
-immutable mapping, replaced as a whole, that any thread may read. What the engine has
-made is undone if the catalog database cannot be told, and dropped once it has been, so
-that both have a relation or neither has.
+Only the writer's thread changes `Definitions`. `all` is an immutable mapping, replaced as a whole, that any
+thread may read. A relation is created in the engine first, and removed again if the catalog cannot store it;
+it is dropped from the catalog first. So either both have it or neither.
 
-A view whose plan the engine can no longer run when the service starts stays defined,
-with the reason in `failure`; dropping it works as ever.
+A view whose plan the engine can no longer run at start stays defined, with the reason in `failure`, and can
+be dropped as usual.
 """
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -40,8 +38,6 @@ from service.errors import Conflict, Invalid, NotFound
 from service.names import check_columns, check_name
 from service.placement import Placement
 
-_log = logging.getLogger("freshet.definitions")
-
 
 class Definitions:
     def __init__(
@@ -52,11 +48,14 @@ class Definitions:
         self.clock = clock
         self._placement = placement
         self.all: Mapping[str, Definition] = MappingProxyType({})
+        """Every table and view by its name. Replaced as a whole."""
         self.relations: Mapping[str, Relation] = MappingProxyType({})
+        """The relations of `all`, as the planner takes them. Replaced together with it."""
         self.bonds = Bonds()
+        """The constraints between rows of all tables. Replaced together with `all`."""
 
     def get(self, name: str, *, view: bool | None = None) -> Definition:
-        """The definition called `name`; NotFound if there is none, or none of the kind that `view` says."""
+        """The definition called `name`. Raises NotFound without one of the kind that `view` asks for."""
         found = self.all.get(name)
         if found is None or (view is not None and found.is_view != view):
             what = {None: "table or view", True: "view", False: "table"}[view]
@@ -106,7 +105,7 @@ class Definitions:
     def drop(
         self, names: Sequence[str], *, view: bool, missing_ok: bool = False, cascade: bool = False
     ) -> list[Definition]:
-        """Drops views or tables; Conflict while others read them, which go too with `cascade`."""
+        """Drops views or tables. Raises Conflict while others read them, unless `cascade` drops those too."""
         dropped = [self.get(name, view=view) for name in names if not missing_ok or name in self.all]
         going = {definition.name: definition for definition in dropped}
         for definition in dropped:
@@ -135,7 +134,7 @@ class Definitions:
         return dropped
 
     def _released(self, going: Mapping[str, Definition], cascade: bool) -> list[Definition]:
-        """The tables whose foreign keys refer to ones that go, without these; Conflict unless `cascade`."""
+        """The tables with foreign keys to dropped ones, without these keys; Conflict unless `cascade`."""
         changed = []
         for definition in self.all.values():
             rules = definition.details.rules
@@ -153,12 +152,12 @@ class Definitions:
             changed.append(self.table_like(definition, details=details))
         return changed
 
-    # Definitions made, without being put anywhere
+    # Making definitions, without storing them
 
     def table(
         self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
     ) -> Definition:
-        """A table; a PlannerError for an expression of its rules that cannot be computed."""
+        """A table. Raises a PlannerError if an expression of its rules cannot be compiled."""
         filling = Filling(
             relation, details.rules, self.engine.dictionary, partial(IdentityCounter, self.catalog, id)
         )
@@ -181,7 +180,7 @@ class Definitions:
         details: Details = NO_DETAILS,
         relations: Mapping[str, Relation] | None = None,
     ) -> Definition:
-        """A view, planned over `relations` (those that there are): as it sees them, or all if that is new."""
+        """A view planned over `relations`, by default the current ones. `details` says which it sees."""
         among = self.relations if relations is None else relations
         sees = details.sees
         scope = relations_of(sees, among) if sees else sized(among, self.engine.rows)
@@ -195,9 +194,9 @@ class Definitions:
     # The engine
 
     def install(self, definitions: Sequence[Definition], histories: Mapping[str, History]) -> None:
-        """Lets the engine have tables, with histories, and views, each after what it reads.
+        """Creates tables, with their histories, and views in the engine. Views come after what they read.
 
-        EngineError for one that it cannot have; those before it are there.
+        Raises EngineError for one that the engine cannot create; those before it stay.
         """
         for definition in definitions:
             if definition.failure is not None:
@@ -211,7 +210,7 @@ class Definitions:
                 self.compute(index, plan)
 
     def withdraw(self, definitions: Sequence[Definition]) -> None:
-        """Takes tables and views from the engine, as far as it has them: each before what it reads."""
+        """Drops tables and views from the engine if it has them, each before what it reads."""
         there = self.engine.snapshot.relations
         for definition in reversed(definitions):
             if definition.is_view:
@@ -224,18 +223,18 @@ class Definitions:
         self.clock.stop_unless_read()
 
     def indexes(self, definition: Definition) -> dict[str, Node]:
-        """The indexes of a table, by the name that the engine has for them."""
+        """The indexes of a table, by their names in the engine."""
         among = {**self.relations, definition.name: definition.relation}
         return indexes_of(definition.relation, definition.details.rules, among)
 
     def drop_indexes(self, names: Iterable[str]) -> None:
-        """Takes indexes from the engine, as far as it has them."""
+        """Drops indexes from the engine if it has them."""
         for index in names:
             if index in self.engine.snapshot.relations:
                 self.engine.drop_view(index)
 
     def compute(self, name: str, plan: Node) -> None:
-        """Lets the engine have a view or an index, computed where one of so many rows is."""
+        """Creates a view or an index in the engine, computed where the number of its input rows suggests."""
         self.clock.start_for(plan)
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
@@ -243,21 +242,21 @@ class Definitions:
 
     @contextmanager
     def undone_by(self, undo: Callable[[], None]) -> Iterator[None]:
-        """Takes from the engine what it could not have whole, or the catalog could not be told of."""
+        """Calls `undo` if the block raises."""
         try:
             yield
         except BaseException:
             undo()
             raise
 
-    # Who reads whom
+    # Readers
 
     def readers(self, name: str) -> list[Definition]:
-        """The views that read a relation themselves."""
+        """The views that read a relation directly."""
         return [d for d in self.all.values() if d.is_view and name in d.reads]
 
     def dependants(self, name: str) -> list[Definition]:
-        """The views that read a relation, themselves or through others, each after what it reads."""
+        """The views that read a relation, directly or through others, each after what it reads."""
         found: dict[str, Definition] = {}
         waiting = [name]
         while waiting:
@@ -284,7 +283,7 @@ class Definitions:
 
     @property
     def newest(self) -> int:
-        """The greatest number by which the log knows one."""
+        """The greatest number of a relation in the log."""
         return max((max(d.id, d.logged) for d in self.all.values()), default=0)
 
     # Names
@@ -311,6 +310,6 @@ def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:
     if key is None:
         return schema
     if not key or len(set(key)) != len(key):
-        raise Invalid("a primary key names each of its columns once, and at least one")
+        raise Invalid("a primary key must name at least one column, and each column once")
     columns = tuple(replace(c, nullable=False) if i in key else c for i, c in enumerate(schema.columns))
     return Schema(columns)

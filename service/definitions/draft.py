@@ -1,4 +1,4 @@
-"""A table as ALTER TABLE would have it, drawn up action by action."""
+"""A draft: a table as ALTER TABLE would leave it, built action by action."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
 @dataclass
 class Draft:
-    """`origins` has of each column the place that it has in `old`, None for a new one.
+    """`origins` has each column's place in `old`, None for a new column.
 
-    `moves` says that rows are not what they were, or the table's name; `renamed` are columns, old
-    names to new ones, and `dropped` the old names of columns that go.
+    `moves` says that the rows' layout or the table's name changes. `renamed` maps old names of columns to
+    new ones; `dropped` has the old names of dropped columns.
     """
 
     old: Definition
@@ -72,7 +72,7 @@ class Draft:
         )
 
     def take(self, action: Action) -> None:
-        """Conflict, Invalid, NotFound or a PlannerError if it cannot be done."""
+        """Applies an action. Raises Conflict, Invalid, NotFound or a PlannerError if it is impossible."""
         match action:
             case AddColumn():
                 self._add_column(action)
@@ -100,14 +100,14 @@ class Draft:
                 self._set_nullable(name, nullable)
 
     def definition(self) -> Definition:
-        """The table as it will be. A PlannerError where its rules cannot be."""
+        """The altered table. Raises a PlannerError if its rules are not valid."""
         relation = self._relation()
         rules = resolved(self.rules, relation, self._others())
         details = replace(self.old.details, rules=rules, comments=self.comments)
         return self.among.table_like(self.old, relation, details)
 
     def shift(self, new: Definition) -> Shift:
-        """What makes rows of the new layout of rows of the old one."""
+        """The shift from rows of the old layout to rows of the new one."""
         defaults = new.filling.defaults().tolist() if new.filling is not None else []
         words, texts = [], []
         for place, origin in enumerate(self.origins):
@@ -137,7 +137,7 @@ class Draft:
     def _drop_column(self, name: str) -> None:
         place = self._place(name)
         if self.key is not None and name in self.key:
-            raise Conflict(f"column {name} is of the primary key of table {self.name}", code="in_use")
+            raise Conflict(f"column {name} is in the primary key of table {self.name}", code="in_use")
         for other, text in self.rules.generated.items():
             if name in text.columns():
                 raise Conflict(f"column {other} is computed from column {name}", code="in_use")
@@ -199,7 +199,7 @@ class Draft:
         self.rules = replace(self.rules, constraints=kept)
 
     def _check_free(self, constraint: object) -> None:
-        """Conflict where a foreign key needs that columns are UNIQUE."""
+        """Raises Conflict if a foreign key needs the UNIQUE."""
         if not isinstance(constraint, Unique):
             return
         for other in self.among.all.values():
@@ -219,12 +219,12 @@ class Draft:
             required = (*required, name) if self.columns[place].nullable else required
         elif not self.columns[place].nullable:
             if self.key is not None and name in self.key:
-                raise Invalid(f"column {name} is of the primary key of table {self.name}")
+                raise Invalid(f"column {name} is in the primary key of table {self.name}")
             self.columns[place] = replace(self.columns[place], nullable=True)
             self.moves = True
         self.rules = replace(self.rules, required=required)
 
-    # What there is
+    # The table so far
 
     @property
     def _names(self) -> list[str]:
@@ -249,7 +249,7 @@ class Draft:
 
 
 def columns_lost(table: Definition, dropped: Collection[str], readers: Iterable[Definition]) -> None:
-    """Conflict where a view's text can mean a column that is dropped."""
+    """Raises Conflict if a view's query may use a column that is dropped."""
     for view in readers:
         for name, seen in view.details.sees.items():
             if seen.relation != table.name:
@@ -264,7 +264,7 @@ def columns_lost(table: Definition, dropped: Collection[str], readers: Iterable[
 
 
 def _mentions(view: Definition, relation: str, column: str) -> bool:
-    """Whether a column of a relation may be meant somewhere in a view's query."""
+    """Whether a view's query may use a column of a relation."""
     tree = parse_query(view.sql, view.dialect)
     if any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star)):
         return True

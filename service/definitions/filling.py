@@ -1,8 +1,8 @@
-"""What a table makes of its rows by itself, and what it demands of each row alone.
+"""Filling: the values that a table computes for its rows, and the rules for each row alone.
 
-A column that is left out takes its DEFAULT, a generated column is computed from the others
-whatever was given, and then NOT NULL and CHECK are judged. Compiled once for a table; any thread
-may use it. What rows demand of each other is judged by `service/changes/constraints.py`.
+A column that is left out gets its DEFAULT, a generated column is computed from the others, and then NOT
+NULL and CHECK are checked. The expressions are compiled once for a table; any thread may use them.
+`service/changes/constraints.py` checks the rules between rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from service.errors import Invalid
 
 @contextmanager
 def _naming(what: str) -> Iterator[None]:
-    """Puts what is concerned before a planner's message."""
+    """Puts the place of an error before a planner's message."""
     try:
         yield
     except PlannerError as error:
@@ -39,7 +39,7 @@ def _naming(what: str) -> Iterator[None]:
 
 
 Fault = tuple[Invalid, np.ndarray]
-"""What is wrong, as an error that lacks the name of the row, and with which changes, bool[n]."""
+"""An error, whose message lacks the name of the row, and the changes that have it, bool[n]."""
 
 
 class Filling:
@@ -50,7 +50,7 @@ class Filling:
         dictionary: Dictionary,
         counter: Callable[[int], IdentityCounter],
     ) -> None:
-        """A PlannerError, which names the column or constraint, for an expression that cannot be computed."""
+        """Raises a PlannerError that names the column or constraint if an expression cannot be compiled."""
         self._relation = relation
         self._dictionary = dictionary
         self._defaults: dict[int, tuple[ScalarProgram, bool]] = {}
@@ -58,7 +58,7 @@ class Filling:
         for name, text in rules.defaults.items():
             with _naming(f"the default of column {name}"):
                 if name in rules.generated:
-                    raise InvalidQuery("a generated column has none")
+                    raise InvalidQuery("a generated column cannot have one")
                 expression = default_expression(text, schema.types[schema.index(name)])
             self._defaults[schema.index(name)] = ScalarProgram((expression,), dictionary), moves(text)
         self.generated = tuple(schema.index(name) for name in rules.generated)
@@ -68,7 +68,7 @@ class Filling:
         for name, text in rules.generated.items():
             with _naming(f"generated column {name}"):
                 if text.columns() & rules.generated.keys():
-                    raise InvalidQuery("it reads a generated column", "repeat that one's expression")
+                    raise InvalidQuery("it reads a generated column", "repeat the other column's expression")
                 computed += row_expressions([text], [schema.types[schema.index(name)]], relation)
         self._generated = ScalarProgram(tuple(computed), dictionary)
         self._required = [(name, schema.index(name)) for name in rules.required]
@@ -79,12 +79,8 @@ class Filling:
             self._checks.append((check, ScalarProgram((condition,), dictionary)))
         self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)
 
-    @property
-    def has_defaults(self) -> bool:
-        return bool(self._defaults)
-
     def defaults(self) -> np.ndarray:
-        """The row int64[W] of a statement of this moment that names no column."""
+        """The row int64[W] of an insert at this moment that names no column."""
         moving = {i for i, (_, moving) in self._defaults.items() if moving}
         if not moving:
             return self._constant
@@ -104,16 +100,16 @@ class Filling:
         return row
 
     def left_out(self) -> list[object]:
-        """The values, as JSON has them, of a row that leaves all of its columns out."""
+        """The row, in JSON values, of an insert that names no column."""
         if not self._defaults:
             return [None] * len(self._relation.schema)
         (row,) = decode_rows(self.defaults()[:, None], self._relation.schema, self._dictionary)
         return list(row)
 
     def completed(self, changes: TableChanges) -> TableChanges:
-        """The changes with columns counted that are NULL and count, and generated columns computed.
+        """The changes with numbers for identity columns that are NULL, and with generated columns computed.
 
-        Invalid where one cannot be.
+        Raises Invalid if a generated column cannot be computed.
         """
         return self._generate(self._count(changes))
 
@@ -143,7 +139,7 @@ class Filling:
         return replace(changes, words=words)
 
     def recomputed(self, delta: np.ndarray) -> np.ndarray:
-        """Differences int64[W + 2, n] with generated columns computed; Invalid where one cannot be."""
+        """Differences int64[W + 2, n] with generated columns computed. Raises Invalid if one cannot be."""
         if not self.generated or not delta.shape[1]:
             return delta
         values, failed = self._generated(np.ascontiguousarray(delta[:-2]))
@@ -158,7 +154,7 @@ class Filling:
         return delta
 
     def faults(self, changes: TableChanges) -> Iterator[Fault]:
-        """What is wrong with complete changes, but for NULLs that no row ever had."""
+        """The faults of complete changes, except NULLs in columns that were NOT NULL from the start."""
         table = self._relation.name
         for column, place in self._required:
             null = (changes.words[place] == NULL) & ~changes.removes
@@ -176,7 +172,7 @@ class Filling:
 
 
 def null_fault(column: str, table: str) -> Invalid:
-    """What is wrong with a row that has a NULL where none may be."""
+    """The fault of a row with a NULL in a NOT NULL column."""
     return Invalid(
         f"has NULL in column {column} of table {table}, which is NOT NULL", code="null_not_allowed"
     )

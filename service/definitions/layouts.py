@@ -1,11 +1,11 @@
 """Layouts: the columns that tables had before they were altered, in the log and in the saved state.
 
-A table that gets or loses a column has another layout from then on, with a number of its own in the
-log. What was written before is not written again: it is brought into the newest layout when it is
-read, at a start. So an ALTER is durable by one small transaction of the catalog.
+A table that gains or loses a column has a new layout from then on, with its own number in the log. Older
+data is not rewritten: it is converted to the newest layout when the service reads it at start. So an ALTER
+is durable by one small transaction of the catalog.
 
-History is altered with the table: a column that was added is there at every epoch that can be read,
-with the value that it got when it was added.
+History changes with the table: a new column exists at every readable epoch, with the value that it got when
+it was added.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ History = tuple[np.ndarray, int]
 
 @dataclass(frozen=True)
 class Shift:
-    """A change of layout. Of each new column the place that it had, or -1 for one that is new.
+    """A change of layout. `places` has each new column's old place, or -1 for an added column.
 
-    `words` are the values of the new ones, and `texts` those of them that are words of the dictionary.
+    `words` are the values of added columns, and `texts` the texts of those that need the dictionary.
     """
 
     places: tuple[int, ...]
@@ -37,7 +37,7 @@ class Shift:
     texts: tuple[str | None, ...] = ()
 
     def apply(self, delta: np.ndarray) -> np.ndarray:
-        """Differences of the old layout in the new one."""
+        """Differences of the old layout, converted to the new one."""
         new = iter(self.words)
         rows = [
             delta[place] if place >= 0 else np.full(delta.shape[1], next(new), np.int64)
@@ -50,7 +50,7 @@ class Shift:
 
     @classmethod
     def load(cls, text: str, dictionary: Dictionary) -> Shift:
-        """What `dump` gave; its texts are entries of the dictionary from now on."""
+        """Reads what `dump` returned, and adds its texts to the dictionary."""
         places, words, texts = orjson.loads(text)
         known = [(word, text) for word, text in zip(words, texts, strict=True) if text is not None]
         if known:
@@ -59,7 +59,7 @@ class Shift:
 
 
 class Layouts:
-    """All the layouts that the tables of a catalog had; `engine` is the one that is being filled."""
+    """The former layouts of a catalog's tables. `engine` is the one that is being restored."""
 
     def __init__(self, former: Sequence[Layout], engine: Engine) -> None:
         self._engine = engine
@@ -67,13 +67,13 @@ class Layouts:
         for layout in former:
             self._former.setdefault(layout.relation, []).append(layout)
         self.relations = {layout.id: layout.relation for layout in former}
-        """The ids of tables by the number of each layout that they had."""
+        """The id of the table by the number of each former layout."""
         self._shifts = {layout.id: Shift.load(layout.change, engine.dictionary) for layout in former}
 
     def histories(
         self, records: Sequence[DefinitionRecord], state: SavedState | None, is_saved: Callable[[int], bool]
     ) -> dict[str, History]:
-        """Of tables that were altered since the state was saved, what it has of them, by their name now."""
+        """The saved histories of tables that were altered after the state was saved, by current name."""
         found: dict[str, History] = {}
         for record in records:
             if state is None or is_saved(record.layout or record.id):
@@ -88,7 +88,7 @@ class Layouts:
         return found
 
     def shifted(self, number: int, delta: np.ndarray) -> np.ndarray:
-        """Differences of the layout of that number in the newest one of its table."""
+        """Differences of the layout with this number, converted to the newest one of its table."""
         relation = self.relations[number]
         for layout in self._former[relation]:
             if layout.id >= number:

@@ -1,7 +1,7 @@
-"""Types that have names: created, dropped, and kept in the catalog's database.
+"""Named types: created, dropped, and stored in the catalog's database.
 
-Nothing depends on them: what names one has its definition in the name's place (`planner.parsing.type_names`).
-`all` is immutable, replaced as a whole on the writer's thread, and may be read by any.
+Nothing depends on them: a statement that names one stores its definition instead
+(`planner.parsing.type_names`). `all` is immutable. The writer's thread replaces it; any thread may read it.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class NamedTypes:
         self.all: Mapping[str, Type] = MappingProxyType(
             {row.name: enumeration(*orjson.loads(row.labels)) for row in rows}
         )
+        """Every named type. Replaced as a whole."""
 
     def create(self, name: str, type: Type, exists_ok: bool = False) -> None:
-        """Gives a type of labels a name. NameInUse."""
+        """Names a type of labels. Raises NameInUse."""
         check_name(name)
         if name in self.all:
             if exists_ok:
@@ -50,7 +51,7 @@ class NamedTypes:
         self.all = MappingProxyType({**self.all, name: type})
 
     def drop(self, name: str, missing_ok: bool = False) -> None:
-        """Takes the name away; what was made with it keeps its labels. NotFound."""
+        """Drops the name. Columns of the type keep its labels. Raises NotFound."""
         if name not in self.all:
             if missing_ok:
                 return

@@ -1,4 +1,4 @@
-"""Foreign keys against the tables that they refer to: what the catalog has to say of a new one."""
+"""Foreign keys of a new or altered table, checked against the tables that they refer to."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.definitions.definition import Definition
 
 
 def resolved(rules: TableRules, relation: Relation, definitions: Mapping[str, Definition]) -> TableRules:
-    """The rules of a table with the columns named that its foreign keys refer to. A PlannerError."""
+    """The rules with the columns that each foreign key refers to filled in. Raises a PlannerError."""
     return rules.with_targets(lambda foreign: _resolved(foreign, rules, relation, definitions))
 
 
@@ -27,7 +27,7 @@ def _resolved(
         found = definitions.get(foreign.table)
         if found is None or found.is_view:
             raise UnknownTable(
-                f"constraint {foreign.name} refers to {foreign.table}, which is no table",
+                f"constraint {foreign.name} refers to {foreign.table}, which is not a table",
                 did_you_mean(foreign.table, definitions, "create it first"),
             )
         target, its = found.relation, found.details.rules
@@ -37,7 +37,7 @@ def _resolved(
     if len(columns) != len(foreign.columns):
         raise InvalidQuery(
             f"constraint {foreign.name}: {len(foreign.columns)} columns refer to {len(columns)}",
-            f"REFERENCES {foreign.table} (column, ...)",
+            f"write REFERENCES {foreign.table} (column, ...)",
         )
     for name in columns:
         if name not in names:
@@ -73,10 +73,10 @@ def _check_types(foreign: ForeignKey, columns: tuple[str, ...], relation: Relati
             raise TypeMismatch(
                 f"constraint {foreign.name}: column {own} is {mine}, column {other} of table "
                 f"{target.name} is {theirs}",
-                "both have one type",
+                "give both columns the same type",
             )
 
 
 def _compares(left: Type, right: Type) -> bool:
-    """Whether equal values are equal words."""
+    """Whether equal values of the types are equal words."""
     return left == right or (left.is_integer and right.is_integer)

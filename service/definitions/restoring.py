@@ -1,7 +1,7 @@
-"""Definitions at a start: from the catalog into a new engine, with the state that is saved.
+"""Restoring definitions at start: from the catalog into a new engine, with the saved state.
 
-First the tables, then the views, then the log is read, then what is not saved is computed. A view
-whose plan the engine can no longer run stays defined, with the reason in its `failure`.
+Tables come first, then views; then the log is read, and then what was not saved is computed. A view whose
+plan the engine can no longer run stays defined, with the reason in its `failure`.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ _log = logging.getLogger("freshet.definitions")
 
 
 class Restoring:
-    """`layouts` are those that the log may speak of. Made when the engine has resumed the saved state."""
+    """`layouts` are those that the log may refer to. Create it after the engine resumed the saved state."""
 
     def __init__(self, definitions: Definitions) -> None:
         self._of = definitions
         self.layouts = Layouts(definitions.catalog.layouts(), definitions.engine)
 
     def tables(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
-        """Takes the tables of the catalog into a new engine, with the rows that `state` has of them.
+        """Restores the catalog's tables, with the rows that `state` has of them.
 
-        `is_saved` says of a number of the log whether what has it was there when the state was saved.
-        The tables whose indexes were not, which are computed when the log has been read.
+        `is_saved` tells whether the saved state includes a number of the log. Returns the tables with indexes
+        that were not saved; they are computed after the log is read.
         """
         records = [record for record in self._of.catalog.records() if record.schema is not None]
         histories = self.layouts.histories(records, state, is_saved)
@@ -66,7 +66,7 @@ class Restoring:
         return table.filling.recomputed(history[0]), history[1]
 
     def views(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
-        """Plans the views of the catalog, and takes those into the engine that are saved; the others."""
+        """Plans the catalog's views and restores those that are saved. Returns the others."""
         rest: list[Definition] = []
         for record in _in_order([record for record in self._of.catalog.records() if record.schema is None]):
             definition = self._of.put(self._restored(record))
@@ -79,7 +79,7 @@ class Restoring:
         return rest
 
     def current(self, number: int, delta: np.ndarray) -> tuple[str, np.ndarray] | None:
-        """What the log has under a number, as differences of a table as it is; None of one that is gone."""
+        """The table of a number in the log, and `delta` in its current layout; None if the table is gone."""
         relation = self.layouts.relations.get(number)
         for table in self._of.all.values():
             if relation is None and not table.is_view and table.logged == number:
@@ -101,15 +101,15 @@ class Restoring:
             self._of.put(replace(definition, failure=error.message))
 
     def _map(self, name: str, plan: Node, state: SavedState) -> bool:
-        """Whether the view could be had from its files. A view can be computed where one is damaged."""
+        """Whether the view was restored from its files. If one is damaged, the view is computed instead."""
         try:
             return self._of.engine.restore_view(name, plan, state)
         except StoreError as error:
-            _log.error("view %s is computed anew: %s", name, error.message)
+            _log.error("view %s is computed again: %s", name, error.message)
             return False
 
     def _restored(self, record: DefinitionRecord) -> Definition:
-        """A view of the catalog, with the reason if it can no longer be planned."""
+        """A view of the catalog. If it can no longer be planned, `failure` has the reason."""
         texts = (record.sql, record.dialect)
         try:
             return self._of.view(record.id, record.name, *texts, record.created, record.details)
@@ -119,7 +119,7 @@ class Restoring:
 
 
 def _in_order(records: Sequence[DefinitionRecord]) -> list[DefinitionRecord]:
-    """Records of views, each after those that it sees; those that see nothing as they were created."""
+    """Records of views, each after those that it reads, otherwise in the order of creation."""
     among = {record.name: record for record in records}
     ordered: dict[str, DefinitionRecord] = {}
 

@@ -1,7 +1,7 @@
-"""What a view sees: relations under the names, and with the columns, that there were when it was made.
+"""What a view sees: relations with the names and columns that they had when the view was made.
 
-A column that was added since is not among them, so `SELECT *` stays what it was; one that was
-renamed, or whose table was, is there under its old name.
+A column that was added later is not visible, so `SELECT *` stays what it was. A renamed column, or a column
+of a renamed table, is visible under its old name.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from planner.relation import Relation
 from service.catalog.details import Seen
 
 FEW = 100
-"""Rows below which a relation counts as one that has not been filled yet."""
+"""A relation with fewer rows counts as one that is not filled yet."""
 
 
 def seen_now(names: Iterable[str], relations: Mapping[str, Relation]) -> dict[str, Seen]:
-    """How a view that is made now sees what it reads."""
+    """How a view that is made now sees the relations that it reads."""
     return {name: _as_it_is(relations[name]) for name in sorted(names)}
 
 
@@ -29,8 +29,8 @@ def _as_it_is(relation: Relation) -> Seen:
 
 
 def sized(relations: Mapping[str, Relation], rows: Callable[[str], int]) -> dict[str, Relation]:
-    """The relations with their numbers of rows, to the power of ten, so that views that are made one after
-    another are planned alike and share what they have in common; none where there are few."""
+    """The relations with their row counts rounded to powers of ten, None for few rows. Rounding lets views
+    that are made one after another get equal plans and share operators."""
     return {name: replace(relation, rows=_power(rows(name))) for name, relation in relations.items()}
 
 
@@ -39,7 +39,7 @@ def _power(rows: int) -> int | None:
 
 
 def relations_of(sees: Mapping[str, Seen], relations: Mapping[str, Relation]) -> dict[str, Relation]:
-    """What a view sees, by the names in its query; a relation or column that is gone is not there."""
+    """The relations that a view sees, by the names in its query, without those that are gone."""
     return {
         name: _seen(name, seen, relations[seen.relation])
         for name, seen in sees.items()

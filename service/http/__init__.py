@@ -1,1 +1,1 @@
-"""The HTTP door: what every request passes, and the routes."""
+"""The HTTP interface: the layers that every request passes, and the routes."""

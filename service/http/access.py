@@ -1,4 +1,4 @@
-"""What a route needs of the app that it runs in."""
+"""The parts of the app that routes use."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from service.running.runtime import Runtime
 
 
 def runtime_of(request: Request) -> Runtime:
-    """The runtime; Unavailable until everything is recovered, and once it is closing."""
+    """The runtime. Raises Unavailable until everything is recovered, and once the service is closing."""
     runtime = request.app.state.runtime
     if runtime is None:
-        raise Unavailable("the service is not ready: it recovers what it has stored", "try again soon")
+        raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
     return runtime
 
 
 def turns_of(request: Request) -> Turns:
-    """Where the app works on bodies."""
+    """The app's threads for request bodies."""
     return request.app.state.turns
 
 
 def reader_of(request: Request) -> Reader:
-    """The reader over the runtime's snapshots. Call `runtime_of` first."""
+    """The reader of the runtime's snapshots. Call `runtime_of` first."""
     return request.app.state.reader
 
 
 def pipeline_of(request: Request) -> Pipeline:
-    """What moves rows in and out beside the doors; Unavailable as `runtime_of`."""
+    """The pipeline of loads, exports, sources and sinks. Raises Unavailable like `runtime_of`."""
     runtime_of(request)
     return request.app.state.pipeline

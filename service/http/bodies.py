@@ -1,8 +1,8 @@
-"""Request bodies: received up to the limit, decompressed, worked on where their size allows.
+"""Request bodies: received up to the limit, decompressed, and processed where their size allows.
 
-A small body is worked on in the event loop, a larger one in a thread, and large ones take turns in threads of
-their own, so that those who read are not kept waiting. Decompression belongs to the work: what
-waits is as small as it came. The limit counts what comes out of it, while it comes out.
+The event loop processes small bodies, a thread larger ones; the largest take turns in threads of their own,
+so that readers do not wait for them. Decompression is part of the processing, so a waiting body is as small
+as it was sent. The limit counts decompressed bytes, while they are decompressed.
 """
 
 from __future__ import annotations
@@ -23,48 +23,46 @@ from service.settings.budget import too_large
 T = TypeVar("T")
 
 INLINE = 1 << 15
-"""Bytes of a body up to which it is worked on in the event loop."""
+"""The largest body, in bytes, that the event loop processes."""
 LARGE = 1 << 20
-"""Bytes from which on bodies, and all that may grow when they are decoded, take turns."""
+"""Size in bytes from which bodies take turns, as do all that may grow when they are decoded."""
 TURNS = 2
-"""Large bodies that are worked on at a time."""
+"""Large bodies that are processed at a time."""
 _CODECS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 
 
 @dataclass(frozen=True)
 class Body:
-    """A body as it came: `codec` is its compression, None if it has none."""
+    """A body as it was received. `codec` is its compression, None without one."""
 
     received: bytes
     codec: str | None
     limit: int
 
     def plain(self) -> bytes:
-        """Decompressed; BadRequest or TooLarge."""
+        """The decompressed body. Raises BadRequest or TooLarge."""
         return self.received if self.codec is None else _decompress(self.received, self.codec, self.limit)
 
 
 async def receive(request: Request, limit: int) -> Body:
-    """The body, which the app's gate keeps below the limit. UnsupportedFormat before it is received."""
+    """The body, which the gate keeps below the limit. Raises UnsupportedFormat before receiving it."""
     encoding = request.headers.get("content-encoding", "identity").lower()
     codec = None
     if encoding != "identity":
         codec = _CODECS.get(encoding)
         if codec is None:
-            raise UnsupportedFormat(
-                f"content encoding {encoding[:100]} is not supported", "gzip and zstd are"
-            )
+            raise UnsupportedFormat(f"content encoding {encoding[:100]} is not supported", "use gzip or zstd")
     return Body(await request.body(), codec, limit)
 
 
-async def read(request: Request, limit: int) -> bytes:
-    """The whole body, decompressed. TooLarge, BadRequest or UnsupportedFormat."""
+async def read_body(request: Request, limit: int) -> bytes:
+    """The whole body, decompressed. Raises TooLarge, BadRequest or UnsupportedFormat."""
     body = await receive(request, limit)
     return body.received if body.codec is None else await asyncio.to_thread(body.plain)
 
 
-def limited(request: Request, limit: int) -> Request:
-    """The request with a limit of its own for its body: TooLarge for whoever receives more."""
+def with_body_limit(request: Request, limit: int) -> Request:
+    """The request with its own limit for the body: receiving more raises TooLarge."""
     received = 0
 
     async def receive() -> Message:
@@ -79,20 +77,20 @@ def limited(request: Request, limit: int) -> Request:
 
 
 class Turns:
-    """Where bodies are worked on. Made by the app, which closes it."""
+    """Runs the processing of bodies. The app creates and closes it."""
 
     def __init__(self) -> None:
         self._large = ThreadPoolExecutor(TURNS, "freshet-bodies")
 
     async def work_on(self, body: Body, work: Callable[[], T], may_grow: bool = False) -> T:
-        """Calls `work`, here, in a thread, or in turn; `may_grow` says that few bytes may be much work."""
+        """Calls `work` here, in a thread, or in turn. `may_grow`: few bytes may be much work."""
         size = len(body.received)
         if body.codec is not None or may_grow or size > LARGE:
             return await asyncio.get_running_loop().run_in_executor(self._large, work)
         return work() if size <= INLINE else await asyncio.to_thread(work)
 
     def close(self) -> None:
-        """What has begun ends in its own time."""
+        """Stops taking work. Work that has started runs to its end."""
         self._large.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,8 +1,8 @@
-"""The gate: what every request passes before a route sees it.
+"""The gate: checks that every request passes before a route sees it.
 
-It refuses callers that `service/http/origins.py` does not know, counts answers by status, and stops
-bodies: one at its limit, and all together at a multiple of it, so that many that arrive at once
-do not fill the memory. A bare ASGI layer: every request passes it.
+It refuses callers that `service/http/origins.py` does not admit, counts responses by status, and limits
+bodies: each one, and all together at a multiple of that, so that many at once do not fill the memory. It is
+a bare ASGI layer, because every request passes it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from service.problems import refused
 from service.settings.budget import too_large
 
 TOGETHER = 4
-"""All bodies that are in memory at a time are no more than so many of the largest size."""
+"""All bodies in memory together may have this many times the largest size of one."""
 
 
 class Gate:

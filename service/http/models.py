@@ -1,4 +1,4 @@
-"""The JSON shapes of definitions, in requests and answers."""
+"""The JSON shapes of definitions, in requests and responses."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from planner.statements.show_create import constraint_text
 from planner.statements.table_rules import Check, Constraint, Unique
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.jobs import Job
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ class ColumnModel(BaseModel):
 
 
 class ShownColumn(ColumnModel):
-    """Members without a value are left out."""
+    """A column of a table or view. Members without a value are left out."""
 
     default: str | None = Field(default=None, exclude_if=_is_missing)
     generated: str | None = Field(default=None, exclude_if=_is_missing)
@@ -69,7 +69,7 @@ class NewView(BaseModel):
 
 
 class TableModel(BaseModel):
-    """`primary_key` is empty for a bag; `constraints` and `comment` are left out where there are none."""
+    """A table. `primary_key` is empty for a bag; empty `constraints` and `comment` are left out."""
 
     name: str
     columns: list[ShownColumn]
@@ -119,8 +119,8 @@ class ProblemModel(BaseModel):
 
 
 class JobModel(BaseModel):
-    """A load or an export. It is `running` from when it is taken; `started` says when its turn came.
-    `progress` is from 0 to 1; `error` says why it failed."""
+    """A load or an export. It is `running` once it is accepted; `started` is when its turn came.
+    `progress` is from 0 to 1. `error` says why it failed."""
 
     id: str
     state: Literal["running", "done", "failed", "cancelled"]
@@ -157,7 +157,7 @@ def column_models(schema: Schema) -> list[ColumnModel]:
 
 
 def shown_columns(definition: Definition) -> list[ShownColumn]:
-    """The columns of a table or view, with what there is to say of each beside its type."""
+    """The columns of a table or view, with their defaults, expressions and comments."""
     rules, comments = definition.details.rules, definition.details.comments
     defaults = {name: text.sql for name, text in rules.defaults.items()}
     generated = {name: text.sql for name, text in rules.generated.items()}
@@ -194,31 +194,33 @@ def _constraint(constraint: Constraint) -> ConstraintModel:
     return ConstraintModel(name=constraint.name, type=kind, definition=text)
 
 
-def schema_of(columns: list[ColumnModel], types: Types) -> Schema:
-    """The schema that columns of a request mean; Invalid or a PlannerError for a bad name or type."""
-    return Schema(tuple(Column(fold(c.name), type_of(c.type, types), c.nullable) for c in columns))
+def requested_schema(columns: list[ColumnModel], types: Types) -> Schema:
+    """The schema of a request's columns. Raises Invalid or a PlannerError for a bad name or type."""
+    return Schema(
+        tuple(Column(fold_name(c.name), requested_type(c.type, types), c.nullable) for c in columns)
+    )
 
 
 def key_of(names: list[str] | None, schema: Schema) -> tuple[int, ...] | None:
-    """The places of the primary key's columns; None for no key."""
+    """The places of the primary key's columns; None without a key."""
     if not names:
         return None
-    folded = [fold(name) for name in names]
+    folded = [fold_name(name) for name in names]
     for name in folded:
         if name not in schema.names:
-            raise Invalid(f"the primary key names column {name}, which is none", code="unknown_column")
+            raise Invalid(f"the primary key names column {name}, which does not exist", code="unknown_column")
     return tuple(schema.index(name) for name in folded)
 
 
-def type_of(text: str, types: Types) -> Type:
-    """The type that SQL calls `text`, or one of those that have names.
+def requested_type(text: str, types: Types) -> Type:
+    """The type that SQL calls `text`, or a named type.
 
-    Invalid for what is no type, a PlannerError for an unsupported one.
+    Raises Invalid if it is not a type, a PlannerError if it is not supported.
     """
     if text.lower() in types:
         return types[text.lower()]
     try:
         parsed = exp.DataType.build(text, dialect="postgres")
     except (sqlglot.errors.SqlglotError, ValueError):
-        raise Invalid(f"{text!r} is no type", code="invalid_type") from None
+        raise Invalid(f"{text!r} is not a type", code="invalid_type") from None
     return data_type(parsed, "postgres")

@@ -1,13 +1,12 @@
-"""Who may ask: the hosts that the service goes by, and the origins whose pages may call it.
+"""Origins: the host names of the service, and the origins whose pages may call it.
 
-A browser lets any page send requests to a service on the same machine, and a page whose name
-resolves to 127.0.0.1 (DNS rebinding) reads the answers too. Three headers, which a page cannot
-choose, give it away. `Host` must be a name of the service: one of `FRESHET_HOSTS`, a name of the
-loopback, or any name at all where the service listens to the network and none is configured.
-`Origin`, where there is one, must be the service's own or one of `FRESHET_ORIGINS`. And
-`Sec-Fetch-Site` must not be another site's, but for a link that somebody follows.
+A browser lets any page send requests to a service on the same machine, and a page whose name resolves to
+127.0.0.1 (DNS rebinding) also reads the responses. Three headers that a page cannot choose reveal it.
+`Host` must be a name of the service: one of `FRESHET_HOSTS`, a name of the loopback, or any name if the
+service listens to the network and none is configured. `Origin`, if present, must be the service's own or one
+of `FRESHET_ORIGINS`. And `Sec-Fetch-Site` must not be another site, unless somebody follows a link.
 
-Programs that are not browsers send no `Origin`, and are not asked for one.
+Programs other than browsers send no `Origin`, and need none.
 """
 
 from __future__ import annotations
@@ -24,11 +23,11 @@ _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(?::(\d*))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _FOREIGN_SITES = frozenset({"cross-site", "same-site"})
 _LONGEST = 100
-"""Characters of a header that a message repeats."""
+"""The most characters of a header that a message repeats."""
 
 
 class Origins:
-    """Frozen: `host` is the address that the service listens on, the others are what settings name."""
+    """`host` is the address that the service listens on; `hosts` and `origins` come from the settings."""
 
     def __init__(self, host: str, hosts: Iterable[str], origins: Iterable[str]) -> None:
         self._names = frozenset({"localhost", host.lower(), *(name.lower() for name in hosts)})
@@ -36,20 +35,20 @@ class Origins:
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
 
     def refusal(self, scope: Scope) -> ServiceError | None:
-        """Why a request must not be answered; None for one that may."""
+        """The error for a request that must be refused; None if it may pass."""
         found: dict[bytes, list[str]] = {}
         for name, value in scope["headers"]:
             if name in _ASKED:
                 found.setdefault(name, []).append(value.decode("latin-1"))
         hosts = found.get(b"host", [])
         host = hosts[0] if hosts else ""
-        needed = scope.get("http_version") != "1.0"  # before 1.1 there was no such header
+        needed = scope.get("http_version") != "1.0"  # HTTP before 1.1 has no such header
         if len(hosts) > 1 or (needed and not hosts):
-            return BadRequest(f"the request has {len(hosts)} Host headers", "send one")
+            return BadRequest(f"the request has {len(hosts)} Host headers", "send exactly one")
         if hosts and not self._is_ours(host):
             return Misdirected(
-                f"the request is for host {host[:_LONGEST]!r}, which is none of the service's names",
-                "FRESHET_HOSTS names those by which it may be called",
+                f"the request is for host {host[:_LONGEST]!r}, which is not a name of the service",
+                "add the name to FRESHET_HOSTS",
             )
         origin = found.get(b"origin", [None])[0]
         if origin is not None:
@@ -81,7 +80,7 @@ _ASKED = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"
 
 
 def is_loopback(host: str) -> bool:
-    """Whether an address, or a name, is the machine's own alone."""
+    """Whether an address or a name belongs to the loopback."""
     try:
         return ipaddress.ip_address(host.strip("[]")).is_loopback
     except ValueError:
@@ -89,10 +88,10 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_followed_link(method: str, found: dict[bytes, list[str]]) -> bool:
-    """Whether a browser goes to the page itself, as it does for a link on another one."""
+    """Whether a browser navigates to the page itself, as for a link on another page."""
     mode, destination = found.get(b"sec-fetch-mode"), found.get(b"sec-fetch-dest")
     return method in ("GET", "HEAD") and mode == ["navigate"] and destination == ["document"]
 
 
 def _cross_origin(who: str) -> CrossOrigin:
-    return CrossOrigin(f"{who} may not call the service", "FRESHET_ORIGINS names the origins that may")
+    return CrossOrigin(f"{who} may not call the service", "add its origin to FRESHET_ORIGINS")

@@ -1,9 +1,9 @@
-"""HTTP's connections with limits: how much a head may have, how long anything may take, how many there are.
+"""HTTP connections with limits: the size of a head, the time that each part may take, their number.
 
-The server's parser collects a head whatever its size, and waits for it for ever. Here are counted the bytes
-that came since there was progress: a head that was complete, a piece of a body. A head that is too
-large is 431, whatever comes too slowly 408, and a connection too many 503; then it closes, after
-the client has had a moment to read why.
+The server's parser collects a head of any size and waits for it for ever. This protocol counts the bytes
+received since the last progress: a complete head, or a piece of a body. A head that is too large gets 431,
+anything too slow 408, a connection too many 503. Then the connection closes, after the client has had a
+moment to read the response.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from service.errors import Problem
-from service.problems import MEDIA_TYPE, document
+from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 
 _log = logging.getLogger("freshet.http")
 _HEADERS = 100
-"""Headers of a request, trailers included."""
+"""The most headers of a request, trailers included."""
 _PACE = 1 << 16
-"""Bytes of a body that come at least in the time that it may pause."""
+"""Bytes of a body that must arrive within the time that it may pause."""
 _LINGER = 2.0
-"""Seconds in which a client that is refused may read why, while what it still sends is dropped."""
+"""Seconds in which a refused client can read the response while the rest of its request is dropped."""
 _DROPPED = 1 << 22
-"""Bytes that are dropped so."""
+"""The most bytes that are dropped before the connection is cut."""
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """One connection. `limits` are a subclass's: the server makes the protocols by itself."""
+    """One connection. A subclass has the `limits`, because the server creates the protocols."""
 
     limits: ConnectionLimits
 
@@ -46,7 +46,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     @classmethod
     def with_limits(cls, limits: ConnectionLimits) -> type[LimitedProtocol]:
-        """The protocol as a server takes it."""
+        """A subclass with these limits, for the server's configuration."""
         return type("Protocol", (cls,), {"limits": limits})
 
     # The connection
@@ -90,7 +90,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self._refusal = Problem(
                 431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers"
             )
-            raise ValueError(self._refusal.detail)  # ends the parser's work
+            raise ValueError(self._refusal.detail)  # stops the parser
         super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
@@ -124,21 +124,21 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _head_is_late(self) -> None:
         self._deadline = None
-        if self.flow.read_paused:  # it is us who do not read
+        if self.flow.read_paused:  # the service itself has stopped reading
             self._set_deadline(self.limits.head_seconds, self._head_is_late)
             return
         if not self._idle_bytes:
-            self.transport.close()  # it never asked for anything
+            self.transport.close()  # the client never sent a request
             return
-        self._refuse(_late(f"the request's head did not come in {self.limits.head_seconds:g} seconds"))
+        self._refuse(_late(f"the request's head did not arrive within {self.limits.head_seconds:g} seconds"))
 
     def _body_is_late(self) -> None:
-        """A body is too slow, unless it went on meanwhile or it is us who do not read it."""
+        """Refuses a body that is too slow, unless it has progressed or the service itself does not read."""
         now = self.loop.time()
         if self.flow.read_paused:
             self._body_until += self.limits.pause_seconds
         elif self._body_bytes < _PACE or now >= self._body_until:
-            self._refuse(_late("the request's body comes too slowly"))
+            self._refuse(_late("the request's body arrives too slowly"))
             return
         self._body_bytes = 0
         left = max(0.0, self._body_until - now)
@@ -147,7 +147,7 @@ class LimitedProtocol(HttpToolsProtocol):
     # Refusals
 
     def _is_answered(self) -> bool:
-        """Whether the request under way has an answer, if only its beginning; the app gets no more of it."""
+        """Whether the response to the current request has begun. The app gets no more of the request."""
         cycle = self.cycle
         if cycle.response_complete:
             return not self._is_between
@@ -156,18 +156,18 @@ class LimitedProtocol(HttpToolsProtocol):
         return cycle.response_started
 
     def _unsupported_upgrade_warning(self) -> None:
-        """The request is answered in HTTP/1.1."""
+        """Ignores the upgrade: the service answers in HTTP/1.1."""
 
     def _large_head(self) -> Problem:
         return Problem(
             431,
             code="head_too_large",
             detail=f"the request's head has more than {self.limits.head_bytes} bytes",
-            hint="send what is long in a body",
+            hint="send long data in the body",
         )
 
     def _refuse(self, problem: Problem) -> None:
-        """Answers with the problem, if nothing is answered yet, and closes the connection in a moment."""
+        """Responds with the problem, unless a response has begun, and closes the connection in a moment."""
         self._is_refused = True
         self._clear_deadline()
         self._unset_keepalive_if_required()
@@ -178,7 +178,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.cycle is not None and self._is_answered():
             self.transport.close()
             return
-        body = document(problem)
+        body = problem_document(problem)
         head = [
             STATUS_LINE[problem.status],
             b"content-type: %s\r\n" % MEDIA_TYPE.encode(),

@@ -1,1 +1,1 @@
-"""What comes from and goes to where data lies: watched directories, files that follow a view."""
+"""The pipeline: loads, exports, sources that watch directories, and sinks that write files."""

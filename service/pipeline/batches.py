@@ -1,10 +1,9 @@
-"""The files of a micro-batch as changes of a table, bad rows named or counted.
+"""The files of a micro-batch as changes of a table; bad rows are reported or counted.
 
-Rows stand in the order of their files (by time of modification, then by path), and in a
-file as it has them: where changes meet in a key, the last one counts. Columns (CSV, JSON
-without an envelope, ORC, parquet, text) are read and judged as loads read them; a
-column `_op` says `insert`, `delete` or `upsert`, and without it every row is an insert.
-Lines that are envelopes are read here, as bodies of changes are.
+Rows are ordered by their files (by time of modification, then path), and by their place in the file: where
+changes share a key, the last one counts. Columns (CSV, JSON without an envelope, ORC, Parquet, text) are read
+and checked as loads read them. A column `_op` says `insert`, `delete` or `upsert`; without it every row is an
+insert. Lines that are envelopes are read like request bodies.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding.parsing import of_envelopes, of_objects
-from service.decoding.pieces import loads
+from service.decoding.pieces import parse_json
 from service.decoding.tabular import operations, unknown_operation
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
 from service.pipeline.judge import ERROR, judged, match
 from service.pipeline.locations import Location, local
-from service.pipeline.readers import FrameSource, read
+from service.pipeline.readers import FrameSource, read_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,14 +44,14 @@ _WHERE = (
     f"_metadata.file_block_start AS {_BLOCK}",
 )
 _OPTIONS = {"parquet": {"mergeSchema": "true"}, "orc": {"mergeSchema": "true"}}
-"""Files that come one after another may have got a column between them."""
+"""A column may have been added between one file and the next."""
 _CHUNK = 8192
 """Lines that are parsed at once."""
 
 
 @dataclass(frozen=True)
 class FileFormat:
-    """How files become changes. `envelope` is None, `changes` or `debezium`; `unit` is of its moments."""
+    """How files become changes. `envelope` is None, `changes` or `debezium`; `unit` is its moments'."""
 
     name: str
     options: Mapping[str, str]
@@ -63,7 +62,7 @@ class FileFormat:
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """Changes, and how many rows were bad and left out."""
+    """Changes, and the number of bad rows that were skipped."""
 
     changes: TableChanges
     skipped: int
@@ -77,10 +76,10 @@ class BatchReader:
         self._definition = definition
         self._dictionary = dictionary
         self._left_out: list[int] = []
-        """Places of columns that the files last read have not."""
+        """Places of the table's columns that the last files did not have."""
 
     def scan(self, session: SparkSession, paths: Sequence[Path]) -> RowScan | None:
-        """The rows of the files for Spark alone; None if they may be anything but inserts."""
+        """The rows of the files for Spark to load; None if they may be more than inserts."""
         rules = self._definition.details.rules
         if self._format.envelope or rules.judges or rules.defaults:
             return None
@@ -90,9 +89,10 @@ class BatchReader:
         return RowScan(self._judged(source, self._definition.schema, ()), self._format.skip_bad)
 
     def read(self, session: SparkSession, paths: Sequence[Path]) -> Batch:
-        """The changes that the files say.
+        """The changes in the files.
 
-        Invalid for columns that are not the table's, and for the first bad row unless they are skipped.
+        Raises Invalid for columns that the table does not have, and for the first bad row unless bad rows are
+        skipped.
         """
         if not paths:
             nothing = np.empty((len(self._definition.schema), 0), np.int64)
@@ -105,7 +105,7 @@ class BatchReader:
     # Columns
 
     def _columns(self, session: SparkSession, paths: Sequence[Path]) -> pa.Table:
-        """The table's columns, `_error`, where each row is from and, if the files have it, `_op`."""
+        """The table's columns, `_error`, the place of each row and, if the files have it, `_op`."""
         source = self._source(session, paths)
         also = (*_WHERE, OPERATION) if OPERATION in source.columns else _WHERE
         return self._judged(source, self._definition.loose, also).toArrow()
@@ -113,10 +113,10 @@ class BatchReader:
     def _source(self, session: SparkSession, paths: Sequence[Path]) -> FrameSource:
         place = Location(tuple(map(local, paths)))
         options = {**_OPTIONS.get(self._format.name, {}), **self._format.options}
-        return read(session, self._format.name, place, options, self._definition.schema.names)
+        return read_frame(session, self._format.name, place, options, self._definition.schema.names)
 
     def _judged(self, source: FrameSource, schema: Schema, also: Sequence[str]) -> DataFrame:
-        """The table's columns, judged by a schema of its own or a looser one, and others."""
+        """The table's columns, checked by `schema`, and the columns `also`."""
         found = {column: type for column, type in source.columns.items() if column != OPERATION}
         renamed = {"value": schema.names[0]} if self._format.name == "text" else {}
         matched = match(found, self._definition.name, schema, renamed, False)
@@ -157,7 +157,7 @@ class BatchReader:
     # Lines
 
     def _lines(self, session: SparkSession, paths: Sequence[Path]) -> pa.Table:
-        """Lines, and where each is from."""
+        """The lines, and the place of each."""
         text = (
             session.read.format("text").options(**self._format.options).load([local(path) for path in paths])
         )
@@ -171,7 +171,7 @@ class BatchReader:
         return TableChanges.concat(parts)
 
     def _good(self, lines: Sequence[str], start: int, stop: int, bad: _Bad) -> list[TableChanges]:
-        """The changes of some lines, the bad ones among them found by halving."""
+        """The changes of some lines. Finds bad lines by halving."""
         try:
             return [self._parsed(lines[start:stop])]
         except (BadRequest, Invalid, InvalidValue) as error:
@@ -182,9 +182,9 @@ class BatchReader:
         return self._good(lines, start, middle, bad) + self._good(lines, middle, stop, bad)
 
     def _parsed(self, lines: Sequence[str]) -> TableChanges:
-        """The changes that lines say; BadRequest, Invalid or InvalidValue."""
+        """The changes in lines. Raises BadRequest, Invalid or InvalidValue."""
         definition = self._definition
-        documents = [loads(line.encode()) for line in lines if line and not line.isspace()]
+        documents = [parse_json(line.encode()) for line in lines if line and not line.isspace()]
         if self._format.envelope == "debezium":
             changes = of_envelopes(documents, definition, self._dictionary, self._format.unit)
         else:
@@ -193,7 +193,7 @@ class BatchReader:
 
 
 class _Bad:
-    """Bad rows: counted if they are skipped; otherwise the first is raised, by its file and number there."""
+    """Bad rows: counts them if they are skipped, otherwise reports the first by file and number."""
 
     def __init__(self, table: pa.Table, what: str, skip: bool) -> None:
         self.count = 0
@@ -202,7 +202,7 @@ class _Bad:
         self._skip = skip
 
     def add(self, place: int, reason: str) -> None:
-        """Invalid, unless bad rows are skipped."""
+        """Raises Invalid, unless bad rows are skipped."""
         if self._skip:
             self.count += 1
             return
@@ -210,12 +210,14 @@ class _Bad:
         number = pc.sum(pc.equal(self._files[: place + 1], file)).as_py()
         path = unquote(file.as_py()).rpartition("/")[2]
         raise Invalid(
-            f"{path}, {self._what} {number}: {reason}", '"bad_rows": "skip" leaves it out', code="bad_rows"
+            f"{path}, {self._what} {number}: {reason}",
+            'use "bad_rows": "skip" to leave it out',
+            code="bad_rows",
         )
 
 
 def _ordered(table: pa.Table) -> pa.Table:
-    """The rows by file and, in a file, as Spark has read them, which is in order within a block of it."""
+    """The rows sorted by file and block. Within a block Spark reads them in order."""
     keys = [(name, "ascending") for name in (_MODIFIED, _FILE, _BLOCK)]
     return table.take(pc.sort_indices(table, sort_keys=keys))
 

@@ -1,13 +1,11 @@
-"""A view's changes as a directory of parquet files, one for a range of epochs.
+"""Changelog files: a view's changes as a directory of Parquet files, one for a range of epochs.
 
-A file has the view's columns, `_epoch` and `_diff`; summing `_diff` over the files gives
-the view. It is written aside under a hidden name, synced, renamed, and its directory
-synced, so that a file that can be seen is whole. Its name says its epochs and the sink
-that it is of: one that is there need not be written again.
+A file has the view's columns, `_epoch` and `_diff`; adding up `_diff` over all files gives the view. A file
+is written under a hidden name, synced and renamed, and its directory is synced, so a visible file is
+complete. Its name has its epochs and its sink: a file that exists need not be written again.
 
-One way of writing serves all sizes, PyArrow's: what a view's output changed by since
-the last file is an increment that lies in this process's memory already, and a Spark
-job would first have to be sent it.
+PyArrow writes files of all sizes: the changes since the last file are in this process's memory already, and
+a Spark job would first have to receive them.
 """
 
 from __future__ import annotations
@@ -30,15 +28,15 @@ _GROUP_ROWS = 1 << 17
 
 
 def changelog_schema(schema: Schema) -> Schema:
-    """The columns of the files of a view."""
+    """The columns of a view's files."""
     return Schema((*schema.columns, Column(EPOCH, BIGINT, False), Column(DIFF, BIGINT, False)))
 
 
-def changes(snapshot: Snapshot, name: str, done: int | None, until: int) -> np.ndarray:
+def changes_after(snapshot: Snapshot, name: str, done: int | None, until: int) -> np.ndarray:
     """The relation's differences int64[W + 2, n] after epoch `done` up to `until`.
 
-    Without `done`, all that is kept, up to `until`: what was before the least such epoch
-    counts as that epoch's. EpochError where `done` is before it.
+    Without `done`, all that is kept up to `until`; earlier differences count as those of the oldest kept
+    epoch. Raises EpochError if `done` is no longer kept.
     """
     if done is not None:
         return snapshot.changes(name, done, until)
@@ -49,17 +47,17 @@ def changes(snapshot: Snapshot, name: str, done: int | None, until: int) -> np.n
 
 
 def file_name(sink: str, done: int | None, until: int) -> str:
-    """What the file of a sink with the epochs after `done` up to `until` is called."""
+    """The name of a sink's file with the epochs after `done` up to `until`."""
     return f"{0 if done is None else done + 1:020d}-{until:020d}-{sink}.parquet"
 
 
-def row_count(path: Path) -> int:
-    """The rows of a file that `write` made."""
+def file_row_count(path: Path) -> int:
+    """The number of rows in a file that `write_file` made."""
     return pyarrow.parquet.read_metadata(path).num_rows
 
 
-def write(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> None:
-    """Makes the file of differences int64[W + 2, n] of rows of `schema`, durable on return. OSError."""
+def write_file(path: Path, delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> None:
+    """Writes differences int64[W + 2, n] of rows of `schema` to a file, durable on return. Raises OSError."""
     columns = changelog_schema(schema)
     fields = [pa.field(c.name, parquet_type(c.type), c.nullable) for c in columns.columns]
     make_public(path.parent)

@@ -1,7 +1,7 @@
 """Exports: the rows of a view or a table at an epoch, written by Spark.
 
-The rows go to files of Parquet first, in slices, and Spark writes those as it is asked
-to: neither side has all of them in memory but the snapshot that they come from.
+The rows first go to Parquet files, in slices; Spark reads these and writes the requested format. So neither
+side holds all rows in memory, except the snapshot that they come from.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from service.pipeline.job_runs import JobRun, Runner
 from service.pipeline.jobs import DONE, Job
 from service.pipeline.locations import allowed_address, is_address, local, to_write, url
 from service.pipeline.scratch import scratch, scratch_path
-from service.pipeline.spark_options import Value, public, writing
+from service.pipeline.spark_options import Value, without_secrets, writer_options
 from service.pipeline.targets import ExportTarget
 from service.pipeline.watch import watched
 from service.reading.reads import Query, Reader, Reading, check_health
@@ -29,7 +29,7 @@ from service.running.runtime import Runtime
 
 KIND = "export"
 SLICE = 1 << 20
-"""Rows of a file that Spark reads."""
+"""Rows in one of the files that Spark reads."""
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class ExportRequest:
 
     @property
     def shown(self) -> dict[str, object]:
-        """The request as it may be told."""
-        return {**asdict(self), "options": public(self.options)}
+        """The request without secrets."""
+        return {**asdict(self), "options": without_secrets(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A request that may be tried. `place` is a local directory or an address."""
+    """A checked request. `place` is a local directory or an address."""
 
     request: ExportRequest
     definition: Definition
@@ -67,9 +67,9 @@ class Exports:
         self._reader = Reader(runtime.dictionary, 0)
 
     def submit(self, request: ExportRequest, definition: Definition) -> Job:
-        """A new job. Invalid, Conflict, HistoryGone or Overloaded: there is none."""
+        """Submits a new job. Raises Invalid, Conflict, HistoryGone or Overloaded without creating one."""
         check_health(definition, self._runtime.snapshot, request.epoch)
-        options = writing(request.format, request.options)
+        options = writer_options(request.format, request.options)
         settings = self._runtime.settings
         place: Path | str
         if is_address(request.path):
@@ -83,11 +83,11 @@ class Exports:
         return job
 
     def clear(self, job: Job) -> None:
-        """Removes what a job of a service that is no more has left."""
+        """Removes what an interrupted job has left."""
         try:
             place = to_write(str(job.request["path"]), self._runtime.settings)
         except Invalid:
-            return  # An address, or no longer under a root: not ours to touch.
+            return  # An address, or a path that is no longer under a root: it stays as it is.
         ExportTarget(place, job.id).clear()
 
     def _export(self, task: _Task, run: JobRun) -> Job:
@@ -106,7 +106,7 @@ class Exports:
         return self._reader.read(task.definition, snapshot, epoch, Query())
 
     def _slice(self, run: JobRun, reading: Reading, directory: Path) -> None:
-        """Writes the rows as files in the directory, at least one."""
+        """Writes the rows to files in the directory, at least one."""
         for number, start in enumerate(range(0, max(reading.size, 1), SLICE)):
             run.advance(0.4 * start / max(reading.size, 1))
             words = reading.part(start, start + SLICE)

@@ -1,13 +1,11 @@
-"""A source's batches into its table: each an epoch, each once.
+"""A source's batches into its table: one epoch a batch, each batch exactly once.
 
-A batch's number and files are put into the catalog in the transaction of its epoch, for
-ever. So wherever a crash comes, the batch that Spark then gives is either the next one;
-or it is the last that was applied, given again, and is passed over. Any other number, or
-other files under the last one, means that catalog and checkpoint do not belong together:
-that is a Conflict, rather than a row lost or doubled.
+The transaction of a batch's epoch also stores the batch's number and files in the catalog. So wherever a
+crash comes, Spark's next batch is either the next one, or the last applied one again, which is skipped. Any
+other number, or other files under the last number, means that catalog and checkpoint do not belong together.
+That is a Conflict; no row is lost or doubled.
 
-A batch is computed in this process, but for one that is large and all inserts: its rows
-stay on Spark.
+This process computes batches, except large ones of inserts alone, whose rows stay on Spark.
 """
 
 from __future__ import annotations
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class Intake:
-    """`progress` is how far it has come; any thread may read it. The rest is for one thread at a time."""
+    """Any thread may read `progress`. Only one thread at a time may call the methods."""
 
     def __init__(self, runtime: Runtime, sessions: Sessions, record: SourceRecord) -> None:
         self.progress = record.progress
@@ -44,13 +42,13 @@ class Intake:
         self._sessions = sessions
 
     def refresh(self) -> None:
-        """Asks the catalog how far it has come: a commit may have been kept that was not confirmed."""
-        self.progress = self._runtime.record(partial(source_catalog.progress, id=self._record.id))
+        """Reads the progress from the catalog, which may hold a commit that was not confirmed."""
+        self.progress = self._runtime.record(partial(source_catalog.progress_of, id=self._record.id))
 
     def take(self, session: SparkSession, batch: int, sizes: Mapping[Path, int]) -> None:
-        """Applies a batch of files of `sizes`, bytes, or passes it over. Conflict or Invalid: nothing was.
+        """Applies a batch of files, given with their sizes in bytes, or skips it if it was applied.
 
-        Files that are empty may not be said.
+        Raises Conflict or Invalid, and then applies nothing. Empty files may be missing.
         """
         paths = sorted(sizes)
         files = tuple(str(path.relative_to(self._record.definition.path)) for path in paths)
@@ -70,13 +68,13 @@ class Intake:
             ) from None
 
     def _is_new(self, batch: int, files: Collection[str]) -> bool:
-        """Whether the batch is still to be applied; Conflict if it can be neither that nor the last one."""
+        """Whether the batch is still to be applied; False for the last one. Raises Conflict for any other."""
         last = self.progress.last_batch
         if batch == last + 1:
             return True
         if batch != last:
-            raise Conflict(f"batch {batch} was given after batch {last}: the checkpoint is not this source's")
-        # Files that were deleted meanwhile are not said again.
+            raise Conflict(f"batch {batch} came after batch {last}: the checkpoint is not this source's")
+        # Spark leaves out files that were deleted meanwhile.
         other = sorted(set(files) - set(self.progress.files))
         if other:
             raise Conflict(f"batch {batch} had no {other[0]} before: the checkpoint is not this source's")
@@ -86,7 +84,7 @@ class Intake:
         name = self._record.definition.table
         table = self._runtime.definitions().get(name)
         if table is None or table.id != self._record.relation:
-            raise Conflict(f"table {name} was dropped or created anew")
+            raise Conflict(f"table {name} was dropped or created again")
         return table
 
     def _change(
@@ -97,17 +95,17 @@ class Intake:
         paths: Sequence[Path],
         files: tuple[str, ...],
     ) -> SourceProgress:
-        """Has this process apply the batch; the progress then."""
+        """Applies the batch in this process. Returns the new progress."""
         read = reader.read(session, paths)
         after = self.progress.after(files, 0, len(read.changes), read.skipped)
-        receipt = source_catalog.advance(self._record.id, after)
+        receipt = source_catalog.progress_receipt(self._record.id, after)
         applied = self._runtime.commit({table.name: read.changes}, receipt)
         return replace(after, epoch=applied.epoch)
 
     def _load(
         self, reader: BatchReader, table: Definition, paths: Sequence[Path], files: tuple[str, ...]
     ) -> SourceProgress | None:
-        """Has Spark apply the batch; the progress then. None if that is not for it."""
+        """Applies the batch on Spark. Returns the new progress, or None if the batch is not for Spark."""
         settings = self._runtime.settings
         where = Where(settings.spark)
         scan = None if where is Where.NEVER else reader.scan(self._sessions.get(), paths)
@@ -116,7 +114,9 @@ class Intake:
         progress, id = self.progress, self._record.id
 
         def receipt(scanned: Scanned) -> Receipt:
-            return source_catalog.advance(id, progress.after(files, 0, scanned.rows, scanned.skipped))
+            return source_catalog.progress_receipt(
+                id, progress.after(files, 0, scanned.rows, scanned.skipped)
+            )
 
         try:
             applied, scanned = self._runtime.load(Load(table, scan, id, receipt))

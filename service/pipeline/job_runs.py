@@ -1,9 +1,8 @@
-"""Runs: jobs on their way, one after another on a thread of their own.
+"""Runs of jobs, one after another in a thread of their own.
 
-A run ends in one of three ways: its work returns the job as it ended, raises, or is
-cancelled, which it notices at `Run.check` or by an exception of what it waited for. A
-cancelled run has changed nothing; one whose work has come to its end is done, however
-late a cancel came.
+A run ends in one of three ways: its work returns the ended job, raises, or notices at `JobRun.check`, or by
+an exception of what it waits for, that it was cancelled. A cancelled run has changed nothing. Work that has
+come to its end is done, however late a cancel came.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Cancelled(Exception):
 
 @dataclass(eq=False)
 class JobRun:
-    """A job on its way: `work` takes the run and returns the job as it ended. `progress` is from 0 to 1."""
+    """A running job: `work` takes the run and returns the ended job. `progress` is from 0 to 1."""
 
     job: Job
     work: Callable[[JobRun], Job]
@@ -35,7 +34,7 @@ class JobRun:
     cancelled: bool = False
 
     def advance(self, progress: float) -> None:
-        """Says how far the run is; it never goes back. Cancelled if it is to stop."""
+        """Reports the run's progress, which never goes back. Raises Cancelled if the run is to stop."""
         self.check()
         self.progress = max(self.progress, min(progress, 1.0))
 
@@ -45,10 +44,10 @@ class JobRun:
 
 
 class Runner:
-    """Runs jobs in the order in which they come. Any thread."""
+    """Runs jobs in the order of their submission. Any thread may call it."""
 
     def __init__(self, store: JobStore, explain: Callable[[Exception], Exception]) -> None:
-        """`explain` makes of an exception of foreign code one that has a problem document, where it can."""
+        """`explain` turns an exception of foreign code into one with a problem document, where it can."""
         self._store = store
         self._explain = explain
         self._queue: SimpleQueue[JobRun | None] = SimpleQueue()
@@ -57,7 +56,7 @@ class Runner:
         self._thread: threading.Thread | None = None
 
     def submit(self, run: JobRun) -> None:
-        """Keeps the job and runs it in its turn. Overloaded."""
+        """Stores the job and runs it in its turn. Raises Overloaded."""
         with self._lock:
             self._store.add(run.job)
             self._runs[run.job.id] = run
@@ -67,18 +66,18 @@ class Runner:
             self._queue.put(run)
 
     def progress(self, job: Job) -> float:
-        """How far a job is, from 0 to 1."""
+        """The progress of a job, from 0 to 1."""
         run = self._runs.get(job.id) if job.state == RUNNING else None
         return float(job.state == DONE) if run is None else run.progress
 
     def cancel(self, job: Job) -> None:
-        """Has a job end soon, unless it has ended."""
+        """Asks a job to end soon, unless it has ended."""
         run = self._runs.get(job.id)
         if run is not None:
             run.cancelled = True
 
     def close(self) -> None:
-        """Cancels what runs and what waits, and ends the thread. Blocks."""
+        """Cancels running and waiting jobs, and ends the thread. Blocks."""
         with self._lock:
             for run in self._runs.values():
                 run.cancelled = True
@@ -92,11 +91,11 @@ class Runner:
             try:
                 self._store.update(self._ended(run))
             except Exception:
-                _log.exception("%s %s: what became of it could not be kept", run.job.kind, run.job.id)
+                _log.exception("%s %s: its outcome could not be stored", run.job.kind, run.job.id)
             del self._runs[run.job.id]
 
     def _ended(self, run: JobRun) -> Job:
-        """The job as its run leaves it."""
+        """Runs the job and returns it as ended."""
         try:
             run.check()
             run.job = replace(run.job, started_at=now())

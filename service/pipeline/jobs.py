@@ -1,11 +1,10 @@
-"""Jobs: what was asked for, how far it is and what became of it, kept in the catalog.
+"""Jobs: requests for loads and exports with their progress and outcome, stored in the catalog.
 
-A job is `running` from the moment it is taken until it is `done`, `failed` or
-`cancelled`, and never changes again. A load is done in the transaction that makes its
-epoch durable (`write` in its receipt), so that a job that is still running when a
-service starts has left nothing behind, and has failed.
+A job is `running` from its submission until it is `done`, `failed` or `cancelled`, and then never changes. A
+load becomes done in the transaction that makes its epoch durable, by its receipt. So a job that is still
+running when a service starts has left nothing behind, and becomes failed.
 
-Some thousands of jobs are kept: the oldest that have ended go first.
+The catalog keeps a limited number of jobs; the oldest that have ended are deleted first.
 """
 
 from __future__ import annotations
@@ -48,8 +47,8 @@ Transaction = Callable[[], AbstractContextManager[sa.Connection]]
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a `kind`, `load` or `export`. `request` is what was asked for, without secrets;
-    `error` a problem document; times are microseconds since 1970, UTC."""
+    """A job of a `kind`, `load` or `export`. `request` has no secrets; `error` is a problem document; times
+    are microseconds since 1970, UTC."""
 
     id: str
     kind: str
@@ -68,28 +67,28 @@ class Job:
         return cls(secrets.token_hex(8), kind, request, now())
 
     def ended(self, state: str, **found: object) -> Job:
-        """The job as it ends now, with what else is known of it."""
+        """The job as it ends now, with the outcome in `found`."""
         return replace(self, state=state, ended_at=now(), **found)  # type: ignore[arg-type]
 
 
 def as_visible(job: Job, upper: int) -> Job:
-    """The job as clients are told of it: one is not done before its epoch, below `upper`, can be read."""
+    """The job as clients see it: it is not done before its epoch can be read, which means below `upper`."""
     if job.state == DONE and job.epoch is not None and job.epoch >= upper:
         return replace(job, state=RUNNING, rows=None, skipped=None, epoch=None, ended_at=None)
     return job
 
 
 class JobStore:
-    """The jobs of the catalog. Any thread."""
+    """The jobs in the catalog. Any thread may use it."""
 
     def __init__(self, transaction: Transaction, kept: int) -> None:
         self._transaction = transaction
         self._kept = kept
 
     def add(self, job: Job) -> None:
-        """Keeps a new job, and drops the oldest that has ended if there are too many.
+        """Stores a new job, and deletes the oldest ended ones if there are too many.
 
-        Overloaded if as many as are kept have not ended yet.
+        Raises Overloaded if as many jobs as are kept have not ended yet.
         """
         with self._transaction() as connection:
             connection.execute(sa.insert(jobs).values(_row(job)))
@@ -101,16 +100,16 @@ class JobStore:
             old = sa.select(jobs.c.number).where(jobs.c.state != RUNNING).order_by(jobs.c.number)
             numbers = connection.execute(old.limit(surplus)).scalars().all()
             if len(numbers) < surplus:
-                raise Overloaded(f"{self._kept} jobs wait already", "try again later")
+                raise Overloaded(f"{self._kept} jobs are waiting already", "try again later")
             connection.execute(sa.delete(jobs).where(jobs.c.number.in_(numbers)))
 
     def update(self, job: Job) -> None:
-        """Keeps a job as it is now."""
+        """Stores the current form of a job."""
         with self._transaction() as connection:
-            write(connection, job)
+            write_job(connection, job)
 
     def get(self, kind: str, id: str) -> Job:
-        """The job; NotFound."""
+        """The job. Raises NotFound."""
         query = sa.select(jobs).where(jobs.c.kind == kind, jobs.c.id == id)
         with self._transaction() as connection:
             row = connection.execute(query).first()
@@ -125,7 +124,7 @@ class JobStore:
             return [_job(row) for row in connection.execute(query)]
 
     def counts(self) -> dict[tuple[str, str], int]:
-        """How many jobs there are, by kind and state."""
+        """The number of jobs, by kind and state."""
         query = sa.select(jobs.c.kind, jobs.c.state, sa.func.count()).group_by(jobs.c.kind, jobs.c.state)
         with self._transaction() as connection:
             return {(kind, state): count for kind, state, count in connection.execute(query)}
@@ -137,8 +136,8 @@ class JobStore:
             return [_job(row) for row in connection.execute(query)]
 
 
-def write(connection: sa.Connection, job: Job) -> None:
-    """Writes a job as it is now, in the connection's transaction; one that has ended stays as it is."""
+def write_job(connection: sa.Connection, job: Job) -> None:
+    """Stores a job in the connection's transaction. A job that has ended stays as it is."""
     mine = (jobs.c.id == job.id) & (jobs.c.state == RUNNING)
     connection.execute(sa.update(jobs).where(mine).values(_row(job)))
 

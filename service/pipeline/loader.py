@@ -1,8 +1,7 @@
-"""Judged rows into a table, as one epoch: by the engine of this process, or on Spark.
+"""Loading checked rows into a table as one epoch, in this process or on Spark.
 
-What `service/placement.py` would compute here is computed here: Spark writes the rows
-to files in the scratch directory, and they become changes like any others. What it
-would have Spark compute never comes here at all.
+Where `service/placement.py` would choose the process, Spark writes the rows to files in the scratch
+directory, and the process turns them into changes like any others. Otherwise the rows stay on Spark.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from service.changes.table_changes import Applied, ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid, Overloaded
 from service.pipeline.job_runs import JobRun
-from service.pipeline.jobs import DONE, Job, write
+from service.pipeline.jobs import DONE, Job, write_job
 from service.pipeline.judge import ERROR
 from service.pipeline.locations import url
 from service.pipeline.scratch import scratch, scratch_path
@@ -38,11 +37,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 _SHOWN = 5
-"""Bad rows that a failure tells of."""
+"""The most bad rows that a failure quotes."""
 _MOST_COUNTED = 2**31 - 1
-"""What Spark can limit rows to."""
+"""The greatest limit that Spark takes."""
 _PAUSE = 0.2
-"""Seconds between two attempts to get into the writer's queue."""
+"""Seconds between two attempts to enter the writer's queue."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,13 +57,13 @@ class Loader:
         scan: RowScan,
         left_out: tuple[int, ...] = (),
     ) -> Job:
-        """The rows of a scan, which come from `source` row by row, into the table; the job as it is done.
+        """Loads the rows of a scan, which takes them from `source` one by one. Returns the job as done.
 
-        Columns that are `left_out`, by their places, take their defaults. Rows of a table that judges them
-        beyond NOT NULL are judged here.
+        Columns at the places `left_out` get their defaults. If the table has more rules for a row than NOT
+        NULL, this process loads the rows.
 
-        Invalid if a row is bad and none may be, Conflict if a key is there already; Cancelled
-        as long as the epoch has not begun.
+        Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
+        long as the epoch has not begun.
         """
         rules = definition.details.rules
         names = {definition.schema.names[place] for place in left_out}
@@ -83,7 +82,7 @@ class Loader:
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
 
     def _is_sparks(self, run: JobRun, definition: Definition, source: DataFrame) -> bool:
-        """Whether Spark is to compute what follows from the rows."""
+        """Whether Spark computes the epoch."""
         settings = self.runtime.settings
         where = Where(settings.spark)
         if where is not Where.AUTO:
@@ -108,7 +107,7 @@ class Loader:
         return _done(run.job, scanned, applied)
 
     def _words(self, directory: Path, definition: Definition, skip_bad: bool) -> tuple[np.ndarray, Scanned]:
-        """The words [W, n] of the good rows in a directory's files. Invalid if bad ones fail it."""
+        """The words int64[W, n] of good rows in a directory's files; Invalid for bad ones, unless skipped."""
         schema = definition.schema
         parts: list[np.ndarray] = []
         examples: list[str] = []
@@ -150,17 +149,17 @@ def _done(job: Job, scanned: Scanned, applied: Applied) -> Job:
 
 
 def _receipt(job: Job, scanned: Scanned) -> Receipt:
-    """What makes the job done in the transaction of its epoch."""
-    return lambda connection, applied: write(connection, _done(job, scanned, applied))
+    """A receipt that marks the job as done in the transaction of its epoch."""
+    return lambda connection, applied: write_job(connection, _done(job, scanned, applied))
 
 
 def _bad_rows(count: int, messages: list[str]) -> Invalid:
-    """What the author of a load is told of rows that do not fit the table."""
+    """The error for a load with rows that do not fit the table."""
     rest = count - len(messages)
     more = f"; and {rest} more" if rest else ""
     return Invalid(
         f"{count} bad {'row' if count == 1 else 'rows'}: {'; '.join(messages)}{more}",
-        '"bad_rows": "skip" leaves them out and counts them',
+        'use "bad_rows": "skip" to leave them out and count them',
         code="bad_rows",
     )
 
@@ -168,7 +167,7 @@ def _bad_rows(count: int, messages: list[str]) -> Invalid:
 def _sound(
     definition: Definition, words: np.ndarray, scanned: Scanned, skip_bad: bool
 ) -> tuple[TableChanges, Scanned]:
-    """The inserts of rows, without those that the table's rules refuse if bad ones are skipped."""
+    """The inserts of rows; if bad rows are skipped, without those that the table's rules refuse."""
     changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
     if not skip_bad or definition.filling is None:
         return changes, scanned

@@ -1,4 +1,4 @@
-"""Loads: data that Spark reads into a table, one epoch or nothing."""
+"""Loads: Spark reads data into a table, as one epoch or not at all."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from service.pipeline.jobs import Job
 from service.pipeline.judge import judged, match
 from service.pipeline.loader import Loader
 from service.pipeline.locations import Location, allowed_address, to_read
-from service.pipeline.readers import read
-from service.pipeline.spark_options import Value, public, reading
+from service.pipeline.readers import read_frame
+from service.pipeline.spark_options import Value, reader_options, without_secrets
 from service.pipeline.watch import watched
 from service.running.runtime import Runtime
 
@@ -25,8 +25,8 @@ KIND = "load"
 
 @dataclass(frozen=True)
 class LoadRequest:
-    """`columns` has the table's names of columns that the data calls otherwise. A bad row, or a column that
-    the table has not, fails the load unless it is to be skipped or ignored."""
+    """`columns` maps names of columns in the data to the table's names. A bad row, or a column that the table
+    does not have, fails the load unless it is to be skipped or ignored."""
 
     table: str
     format: str
@@ -38,13 +38,13 @@ class LoadRequest:
 
     @property
     def shown(self) -> dict[str, object]:
-        """The request as it may be told."""
-        return {**asdict(self), "options": public(self.options)}
+        """The request without secrets."""
+        return {**asdict(self), "options": without_secrets(self.options)}
 
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A request that may be tried: its table as it was then, options and place as Spark takes them."""
+    """A checked request: its table at that time, and options and place as Spark takes them."""
 
     request: LoadRequest
     definition: Definition
@@ -60,9 +60,9 @@ class Loads:
         self._loader = Loader(runtime, sessions)
 
     def submit(self, request: LoadRequest) -> Job:
-        """A new job. NotFound, Invalid or Overloaded: there is none."""
+        """Submits a new job. Raises NotFound, Invalid or Overloaded without creating one."""
         definition = self._runtime.definition(request.table, view=False)
-        options = reading(request.format, request.options)
+        options = reader_options(request.format, request.options)
         task = _Task(request, definition, options, self._place(request, options))
         job = Job.new(KIND, request.shown)
         self._runner.submit(JobRun(job, partial(self._load, task)))
@@ -72,19 +72,19 @@ class Loads:
         settings = self._runtime.settings
         if request.format == "jdbc":
             if request.path is not None or "url" not in options:
-                raise Invalid("a jdbc load has no path, and an option url", code="invalid_option")
+                raise Invalid("a jdbc load needs the option url and no path", code="invalid_option")
             allowed_address(options["url"], settings)
             return Location()
         if request.path is None:
-            raise Invalid(f"a load of {request.format} has a path", code="invalid_request")
+            raise Invalid(f"a load of {request.format} needs a path", code="invalid_request")
         return to_read(request.path, settings)
 
     def _load(self, task: _Task, run: JobRun) -> Job:
-        """Invalid if the columns are not the table's, and what the loader raises."""
+        """Runs the load. Raises Invalid if the columns do not match the table, and the loader's errors."""
         request, definition = task.request, task.definition
         table, schema = definition.name, definition.fillable
         with watched(self._sessions, run, f"load into {table}: columns", 0.0, 0.1) as session:
-            source = read(session, request.format, task.place, task.options, schema.names)
+            source = read_frame(session, request.format, task.place, task.options, schema.names)
             matched = match(source.columns, table, schema, request.columns, request.ignore_unknown)
             left_out = tuple(place for place in range(len(schema)) if place not in matched)
             expected = definition.without(left_out)

@@ -1,9 +1,8 @@
-"""Where clients have data read and written: paths and addresses under the roots, as Spark takes them.
+"""Locations of clients' data: paths and addresses under the roots, as Spark takes them.
 
-A local path is followed through links and `..` before it is compared, and files are
-found here and named to Spark one by one, so that nothing it might follow or expand by
-itself counts. What the service keeps in its own directory is nobody's data. An address
-(`s3a://...`, `jdbc:...`) must begin with a root that is one.
+A local path is resolved through links and `..` before it is compared. The service finds the files and names
+them to Spark one by one, so Spark follows and expands nothing itself. The service's own files are never a
+client's data. An address (`s3a://...`, `jdbc:...`) must begin with a root that is an address.
 """
 
 from __future__ import annotations
@@ -27,20 +26,20 @@ _OWN = re.compile(r"lock|freshet\.db.*|spark")
 
 @dataclass(frozen=True)
 class Location:
-    """Where data is: paths as Spark takes them; below `base` directories such as `day=1` are columns."""
+    """Where data is: paths as Spark takes them. Directories below `base` such as `day=1` become columns."""
 
     paths: tuple[str, ...] = ()
     base: str = ""
 
 
 def to_read(path: str, settings: Settings) -> Location:
-    """The files that a path, with `*`, `?`, `[...]` and `**` where it likes, leads to. Invalid."""
+    """The files that a path leads to; it may contain `*`, `?`, `[...]` and `**`. Raises Invalid."""
     if is_address(path):
         return Location((allowed_address(path, settings),))
     parts = Path(path).parts
     wild = next((i for i, part in enumerate(parts) if _WILD.search(part)), len(parts))
     if ".." in parts[wild:]:
-        raise Invalid(f"{path!r} goes up behind a wildcard", code="path_not_allowed")
+        raise Invalid(f"{path!r} has .. after a wildcard", code="path_not_allowed")
     base = resolve(str(Path(*parts[:wild])), settings.roots)
     matches = sorted(base.glob(str(Path(*parts[wild:])))) if wild < len(parts) else [base]
     files = [file for match in matches if match.exists() for file in _files(match, settings, frozenset())]
@@ -50,7 +49,7 @@ def to_read(path: str, settings: Settings) -> Location:
 
 
 def to_write(path: str, settings: Settings) -> Path:
-    """The directory that a path leads to, which need not exist; none of the roots. Invalid."""
+    """The directory that a path leads to, which need not exist and is not a root. Raises Invalid."""
     found = resolve(path, settings.roots)
     _check_own(found, path, settings)
     if any(root.resolve().is_relative_to(found) for root in settings.roots):
@@ -59,15 +58,15 @@ def to_write(path: str, settings: Settings) -> Path:
 
 
 def to_watch(path: str, settings: Settings) -> Path:
-    """The directory that a path leads to, which Spark will look into again and again. Invalid."""
+    """The directory that a path leads to, which Spark lists again and again. Raises Invalid."""
     found = resolve(path, settings.roots)
     _check_own(found, path, settings)
     if settings.data.resolve().is_relative_to(found):
-        raise Invalid(f"{path!r} has the service's own in it", code="path_not_allowed")
+        raise Invalid(f"{path!r} contains the service's own files", code="path_not_allowed")
     if not found.is_dir():
         raise Invalid(f"there is no directory at {path!r}", code="path_not_found")
     if _SPECIAL.search(str(found)):
-        raise Invalid(f"{path!r} has a character of Spark's patterns", code="path_not_allowed")
+        raise Invalid(f"{path!r} has a character that Spark takes as a pattern", code="path_not_allowed")
     return found
 
 
@@ -76,7 +75,7 @@ def is_address(path: str) -> bool:
 
 
 def allowed_address(address: str, settings: Settings) -> str:
-    """The address, if it is under one of the roots that are addresses; Invalid."""
+    """The address, if it is under a root that is an address. Raises Invalid."""
     for root in settings.remote_roots:
         rest = address.removeprefix(root)
         inside = len(rest) < len(address) and (not rest or root.endswith("/") or rest[0] in "/:;")
@@ -84,13 +83,13 @@ def allowed_address(address: str, settings: Settings) -> str:
             return address
     raise Invalid(
         f"{address!r} is not under an address that this service may use",
-        "FRESHET_LOAD_ROOTS names them; behind one there are letters, digits and ./:=,*@+-_ alone",
+        "FRESHET_LOAD_ROOTS lists them; what follows a root may have letters, digits and ./:=,*@+-_ only",
         code="path_not_allowed",
     )
 
 
 def local(path: Path) -> str:
-    """A local path as Spark reads it: nothing in it is a pattern."""
+    """A local path as Spark reads it, with the characters of patterns escaped."""
     return url(Path(_SPECIAL.sub(r"\\\1", str(path))))
 
 
@@ -100,7 +99,7 @@ def url(path: Path) -> str:
 
 
 def _files(path: Path, settings: Settings, above: frozenset[Path]) -> Iterator[Path]:
-    """The files at and below a path; those that Spark takes for hidden in a directory are left out."""
+    """The files at and below a path, without those in directories that Spark takes for hidden."""
     real = resolve(str(path), settings.roots)
     _check_own(real, str(path), settings)
     if not real.is_dir():
@@ -114,8 +113,8 @@ def _files(path: Path, settings: Settings, above: frozenset[Path]) -> Iterator[P
 
 
 def _check_own(real: Path, path: str, settings: Settings) -> None:
-    """Invalid for what the service keeps itself."""
+    """Raises Invalid for the service's own files."""
     data = settings.data.resolve()
     inside = real.relative_to(data).parts if real.is_relative_to(data) else ()
     if real.is_relative_to(settings.state.resolve()) or (inside and _OWN.fullmatch(inside[0])):
-        raise Invalid(f"{path!r} is the service's own", code="path_not_allowed")
+        raise Invalid(f"{path!r} belongs to the service", code="path_not_allowed")

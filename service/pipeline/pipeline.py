@@ -1,4 +1,4 @@
-"""The pipeline over a running service: what moves rows in and out beside its doors."""
+"""The pipeline of a running service: loads, exports, sources and sinks."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from service.pipeline.loads import Loads
 from service.pipeline.scratch import scratch_path
 from service.pipeline.sinks import Sinks
 from service.pipeline.sources import Sources
-from service.pipeline.spark_failures import explained
+from service.pipeline.spark_failures import explain_failure
 from service.problems import members
 from service.running.runtime import Runtime
 
@@ -22,7 +22,7 @@ _INTERRUPTED = Problem(503, code="interrupted", detail="the service ended while 
 
 
 class Pipeline:
-    """Opened once the runtime is ready, closed before it is. Spark starts with the first job."""
+    """Opened after the runtime, closed before it. Spark starts with the first job."""
 
     def __init__(self, runtime: Runtime, sessions: Sessions) -> None:
         self._settings = runtime.settings
@@ -30,14 +30,14 @@ class Pipeline:
         self.sources = Sources(runtime, sessions)
         self.sinks = Sinks(runtime)
         self.jobs = JobStore(runtime.transaction, runtime.settings.jobs_kept)
-        self.runner = Runner(self.jobs, explained)
+        self.runner = Runner(self.jobs, explain_failure)
         self.loads = Loads(runtime, sessions, self.runner)
         self.exports = Exports(runtime, sessions, self.runner)
         self.sessions = sessions
 
     @classmethod
     def open(cls, runtime: Runtime, sessions: Sessions) -> Pipeline:
-        """Goes on with what the catalog says. Blocks."""
+        """Continues with the catalog's jobs, sources and sinks. Blocks."""
         pipeline = cls(runtime, sessions)
         pipeline._settle()
         pipeline.sinks.restore()
@@ -50,7 +50,7 @@ class Pipeline:
         return self._runtime.snapshot.upper
 
     def _settle(self) -> None:
-        """Ends the jobs of a service that is no more; of what they had begun nothing is left."""
+        """Fails the jobs that an earlier service left unfinished, and removes what they had begun."""
         for job in self.jobs.unfinished():
             shutil.rmtree(scratch_path(self._settings, job.id), ignore_errors=True)
             if job.kind == EXPORT:
@@ -58,7 +58,7 @@ class Pipeline:
             self.jobs.update(job.ended(FAILED, error=members(_INTERRUPTED)))
 
     def close(self) -> None:
-        """Ends what runs, where it can be gone on with. Blocks."""
+        """Ends all work, so that it can continue at the next start where possible. Blocks."""
         self.runner.close()
         self.sources.stop()
         self.sinks.stop()

@@ -1,9 +1,8 @@
-"""Spark's readers: files or a query as a frame, with the columns that they have.
+"""Spark's readers: files or a query as a frame, with the columns found in them.
 
-Formats without types (CSV, JSON) are read as text, with a first look for the names of
-the columns, so that one rule reads every value (`service/pipeline/spark_casts.py`) and a
-table's types need no guess. A record that cannot be read is not dropped: it is in a
-column of its own.
+Formats without types (CSV, JSON) are read as text, after a first pass that finds the columns' names. So one
+set of rules reads every value (`service/pipeline/spark_casts.py`), and no type is guessed. A record that
+cannot be read is not dropped: it goes to a column of its own.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from service.pipeline.locations import Location
-from service.pipeline.spark_casts import identifier
+from service.pipeline.spark_casts import spark_identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -23,7 +22,7 @@ CORRUPT = "_corrupt_record"
 
 @dataclass(frozen=True, eq=False)
 class FrameSource:
-    """A frame, the columns in it that are data, with what Spark calls their types, and the one of records
+    """A frame, its data columns with Spark's names of their types, and the name of the column of records
     that could not be read, or empty."""
 
     frame: DataFrame
@@ -31,10 +30,10 @@ class FrameSource:
     corrupt: str = ""
 
 
-def read(
+def read_frame(
     session: SparkSession, format: str, place: Location, options: Mapping[str, str], names: Sequence[str]
 ) -> FrameSource:
-    """The data at a place. `names` are the columns of a CSV file without a header, as far as it has them."""
+    """The data at a place. `names` are the columns of a CSV file without a header, as far as they go."""
     options = {**options, "basePath": place.base} if place.base else dict(options)
     return _READERS[format](session, place, options, names)
 
@@ -77,7 +76,7 @@ def _json(
 def _as_text(
     session: SparkSession, format: str, place: Location, options: Mapping[str, str], names: Sequence[str]
 ) -> FrameSource:
-    schema = ", ".join(f"{identifier(name)} STRING" for name in (*names, CORRUPT))
+    schema = ", ".join(f"{spark_identifier(name)} STRING" for name in (*names, CORRUPT))
     reader = session.read.format(format).options(
         **options, mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT
     )
@@ -92,4 +91,3 @@ _READERS: dict[str, Callable[..., FrameSource]] = {
     "json": _json,
     "jdbc": _jdbc,
 }
-FORMATS = tuple(_READERS)

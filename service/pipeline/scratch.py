@@ -1,4 +1,4 @@
-"""Scratch directories of jobs: on the state's storage, which Spark's workers share."""
+"""Scratch directories of jobs, on the state's storage, which Spark's workers share."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from service.settings.settings import Settings
 
 
 def scratch_path(settings: Settings, id: str) -> Path:
-    """The scratch directory of a job, absolute."""
+    """The absolute path of a job's scratch directory."""
     return (settings.state / "scratch" / id).absolute()
 
 
 @contextmanager
 def scratch(directory: Path) -> Iterator[Path]:
-    """The directory, there for as long as it is needed."""
+    """Creates the directory for the block, and removes it afterwards."""
     directory.mkdir(parents=True)
     try:
         yield directory

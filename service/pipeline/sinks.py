@@ -1,12 +1,11 @@
-"""Continuous sinks: threads that append what changes in a view to directories of files, exactly once.
+"""Continuous sinks: threads that append a view's changes to directories of files, exactly once.
 
-How far a sink has come is in the catalog. Before a file is written its epochs are put
-down there, and after it is there that they are done; so a crash in between is followed
-by the same file, written or found, and no epoch is in two. History is immutable, so the
-file would be the same.
+The catalog has a sink's progress. Before a file is written, the catalog notes its last epoch, and afterwards
+that it is done. A crash in between is followed by the same file, written or found, so no epoch is in two
+files. History is immutable, so the file would be the same.
 
-A sink waits out what passes: a full disk, a view with errors. It fails, with the reason
-kept, when the epochs that it needs are no longer kept or its view is no more.
+A sink waits while a fault may pass: a full disk, a view with errors. It fails, and keeps the reason, when
+the epochs that it needs are no longer kept or its view was dropped.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ from service.errors import (
     problem_of,
 )
 from service.pipeline.catalog_tables import sinks
-from service.pipeline.changelog import DIFF, EPOCH, changes, file_name, row_count, write
+from service.pipeline.changelog import DIFF, EPOCH, changes_after, file_name, file_row_count, write_file
 from service.reading.reads import check_epoch, check_health
 from service.running.runtime import Runtime
 
@@ -45,7 +44,7 @@ _log = logging.getLogger("freshet.sinks")
 
 @dataclass(frozen=True)
 class SinkDefinition:
-    """What its author wants: the changes of `view` from epoch `first` on, or all that are kept, in `path`."""
+    """A client's request: the changes of `view` from epoch `first`, or all that are kept, go to `path`."""
 
     name: str
     view: str
@@ -56,7 +55,7 @@ class SinkDefinition:
 
 @dataclass(frozen=True)
 class SinkProgress:
-    """Epochs up to `done` are in files or changed nothing; the file up to `writing` is being made."""
+    """Epochs up to `done` are in files or changed nothing. The file up to `writing` is being written."""
 
     done: int | None
     writing: int | None = None
@@ -66,7 +65,7 @@ class SinkProgress:
 
 
 class Sink:
-    """One sink and its thread. `trouble` is what it waits out at the moment."""
+    """One sink and its thread. `trouble` is the fault that it is waiting out."""
 
     def __init__(
         self, runtime: Runtime, id: str, relation: int, definition: SinkDefinition, progress: SinkProgress
@@ -84,7 +83,7 @@ class Sink:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the thread, after the file that it is at."""
+        """Ends the thread, after the current file."""
         self._stopped.set()
         if self._thread.ident is not None:
             self._thread.join()
@@ -101,7 +100,7 @@ class Sink:
             self._stopped.wait(self.definition.interval_seconds)
 
     def _refused(self, error: Exception) -> None:
-        """Waits for a view to heal; anything else is the end of the sink."""
+        """Waits if the view has errors; fails the sink otherwise."""
         problem = problem_of(error)
         if problem is not None and problem.code == "view_has_errors":
             self.trouble = problem.detail
@@ -114,7 +113,7 @@ class Sink:
             self.progress = replace(self.progress, failure=reason)
 
     def _append(self) -> None:
-        """Makes a file of what is new, if something is, and before that the one that was begun."""
+        """Finishes a file that was begun, or writes one if there are new changes."""
         done, until = self.progress.done, self.progress.writing
         if until is not None:
             path = self._path(done, until)
@@ -138,33 +137,33 @@ class Sink:
         return Path(self.definition.path) / file_name(self.id, done, until)
 
     def _changes(self, done: int | None, until: int) -> tuple[Definition, np.ndarray]:
-        """The view and its changes after `done`, up to `until`; HistoryGone or Conflict."""
+        """The view and its changes after `done`, up to `until`. Raises HistoryGone or Conflict."""
         snapshot = self._runtime.snapshot
         view = self._runtime.definitions().get(self.definition.view)
         if view is None or view.id != self._relation:
-            raise Conflict(f"view {self.definition.view} was dropped or created anew")
+            raise Conflict(f"view {self.definition.view} was dropped or created again")
         check_health(view, snapshot, until)
         if done is not None:
             check_epoch(snapshot, view.name, done)
-        return view, changes(snapshot, view.name, done, until)
+        return view, changes_after(snapshot, view.name, done, until)
 
     def _write(self, path: Path, view: Definition, delta: np.ndarray) -> None:
-        write(path, delta, view.schema, self._runtime.dictionary)
+        write_file(path, delta, view.schema, self._runtime.dictionary)
 
     def _done(self, path: Path, until: int) -> None:
-        """A file is there: its epochs are done."""
+        """Records that a file exists: its epochs are done."""
         progress = self.progress
-        self._keep(SinkProgress(until, None, progress.files + 1, progress.rows + row_count(path)))
+        self._keep(SinkProgress(until, None, progress.files + 1, progress.rows + file_row_count(path)))
 
     def _keep(self, progress: SinkProgress) -> None:
-        """Puts the progress into the catalog."""
+        """Stores the progress in the catalog."""
         change = sa.update(sinks).where(sinks.c.id == self.id).values(**asdict(progress))
         self._runtime.record(lambda connection: connection.execute(change))
         self.progress = progress
 
 
 class Sinks:
-    """All sinks of a runtime. Any thread but the writer's."""
+    """All sinks of a runtime. Any thread except the writer's may use it."""
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
@@ -176,14 +175,14 @@ class Sinks:
         return dict(self._all)
 
     def get(self, name: str) -> Sink:
-        """The sink called `name`; NotFound."""
+        """The sink called `name`. Raises NotFound."""
         try:
             return self._all[name]
         except KeyError:
             raise NotFound(f"there is no sink called {name}") from None
 
     def restore(self) -> None:
-        """Starts the sinks of the catalog where they had come to."""
+        """Starts the catalog's sinks where they stopped."""
         with self._lock:
             for row in self._runtime.record(lambda connection: connection.execute(sa.select(sinks)).all()):
                 definition = SinkDefinition(**orjson.loads(row.definition))
@@ -191,17 +190,17 @@ class Sinks:
                 self._start(Sink(self._runtime, row.id, row.relation, definition, progress))
 
     def create(self, definition: SinkDefinition) -> Sink:
-        """A new sink, running. Conflict, Invalid, NotFound or HistoryGone."""
+        """Creates and starts a sink. Raises Conflict, Invalid, NotFound or HistoryGone."""
         view = self._runtime.definition(definition.view, view=True)
         for name in (EPOCH, DIFF):
             if name in view.schema.names:
-                raise Invalid(f"view {view.name} has a column {name}, which the files of a sink have")
+                raise Invalid(f"view {view.name} has a column {name}, a name that sinks' files use")
         done = None if definition.first is None else definition.first - 1
         if done is not None and done < self._runtime.snapshot.since(view.name):
             since = self._runtime.snapshot.since(view.name)
             raise HistoryGone(
                 f"the changes of {view.name} at epoch {definition.first} are no longer kept",
-                f"its history goes back to epoch {since}: its changes, to {since + 1}",
+                f"its history begins at epoch {since}, its changes at {since + 1}",
             )
         with self._lock:
             if definition.name in self._all:
@@ -219,7 +218,7 @@ class Sinks:
         return sink
 
     def drop(self, name: str) -> None:
-        """Ends a sink; its files stay. NotFound."""
+        """Drops a sink. Its files stay. Raises NotFound."""
         with self._lock:
             sink = self.get(name)
             sink.stop()
@@ -228,7 +227,7 @@ class Sinks:
             del self._all[name]
 
     def stop(self) -> None:
-        """Ends the threads. While the writer still runs."""
+        """Ends the threads. Call it while the writer still runs."""
         with self._lock:
             for sink in self._all.values():
                 sink.stop()

@@ -1,13 +1,12 @@
-"""A source: a directory whose files Spark's Structured Streaming hands on in micro-batches, each an epoch.
+"""A source: Spark's Structured Streaming watches a directory and passes its files on in micro-batches.
 
-The stream is of the files' names alone. Which files a batch has is decided once and
-written to the stream's checkpoint before the batch begins, and Spark gives a batch again
-until it has been told that it is applied; what is in the files is read then, by the
-readers that loads use.
+The stream carries only the files' names. Spark decides a batch's files once, writes them to the stream's
+checkpoint before the batch begins, and repeats the batch until it is confirmed. The readers that loads use
+then read the files' contents. Each batch becomes an epoch.
 
-It waits out what passes (no room in the writer's queue, a database that is away, Spark
-that has died). Anything else is the end of it, with the reason kept, until it is resumed
-and takes up the batch that it failed at.
+A source waits while a fault may pass: the writer's queue is full, the database is away, Spark has died. Any
+other error fails the source, which keeps the reason. When it is resumed, it continues with the batch that
+failed.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.pipeline import source_catalog
 from service.pipeline.intake import Intake
 from service.pipeline.source_catalog import SourceProgress, SourceRecord
-from service.pipeline.spark_failures import explained
+from service.pipeline.spark_failures import explain_failure
 from service.running.runtime import Runtime
 
 if TYPE_CHECKING:
@@ -39,16 +38,16 @@ _log = logging.getLogger("freshet.sources")
 
 _PASSING = (SparkUnavailable, Unavailable, Overloaded, SQLAlchemyError)
 PAUSE = 5.0
-"""Seconds after which what passes is tried again."""
+"""Seconds before another attempt after a fault that may pass."""
 _FILES = "path STRING, modificationTime TIMESTAMP, length LONG, content BINARY"
 _FOR_EVER = "36500d"
-"""Spark never reads a file that is this much older than the newest: by default a week, and in silence."""
+"""Spark silently ignores files that are older than the newest one by this much; the default is a week."""
 
 State = Literal["starting", "running", "stopped", "failed"]
 
 
 class StreamingSource:
-    """One source and its thread. `trouble` is what it waits out at the moment."""
+    """One source and its thread. `trouble` is the fault that it is waiting out."""
 
     def __init__(self, runtime: Runtime, sessions: Sessions, record: SourceRecord) -> None:
         self.id = record.id
@@ -67,12 +66,12 @@ class StreamingSource:
 
     @property
     def record(self) -> SourceRecord:
-        """The source as it is now."""
+        """The source with its current progress."""
         return replace(self._record, progress=self.progress)
 
     @property
     def progress(self) -> SourceProgress:
-        """How far it has come."""
+        """The source's progress."""
         return self._intake.progress
 
     @property
@@ -93,7 +92,7 @@ class StreamingSource:
         self._thread.start()
 
     def stop(self) -> None:
-        """Ends the stream, after the batch that is being applied."""
+        """Ends the stream, after the current batch is applied."""
         with self._lock:
             self._stopped.set()
             running = self._running
@@ -106,7 +105,7 @@ class StreamingSource:
                 _log.info("source %s: its stream had ended already", self.definition.name, exc_info=True)
         if self._thread.ident is not None:
             self._thread.join()
-        # Spark does not wait for our part of a batch.
+        # Spark does not wait for the function that applies a batch.
         with self._in_batch:
             pass
 
@@ -118,16 +117,16 @@ class StreamingSource:
                 self._watch(session)
             except Exception as error:
                 if not self._stopped.is_set():
-                    self._ended(explained(error), session)
+                    self._ended(explain_failure(error), session)
             self._running = None
             self._stopped.wait(PAUSE)
 
     def _ended(self, error: Exception, session: SparkSession | None) -> None:
-        """What becomes of the source once its stream has ended with an error."""
+        """Handles the error that ended the stream."""
         if isinstance(error, _PASSING):
             self.trouble = conceal(str(error))
         elif not self._is_alive(session):
-            self.trouble = "Spark has ended, and is started again"
+            self.trouble = "Spark has ended and is being restarted"
         else:
             self._fail(error)
 
@@ -136,9 +135,9 @@ class StreamingSource:
         reason = conceal(f"{type(error).__name__}: {error}") if problem is None else problem.detail
         _log.error("source %s failed: %s", self.definition.name, reason, exc_info=None if problem else error)
         try:
-            self._runtime.record(partial(source_catalog.fail, id=self.id, reason=reason))
+            self._runtime.record(partial(source_catalog.record_failure, id=self.id, reason=reason))
         except (SQLAlchemyError, ServiceError):
-            _log.exception("source %s: its failure could not be kept", self.definition.name)
+            _log.exception("source %s: its failure could not be stored", self.definition.name)
         self._intake.progress = replace(self.progress, failure=reason)
 
     def _is_alive(self, session: SparkSession | None) -> bool:
@@ -148,7 +147,7 @@ class StreamingSource:
             return False
 
     def _watch(self, session: SparkSession) -> None:
-        """Runs the stream until it is stopped; raises what ended it otherwise."""
+        """Runs the stream until it is stopped. Raises the error if one ends it."""
         definition = self.definition
         self._intake.refresh()
         self._error = None
@@ -178,15 +177,15 @@ class StreamingSource:
             raise self._error or error from None
 
     def _batch(self, frame: DataFrame, batch: int) -> None:
-        """What the stream calls for each batch, one after another, on a thread of its own."""
+        """Applies a batch. The stream calls it for one batch after another, on a thread of its own."""
         with self._in_batch:
             try:
                 if self._stopped.is_set():
                     raise Unavailable("the source is being stopped", code="shutting_down")
-                # Spark says a path twice if another of the batch has a character of its patterns.
+                # Spark repeats a path if another path of the batch has a character of its patterns.
                 sizes = {Path(row.path.removeprefix("file:")): row.length for row in frame.collect()}
                 self._intake.take(frame.sparkSession, batch, sizes)
             except Exception as error:
                 self._error = error
-                # Spark searches the text of what is raised, and a long one is too deep for its stack.
+                # Spark searches the text of the exception, and a long one overflows its stack.
                 raise RuntimeError("the batch was not applied") from None

@@ -1,4 +1,4 @@
-"""Sources as the catalog has them: what each is, and how far it has come."""
+"""Sources in the catalog: their definitions and their progress."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from service.pipeline.catalog_tables import sources
 
 @dataclass(frozen=True)
 class SourceDefinition:
-    """What its author wants: the files of `path` in `table`, looked for every `trigger_seconds`."""
+    """A client's request: the files of `path` go to `table`. Spark looks every `trigger_seconds`."""
 
     name: str
     table: str
@@ -32,13 +32,13 @@ class SourceDefinition:
 
     @property
     def reading(self) -> FileFormat:
-        """How its files are read."""
+        """How the source's files are read."""
         return FileFormat(self.format, self.options, self.envelope, self.timestamps, self.bad_rows == "skip")
 
 
 @dataclass(frozen=True)
 class SourceProgress:
-    """The last batch that was applied, -1 for none, its files and its epoch; rows of all batches."""
+    """The last applied batch, -1 for none, its files and its epoch; and the rows of all batches."""
 
     last_batch: int = -1
     files: tuple[str, ...] = ()
@@ -48,13 +48,13 @@ class SourceProgress:
     failure: str | None = None
 
     def after(self, files: tuple[str, ...], epoch: int, rows: int, skipped: int) -> SourceProgress:
-        """The progress once the next batch is applied."""
+        """The progress after the next batch is applied."""
         return SourceProgress(self.last_batch + 1, files, epoch, self.rows + rows, self.skipped + skipped)
 
 
 @dataclass(frozen=True)
 class SourceRecord:
-    """A source. `relation` is the id of its table; its checkpoint is called by its own `id`."""
+    """A source. `relation` is the id of its table; `id` names its checkpoint."""
 
     id: str
     relation: int
@@ -62,36 +62,36 @@ class SourceRecord:
     progress: SourceProgress
 
 
-def records(connection: sa.Connection) -> list[SourceRecord]:
+def all_sources(connection: sa.Connection) -> list[SourceRecord]:
     """Every source."""
     return [_record(row) for row in connection.execute(sa.select(sources))]
 
 
-def progress(connection: sa.Connection, id: str) -> SourceProgress:
-    """How far a source has come; Conflict if it is no more."""
+def progress_of(connection: sa.Connection, id: str) -> SourceProgress:
+    """The progress of a source. Raises Conflict if it was dropped."""
     row = connection.execute(sa.select(sources).where(sources.c.id == id)).first()
     if row is None:
         raise Conflict("the source was dropped")
     return _record(row).progress
 
 
-def add(connection: sa.Connection, record: SourceRecord) -> None:
+def add_source(connection: sa.Connection, record: SourceRecord) -> None:
     definition = orjson.dumps(asdict(record.definition)).decode()
     values = {"id": record.id, "name": record.definition.name, "relation": record.relation}
     connection.execute(sa.insert(sources).values(**values, definition=definition, **_values(record.progress)))
 
 
-def remove(connection: sa.Connection, id: str) -> None:
+def remove_source(connection: sa.Connection, id: str) -> None:
     connection.execute(sa.delete(sources).where(sources.c.id == id))
 
 
-def fail(connection: sa.Connection, id: str, reason: str | None) -> None:
-    """Keeps why a source has failed; None: it is to run again."""
+def record_failure(connection: sa.Connection, id: str, reason: str | None) -> None:
+    """Stores the reason why a source failed; None lets it run again."""
     connection.execute(sa.update(sources).where(sources.c.id == id).values(failure=reason))
 
 
-def advance(id: str, after: SourceProgress) -> Receipt:
-    """Writes the progress with its batch's epoch; Conflict unless the batch follows the last one."""
+def progress_receipt(id: str, after: SourceProgress) -> Receipt:
+    """A receipt that stores the progress. It raises Conflict unless the batch follows the last one."""
 
     def receipt(connection: sa.Connection, applied: Applied) -> None:
         mine = (sources.c.id == id) & (sources.c.last_batch == after.last_batch - 1)

@@ -1,4 +1,4 @@
-"""The sources of a runtime: created, resumed, dropped, and begun again with the service."""
+"""The sources of a runtime: created, resumed, dropped, and restarted with the service."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.running.runtime import Runtime
 
 
 class Sources:
-    """Any thread but the writer's."""
+    """All sources of a runtime. Any thread except the writer's may use it."""
 
     def __init__(self, runtime: Runtime, sessions: Sessions) -> None:
         self._runtime = runtime
@@ -31,24 +31,24 @@ class Sources:
         return dict(self._all)
 
     def get(self, name: str) -> StreamingSource:
-        """The source called `name`; NotFound."""
+        """The source called `name`. Raises NotFound."""
         try:
             return self._all[name]
         except KeyError:
             raise NotFound(f"there is no source called {name}") from None
 
     def restore(self) -> None:
-        """Starts the sources of the catalog where they had come to."""
+        """Starts the catalog's sources where they stopped."""
         with self._lock:
-            for record in self._runtime.record(source_catalog.records):
+            for record in self._runtime.record(source_catalog.all_sources):
                 self._start(record)
 
     def create(self, definition: SourceDefinition) -> StreamingSource:
-        """A new source, about to run. Conflict, Invalid or NotFound."""
+        """Creates and starts a source. Raises Conflict, Invalid or NotFound."""
         if not self._sessions.is_classic:
             raise Conflict(
-                "sources need a Spark driver in this process, and the driver is a Connect server's",
-                "name a master with FRESHET_SPARK_MASTER",
+                "sources need a Spark driver in this process, and this service uses a Connect server's",
+                "set FRESHET_SPARK_MASTER instead of FRESHET_SPARK_REMOTE",
                 code="spark_connect",
             )
         table = self._runtime.definition(definition.table, view=False)
@@ -57,31 +57,31 @@ class Sources:
             if definition.name in self._all:
                 raise Conflict(f"there is a source called {definition.name} already", code="name_in_use")
             record = SourceRecord(uuid.uuid4().hex, table.id, definition, SourceProgress())
-            self._runtime.record(partial(source_catalog.add, record=record))
+            self._runtime.record(partial(source_catalog.add_source, record=record))
             return self._start(record)
 
     def resume(self, name: str) -> StreamingSource:
-        """Has a source that failed try again, from the batch that it failed at. NotFound, Conflict."""
+        """Resumes a failed source with the batch that failed. Raises NotFound or Conflict."""
         with self._lock:
             source = self.get(name)
             if source.progress.failure is None:
                 raise Conflict(f"source {name} has not failed")
             source.stop()
-            self._runtime.record(partial(source_catalog.fail, id=source.id, reason=None))
+            self._runtime.record(partial(source_catalog.record_failure, id=source.id, reason=None))
             record = source.record
             return self._start(replace(record, progress=replace(record.progress, failure=None)))
 
     def drop(self, name: str) -> None:
-        """Ends a source; its rows stay. NotFound."""
+        """Drops a source. Its rows stay. Raises NotFound."""
         with self._lock:
             source = self.get(name)
             source.stop()
-            self._runtime.record(partial(source_catalog.remove, id=source.id))
+            self._runtime.record(partial(source_catalog.remove_source, id=source.id))
             del self._all[name]
         shutil.rmtree(source.checkpoint, ignore_errors=True)
 
     def stop(self) -> None:
-        """Ends the streams. While the writer still runs."""
+        """Ends the streams. Call it while the writer still runs."""
         with self._lock:
             for source in self._all.values():
                 source.stop()
@@ -94,14 +94,14 @@ class Sources:
 
 
 def _check(definition: SourceDefinition, columns: int) -> None:
-    """Invalid for what can never work."""
+    """Raises Invalid for settings that cannot work together."""
     if definition.envelope is not None and definition.format not in ("json", "text"):
         raise Invalid(
-            f"files of format {definition.format} have no lines that could be envelopes",
-            "envelopes are for json and text",
+            f"files of format {definition.format} cannot have envelopes",
+            "use format json or text, or leave out envelope",
             code="invalid_request",
         )
     if definition.timestamps is not None and definition.envelope != "debezium":
-        raise Invalid("timestamps are of envelope debezium alone", code="invalid_request")
+        raise Invalid("timestamps needs envelope debezium", code="invalid_request")
     if definition.format == "text" and definition.envelope is None and columns != 1:
-        raise Invalid("lines of text are rows of one column", code="invalid_request")
+        raise Invalid("format text needs a table with one column", code="invalid_request")

@@ -1,15 +1,14 @@
-"""Values of files as a table's: Spark SQL from what a reader gives to what a column holds.
+"""Casts from files to columns: Spark SQL that turns a reader's values into a column's.
 
-A value is taken if it is exactly one of the column's type, as everywhere in this
-service: no decimal, no fraction of a second and no time of day is rounded away or
-dropped; only floats are rounded, to floats. Text is read as any type, and any type as
-text: a structure, an array or a map becomes its JSON. A moment is UTC: Spark's
-timestamps with a time zone become their wall clock in UTC (the session's time zone),
-and text may name no other offset but for a TIMESTAMPTZ. What Spark has no type for (times
-of day, intervals, UUIDs, JSON, enums) goes as text in the form of the REST contract.
+A value is accepted if it is exactly one of the column's type, as everywhere in this service: no decimal,
+fraction of a second or time of day is rounded or dropped; only floats are rounded, to floats. Text is read
+as any type, and any type as text; a structure, an array or a map becomes its JSON. A moment is in UTC:
+Spark's timestamps with a time zone become their wall clock in UTC (the session's time zone), and text may
+name another offset only for a TIMESTAMPTZ. Types that Spark does not have (times of day, intervals, UUIDs,
+JSON, enums) are text in the form of the REST contract.
 
-Everything is SQL text, so that classic and Connect sessions share it, and PySpark is
-not imported. Casts are `try_cast`, which gives NULL where a session of ANSI rules raises.
+Everything is SQL text, so classic and Connect sessions share it, and PySpark is not imported. Casts are
+`try_cast`, which returns NULL where a session with ANSI rules raises.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ from dataclasses import dataclass
 
 from engine.schema import INTEGER_RANGES, Kind, Type
 
-"""Digits of a NUMERIC's word."""
 _WIDEST = 38  # digits of a decimal
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _FLOATS = ("float", "double")
@@ -45,26 +43,26 @@ _UTC = "(Z|[+-]00(:?00)?)"
 
 @dataclass(frozen=True)
 class Coerced:
-    """SQL: the `value`, and whether a source that is not NULL `fits`: NULL is no. None: it always does."""
+    """SQL of the `value`, and of whether a non-NULL source `fits`; NULL means no. None: every value fits."""
 
     value: str
     fits: str | None = None
 
 
-def sql_type(type: Type) -> str:
-    """What Spark SQL calls the type."""
+def spark_type(type: Type) -> str:
+    """The name of a type in Spark SQL."""
     if type.kind is Kind.NUMERIC:
         return f"decimal({type.precision},{type.scale})"
     if type.element is not None:
-        return f"array<{sql_type(type.element)}>"
+        return f"array<{spark_type(type.element)}>"
     return _NAMES.get(type.kind, type.kind.value.lower())
 
 
-def coerce(column: str, source: str, type: Type) -> Coerced | None:
-    """The SQL `column`, of the Spark type called `source`, as a value of `type`; None if it never is one."""
+def spark_cast(column: str, source: str, type: Type) -> Coerced | None:
+    """SQL of `column`, whose Spark type is `source`, as a value of `type`; None if it never fits."""
     if source == "void":
-        return Coerced(f"CAST(NULL AS {sql_type(type)})")
-    if source == sql_type(type) and type.kind in _AS_THEY_ARE:
+        return Coerced(f"CAST(NULL AS {spark_type(type)})")
+    if source == spark_type(type) and type.kind in _AS_THEY_ARE:
         return Coerced(column)
     return _COERCIONS[type.kind](column, source, type)
 
@@ -79,13 +77,13 @@ def _boolean(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _integer(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, sql_type(type))
-    # The least BIGINT is not among the range: its word is NULL's.
+    value = _try_cast(column, spark_type(type))
+    # The least BIGINT is out of range: its word stands for NULL.
     fits = f"{value} >= {INTEGER_RANGES[type.kind][0]}L"
     if source in _INTEGERS or source == "string":
         return Coerced(value, fits)
     if source in _FLOATS:
-        # Spark takes 2**63 for the largest BIGINT.
+        # Spark casts 2**63 to the largest BIGINT.
         return Coerced(value, f"{fits} AND {_same(value, source, column)} AND {column} < {float(2**63)!r}D")
     if _DECIMAL.fullmatch(source):
         return Coerced(value, f"{fits} AND {_same(value, source, column)}")
@@ -93,9 +91,9 @@ def _integer(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _numeric(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, sql_type(type))
+    value = _try_cast(column, spark_type(type))
     digits = (type.precision or 0) - (type.scale or 0)
-    # What does not fit in Spark's widest decimal is NULL already.
+    # A value that exceeds Spark's widest decimal is already NULL.
     room = f"abs({value}) < 1E{digits}BD" if digits < _WIDEST else f"{value} IS NOT NULL"
     if source in _INTEGERS:
         return Coerced(value, room)
@@ -105,13 +103,13 @@ def _numeric(column: str, source: str, type: Type) -> Coerced | None:
         return None
     text = f"trim({column})"
     plain = f"{text} RLIKE '^[+-]?[0-9]*[.]?[0-9]{{0,{type.scale}}}0*$'"
-    # A double tells numbers of 15 digits apart.
+    # A double distinguishes numbers of up to 15 digits.
     same = f"{_try_cast(value, 'double')} = {_try_cast(text, 'double')}"
     return Coerced(value, f"{room} AND ({plain} OR ({text} RLIKE '{_FEW_DIGITS}' AND {same}))")
 
 
 def _float(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, sql_type(type))
+    value = _try_cast(column, spark_type(type))
     if source in _INTEGERS or _DECIMAL.fullmatch(source):
         return Coerced(value)
     finite = f"abs({value}) < CAST('Infinity' AS double)"
@@ -130,7 +128,7 @@ def _text(column: str, source: str, type: Type) -> Coerced | None:
     if source == "binary":
         value = f"CAST({column} AS string)"
         return Coerced(value, f"is_valid_utf8({value})")
-    return Coerced(shown(column, source))
+    return Coerced(spark_text(column, source))
 
 
 def _date(column: str, source: str, type: Type) -> Coerced | None:
@@ -158,7 +156,7 @@ def _time(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _timestamptz(column: str, source: str, type: Type) -> Coerced | None:
-    """Text may name any offset, and is UTC without one."""
+    """Text may name any offset; without one it is UTC."""
     value = _try_cast(column, "timestamp")
     if source in (*_MOMENTS, "date"):
         return Coerced(value)
@@ -190,22 +188,22 @@ def _json(column: str, source: str, type: Type) -> Coerced | None:
         return Coerced(column, f"try_parse_json({column}) IS NOT NULL")
     if source in (*_INTEGERS, "boolean"):
         return Coerced(f"CAST({column} AS string)")
-    return Coerced(shown(column, source)) if source.startswith(_NESTED) else None
+    return Coerced(spark_text(column, source)) if source.startswith(_NESTED) else None
 
 
 def _enumeration(column: str, source: str, type: Type) -> Coerced | None:
-    labels = ", ".join(map(literal, type.labels))
+    labels = ", ".join(map(spark_literal, type.labels))
     return Coerced(column, f"{column} IN ({labels})") if source == "string" else None
 
 
 def _array(column: str, source: str, type: Type) -> Coerced | None:
-    """An array whose elements are coerced, or JSON of one, which the codec reads."""
+    """An array whose elements are coerced, or an array's JSON, which the codec reads."""
     if source == "string":
         return Coerced(column, f"try_parse_json({column}) IS NOT NULL AND trim({column}) LIKE '[%'")
     if not source.startswith("array<") or type.element is None:
         return None
     each = f"{_EACH}{str(type).count('[]')}"
-    element = coerce(each, source.removeprefix("array<").removesuffix(">"), type.element)
+    element = spark_cast(each, source.removeprefix("array<").removesuffix(">"), type.element)
     if element is None:
         return None
     value = f"transform({column}, {each} -> {element.value})"
@@ -215,24 +213,24 @@ def _array(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _same(value: str, source: str, column: str) -> str:
-    """Whether nothing was lost: the value is the source's when it is cast back."""
+    """SQL of whether the cast lost nothing: cast back, the value equals the source."""
     return f"{_try_cast(value, source)} = {column}"
 
 
-def shown(column: str, source: str) -> str:
+def spark_text(column: str, source: str) -> str:
     """A value as text."""
     if source.startswith(_NESTED):
         return f"to_json({column})"
     return f"hex({column})" if source == "binary" else f"CAST({column} AS string)"
 
 
-def identifier(name: str) -> str:
+def spark_identifier(name: str) -> str:
     """A column's name in Spark SQL."""
     return "`" + name.replace("`", "``") + "`"
 
 
-def literal(text: str) -> str:
-    """A text in Spark SQL."""
+def spark_literal(text: str) -> str:
+    """A text literal in Spark SQL."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 

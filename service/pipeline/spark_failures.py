@@ -1,7 +1,7 @@
-"""What Spark and the file system raise, as errors with a problem document.
+"""Errors of Spark and of the file system, as errors with a problem document.
 
-PySpark is not imported for it: its exceptions are known by where they are defined, and
-the reason by Java's own words, of which the last cause says most.
+This module does not import PySpark: it recognizes its exceptions by the module that defines them, and takes
+the reason from Java's text, where the last cause says most.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from service.errors import Invalid, Unavailable
 _FOREIGN = ("pyspark", "py4j", "grpc")
 _CAUSE = "Caused by: "
 _LONGEST = 1000
-"""Characters of a reason."""
+"""The most characters of a reason."""
 
 
-def explained(error: Exception) -> Exception:
-    """The error itself, or one that says the same for Spark's and the file system's."""
+def explain_failure(error: Exception) -> Exception:
+    """The error itself, or one with a problem document for errors of Spark and the file system."""
     if type(error).__name__ == "Py4JNetworkError" or isinstance(error, ConnectionError):
-        return SparkUnavailable("Spark ended while it worked", "try again: it is started anew")
+        return SparkUnavailable("Spark ended during its work", "try again: it is being restarted")
     if isinstance(error, OSError):
         return Unavailable(f"files cannot be written or read: {error}", code="storage_failed")
     if type(error).__module__.partition(".")[0] not in _FOREIGN:
@@ -27,7 +27,7 @@ def explained(error: Exception) -> Exception:
 
 
 def reason(text: str) -> str:
-    """The last cause that a Java exception's text names, without the class and the stack."""
+    """The last cause in a Java exception's text, without its class and the stack."""
     lines = [line for line in text.splitlines() if not line.startswith(("\tat ", "\t... "))]
     causes = [place for place, line in enumerate(lines) if line.startswith(_CAUSE)]
     if causes:

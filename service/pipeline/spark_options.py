@@ -1,9 +1,8 @@
-"""Options of Spark's readers and writers that a client may give, by format.
+"""Options of Spark's readers and writers that a client may set, by format.
 
-A format has those that change how bytes are read or written. None names another path,
-a class to be loaded, or a policy for bad records: a load has its own. What is not given
-is as this service's other doors have it: CSV doubles its quotes and tells an empty text
-from NULL, moments have microseconds, nothing is trimmed.
+These options change how bytes are read or written. None of them names another path, a class to load, or a
+policy for bad records, which loads have themselves. The defaults follow the service's other formats: CSV
+doubles quotes and tells an empty text from NULL, moments have microseconds, nothing is trimmed.
 """
 
 from __future__ import annotations
@@ -89,26 +88,26 @@ _WRITTEN: Mapping[str, Mapping[str, str]] = {
     "json": {"ignoreNullFields": "false", **_TIMES},
 }
 SECRETS = frozenset({"password"})
-"""Options that are told to nobody."""
+"""Options that are never shown."""
 
 
-def reading(format: str, given: Mapping[str, Value]) -> dict[str, str]:
-    """The options of a reader; Invalid names one that may not be given."""
+def reader_options(format: str, given: Mapping[str, Value]) -> dict[str, str]:
+    """The options of a reader. Invalid names one that a client may not set."""
     return {**_READ.get(format, {}), **_checked(format, READING[format], given)}
 
 
-def writing(format: str, given: Mapping[str, Value]) -> dict[str, str]:
-    """The options of a writer; Invalid names one that may not be given."""
+def writer_options(format: str, given: Mapping[str, Value]) -> dict[str, str]:
+    """The options of a writer. Invalid names one that a client may not set."""
     return {**_WRITTEN.get(format, {}), **_checked(format, WRITING[format], given)}
 
 
-def public(options: Mapping[str, Value]) -> dict[str, Value]:
-    """Options as they may be shown."""
+def without_secrets(options: Mapping[str, Value]) -> dict[str, Value]:
+    """The options with secrets replaced by asterisks."""
     return {name: "***" if name.lower() in SECRETS else value for name, value in options.items()}
 
 
 def _checked(format: str, allowed: frozenset[str], given: Mapping[str, Value]) -> dict[str, str]:
-    """To Spark, names of options that differ in case are the same; so they are here."""
+    """The options with Spark's spelling of their names, in which it ignores case. Raises Invalid."""
     names = {name.lower(): name for name in allowed}
     options = {}
     for name, value in given.items():

@@ -1,12 +1,11 @@
-"""Directories that exports write to: made beside, then put in their place.
+"""Directories that exports write: staged beside their place, then moved there.
 
-An export of a local directory is whole or not there. `overwrite` puts the new directory
-in the place of the old one with two renames, between which there is neither; a service
-that ended just there puts the old one back when it starts. `append` moves files in one
-by one, each with a name of its own.
+A local export is complete or absent. `overwrite` replaces the old directory with two renames, between which
+neither exists; a service that ended at that point restores the old one when it starts. `append` moves files
+in one by one, under names of their own.
 
-What is there may be replaced or appended to if it is empty or has Spark's mark of a
-finished job: an export never takes the place of what something else has written.
+An existing directory may be replaced or appended to if it is empty or has Spark's mark of a finished job, so
+an export never replaces files of another origin.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ from pathlib import Path
 from service.errors import Conflict
 from service.privacy import make_public, publish
 
-ERROR_IF_EXISTS, OVERWRITE, APPEND = MODES = ("errorifexists", "overwrite", "append")
+ERROR_IF_EXISTS, APPEND = "errorifexists", "append"
 _MARK = "_SUCCESS"
 
 
 @dataclass(frozen=True)
 class ExportTarget:
-    """The directory `path`, written to by the job `id`."""
+    """The directory `path`, written by the job `id`."""
 
     path: Path
     id: str
 
     @property
     def staging(self) -> Path:
-        """Where the job writes."""
+        """The directory that the job writes to."""
         return self.path.with_name(f".{self.path.name}.{self.id}.new")
 
     @property
@@ -40,7 +39,7 @@ class ExportTarget:
         return self.path.with_name(f".{self.path.name}.{self.id}.old")
 
     def check(self, mode: str) -> None:
-        """Conflict if the mode forbids to write to what is there."""
+        """Raises Conflict if the path exists and the mode forbids writing to it."""
         if not self.path.exists():
             return
         if not self.path.is_dir():
@@ -48,20 +47,22 @@ class ExportTarget:
         if not any(self.path.iterdir()):
             return
         if mode == ERROR_IF_EXISTS:
-            raise Conflict(f"{str(self.path)!r} is there already", "overwrite or append", code="path_exists")
+            raise Conflict(
+                f"{str(self.path)!r} exists already", "use mode overwrite or append", code="path_exists"
+            )
         if not (self.path / _MARK).exists():
             raise Conflict(
-                f"{str(self.path)!r} has files that no export has written",
+                f"{str(self.path)!r} has files that no export wrote",
                 "name another directory",
                 code="path_exists",
             )
 
     def prepare(self) -> None:
-        """Makes the directories above it."""
+        """Creates the parent directories."""
         make_public(self.path.parent)
 
     def commit(self, mode: str) -> None:
-        """Puts what was written into its place. Conflict if something came there meanwhile."""
+        """Moves what was written to its place. Raises Conflict if something else has appeared there."""
         self.check(mode)
         publish(self.staging)
         if mode == APPEND and self.path.exists():
@@ -73,7 +74,7 @@ class ExportTarget:
         os.rename(self.staging, self.path)
 
     def clear(self) -> None:
-        """Removes what a job leaves beside the directory, and puts back what it had taken away."""
+        """Removes the job's directories beside the target, and restores an old target that was moved away."""
         if self._old.exists() and not self.path.exists():
             os.rename(self._old, self.path)
         for path in (self.staging, self._old):

@@ -1,9 +1,9 @@
-"""Watching Spark work for a run: how far its tasks are, and stopping them when the run is cancelled.
+"""Watching Spark work for a run: the progress of its tasks, and stopping them when the run is cancelled.
 
-Spark knows the work by a tag, the job's id. Where the driver is ours its tasks can be
-counted, and their share moves the run's progress from one number to another; elsewhere
-progress moves when the work is done. A cancelled run's work is interrupted again and
-again until it ends, since a Spark job may begin just after an interrupt.
+Spark knows the work by a tag, the job's id. If the driver is in this process, its tasks can be counted, and
+their share moves the run's progress from `start` to `stop`; otherwise the progress moves when the work is
+done. A cancelled run's work is interrupted again and again until it ends, because a Spark job may begin just
+after an interrupt.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PERIOD = 0.2
-"""Seconds between two looks."""
+"""Seconds between two checks."""
 
 
 @contextmanager
 def watched(sessions: Sessions, run: JobRun, what: str, start: float, stop: float) -> Iterator[SparkSession]:
-    """A session; what this thread has it do within is shown as `what`, watched, and stopped with the run.
+    """A session for the block. Its work on this thread is shown as `what`, watched, and stopped with the run.
 
-    Cancelled if the run is to stop before it begins.
+    Raises Cancelled if the run was cancelled before it begins.
     """
     session, tag = sessions.get(), run.job.id
     run.check()
@@ -53,12 +53,12 @@ def watched(sessions: Sessions, run: JobRun, what: str, start: float, stop: floa
 
 
 class _Share:
-    """The share of a tag's tasks that have ended, of the Spark jobs that begin after this was made."""
+    """The share of a tag's tasks that have ended, among Spark jobs that begin after its creation."""
 
     def __init__(self, session: SparkSession, tag: str) -> None:
         context = session.sparkContext
         self._tracker = context.statusTracker()
-        # PySpark's tracker knows jobs by their groups alone.
+        # PySpark's tracker knows jobs only by their groups.
         self._jobs = context._jsc.sc().statusTracker()
         self._tag = tag
         self._before = set(self._jobs.getJobIdsForTag(tag))

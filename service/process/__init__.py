@@ -1,1 +1,1 @@
-"""The process: its command line, its socket, and the kernels that are compiled beside it."""
+"""The process: its command line, its socket, and the compilation of kernels in the background."""

@@ -1,6 +1,6 @@
-"""Kernels that no file has yet, compiled beside a running service.
+"""Compiling kernels in the background of a running service.
 
-A path that needs one sooner compiles it itself: what is compiled here is found by the next one that asks.
+Code that needs a kernel sooner compiles it itself; others find what this process has compiled.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _NICE = "10"
 
 
 class Compiling:
-    """A process that compiles what is missing, if anything is; it ends with the service."""
+    """A process that compiles missing kernels, if there are any. It ends with the service."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -38,7 +38,7 @@ class Compiling:
         if not count or self._ended.is_set():
             return
         workers = max(1, (os.cpu_count() or 1) - 1)
-        _log.info("%d kernels have not been compiled on this machine; that goes on beside the service", count)
+        _log.info("%d kernels are not compiled on this machine yet; compiling them in the background", count)
         command = [sys.executable, "-m", "engine.kernels.build", "--workers", str(workers)]
         self._process = subprocess.Popen(["nice", "-n", _NICE, *command], stderr=subprocess.DEVNULL)
         if self._process.wait() == 0:

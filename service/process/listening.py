@@ -1,4 +1,4 @@
-"""The socket that the service listens on, opened before anything else is begun."""
+"""The socket that the service listens on, opened before anything else starts."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ BACKLOG = 2048
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A listening socket; ValueError with the reason if there can be none."""
-    if not 0 <= port < 1 << 16:  # the system would take it modulo 65,536
+    """A listening socket. Raises ValueError with the reason if it cannot be opened."""
+    if not 0 <= port < 1 << 16:  # getaddrinfo would take it modulo 65,536
         raise _cannot(host, port, OverflowError("a port is at most 65535"))
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]

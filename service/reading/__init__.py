@@ -1,1 +1,1 @@
-"""Reading: rows of an epoch, filtered and ordered, in the formats that clients ask for."""
+"""Reading: the rows of an epoch, filtered and ordered, in the formats that clients ask for."""

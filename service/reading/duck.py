@@ -1,12 +1,12 @@
-"""DuckDB as the evaluator of ad-hoc queries: databases in memory that can open nothing.
+"""DuckDB as the evaluator of ad-hoc queries: databases in memory that cannot open anything.
 
-A query sees the Arrow tables that it is given under names that only its own cursor
-knows, and no file, no Python variable and no setting; of DuckDB's functions it calls those
-that are open (`planner.allowed`). It is interrupted after a time, and has a limit of memory.
-Errors come as the planner's and the engine's, in DuckDB's words.
+A query sees the Arrow tables that it is given, under names that only its own cursor knows. It sees no file,
+Python variable or setting, and calls only those of DuckDB's functions that are open (`planner.allowed`). It
+is interrupted after a time, and its memory is limited. Errors are the planner's and the engine's, in DuckDB's
+words.
 
-Whether integers divide to integers is a setting, and settings are locked: there is a database
-for either.
+Whether integers divide to integers is a setting, and settings are locked, so there is a database for each
+case.
 """
 
 from __future__ import annotations
@@ -37,15 +37,15 @@ from service.errors import Invalid
 _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names()
 _DESCRIBE = "DESCRIBE "
-_TYPE = b"duckdb"  # the key of a field's metadata that has its DuckDB type
+_TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
 _ERRORS = (duckdb.Error, OSError)
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
 
 @dataclass(frozen=True)
 class QueryLimits:
-    """Seconds that a query may run, the megabytes that its answer may have, and the memory that all queries
-    which divide alike may use together, as DuckDB writes it."""
+    """The seconds that a query may run, the megabytes of its answer, and the memory, in DuckDB's notation,
+    that all queries of one database share."""
 
     seconds: float = 60
     answer_mb: int = 256
@@ -62,7 +62,7 @@ class Answer:
 
 
 class Duck:
-    """Any thread may ask."""
+    """Runs ad-hoc queries. Any thread may use it."""
 
     def __init__(self, limits: QueryLimits = QueryLimits()) -> None:
         self._limits = limits
@@ -78,10 +78,10 @@ class Duck:
         tables: Mapping[str, pa.Table],
         carried: Callable[[str], bool] = lambda type: True,
     ) -> Answer:
-        """The query's answer over `tables`, which has one for each of its references, by alias.
+        """The query's answer over `tables`, which has a table for the alias of each reference.
 
-        A column whose DuckDB type is not `carried` comes as text. A PlannerError if the
-        query is wrong, InvalidValue if a row is, Invalid if it passes a limit.
+        A column whose DuckDB type is not `carried` becomes text. Raises a PlannerError if the query is wrong,
+        InvalidValue if a row is, Invalid if it exceeds a limit.
         """
         _check(query, tables)
         cursor = self._databases[query.integer_division].cursor()
@@ -100,7 +100,7 @@ class Duck:
             cursor.close()
 
     def cast(self, answer: Answer, types: tuple[str, ...]) -> pa.Table:
-        """The answer's columns as DuckDB `types`; InvalidValue for a value that has none."""
+        """The answer's columns as DuckDB `types`. Raises InvalidValue if a value does not fit."""
         if answer.types == types:
             return answer.table
         names = _names(types)
@@ -108,7 +108,7 @@ class Duck:
         return self.run(AdhocQuery(_cast("rows", types), ()), {"rows": table}).table
 
     def _read(self, reader: pa.RecordBatchReader) -> pa.Table:
-        """All that the reader gives; Invalid if that is too much."""
+        """All batches of the reader as a table. Raises Invalid if they are too large."""
         batches, size = [], 0
         for batch in reader:
             batches.append(batch)
@@ -116,7 +116,7 @@ class Duck:
             if size > self._limits.answer_mb << 20:
                 raise Invalid(
                     f"the answer has more than {self._limits.answer_mb} MB",
-                    "ask for a part of it with LIMIT or WHERE",
+                    "use LIMIT or WHERE to ask for a part of it",
                     code="query_too_large",
                 )
         return pa.Table.from_batches(batches, reader.schema)
@@ -133,13 +133,13 @@ class Duck:
             case "Out of Memory":
                 return Invalid(
                     f"the query needs more memory than {self._limits.memory}",
-                    "create a view of it, or of a part of it",
+                    "create a view of the query, or of a part of it",
                     code="query_too_large",
                 )
             case "Permission":
-                return Unsupported("a query can read tables and views, and no files", found.message)
+                return Unsupported("a query can read tables and views, but no files", found.message)
             case "Invalid Input" if "Macro Function" in found.message:
-                return Unsupported(found.message, "a view of the query has it")
+                return Unsupported(found.message, "create a view of the query")
             case "Conversion" | "Out of Range" | "Invalid Input":
                 return _of_value(found.message)
         return found
@@ -151,7 +151,7 @@ def _database(limits: QueryLimits, divides: bool) -> duckdb.DuckDBPyConnection:
         {"memory_limit": limits.memory, "errors_as_json": True},
         (
             f"SET GLOBAL integer_division = {divides}",
-            # DuckDB 2.0 loses rows where this one shares a subplan.
+            # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
             *macros(),
         ),
@@ -159,7 +159,7 @@ def _database(limits: QueryLimits, divides: bool) -> duckdb.DuckDBPyConnection:
 
 
 def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
-    """A PlannerError, placed, for what a query may not do."""
+    """Raises a PlannerError, with its place, for what a query may not do."""
     columns = (name for table in tables.values() for name in table.column_names)
     try:
         check(query.sql, _OPEN, tables, columns)
@@ -170,7 +170,7 @@ def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
 
 
 def typed(table: pa.Table, types: Sequence[Type]) -> pa.Table:
-    """The table, its fields saying of which DuckDB type they are where DuckDB cannot see it."""
+    """The table, with the DuckDB type in a field's metadata where DuckDB cannot tell it."""
     if not any(map(is_arrow_text, types)):
         return table
     fields = [
@@ -181,7 +181,7 @@ def typed(table: pa.Table, types: Sequence[Type]) -> pa.Table:
 
 
 def _register(cursor: duckdb.DuckDBPyConnection, alias: str, table: pa.Table) -> None:
-    """Lets the cursor see the table under a name."""
+    """Registers the table under a name for the cursor."""
     types = {field.name: (field.metadata or {}).get(_TYPE) for field in table.schema}
     if not any(types.values()):
         cursor.register(alias, table)
@@ -201,9 +201,9 @@ def _quoted(name: str) -> str:
 
 
 def _of_value(message: str) -> InvalidValue:
-    """DuckDB's message about a value, without advice that is not for our users."""
+    """DuckDB's message about a value, without advice that does not apply here."""
     if message.startswith("division by zero"):
-        return InvalidValue("division by zero", "x / nullif(y, 0) is NULL there")
+        return InvalidValue("division by zero", "write x / nullif(y, 0) to get NULL instead")
     return InvalidValue(re.sub(r" when casting from source column \w+", "", message))
 
 
@@ -225,9 +225,10 @@ def arrow_table(
     columns: Collection[str] | None = None,
     row: str | None = None,
 ) -> pa.Table:
-    """The rows of words int64[W, n], each as often as its count; with `row`, once, behind its place.
+    """The rows of words int64[W, n], each repeated by its count. With `row`, each once, after its place in a
+    column of that name.
 
-    Of the columns only those whose name in lower case is in `columns`, and at least one.
+    Without `row`, only the columns whose lower-case name is in `columns`, but at least one.
     """
     words, counts = rows
     if columns is not None:

@@ -1,7 +1,7 @@
-"""Which rows a read wants, and in what order: DuckDB over the columns that the clauses read.
+"""Filters: the rows that a read wants, in order, found by DuckDB over the columns that the clauses read.
 
-Rows that sort alike stay in the order of the input, so that an answer's pages fit
-together. Integers divide as PostgreSQL's.
+Rows that sort alike keep the input's order, so that an answer's pages fit together. Integers divide as in
+PostgreSQL.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def _duck() -> Duck:
     return Duck()
 
 
-def places(columns: pa.Table, where: Clause | None, order_by: Clause | None) -> np.ndarray:
+def wanted_places(columns: pa.Table, where: Clause | None, order_by: Clause | None) -> np.ndarray:
     """The places int64[k] of the wanted rows of `columns`, in order.
 
-    A PlannerError with DuckDB's reason, InvalidValue for a row that fails, Invalid past a limit.
+    Raises a PlannerError with DuckDB's reason, InvalidValue for a row that fails, Invalid past a limit.
     """
     table = columns.append_column(_PLACE, pa.array(np.arange(columns.num_rows)))
     condition = f"WHERE ({where.sql})" if where else ""

@@ -1,8 +1,7 @@
-"""Cursors: where a client stands in a list of rows, as one opaque string.
+"""Cursors: a client's place in a list of rows, as one opaque string.
 
-A cursor holds the epoch, the offset and everything that decides which rows there are in
-which order, so that it alone is enough to go on, and so that one cannot be used with
-another query.
+A cursor holds the epoch, the offset, and everything that decides the rows and their order. So it is enough
+to go on with, and cannot be used with another query.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Cursor:
 
     @classmethod
     def decode(cls, text: str) -> Cursor:
-        """BadRequest if the text is not what `encode` gave."""
+        """The cursor in a text. Raises BadRequest if `encode` did not make the text."""
         try:
             members = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             cursor = cls(**members)
@@ -46,5 +45,5 @@ class Cursor:
 
 def _invalid() -> BadRequest:
     return BadRequest(
-        "the cursor is none that this service gave", "start again without one", code="invalid_cursor"
+        "the cursor is not one of this service", "start again without a cursor", code="invalid_cursor"
     )

@@ -1,9 +1,8 @@
-"""`where` and `order_by` of a read: one SQL predicate, some sort keys, and nothing else.
+"""`where` and `order_by` of a read: one SQL predicate, or sort keys, and nothing else.
 
-Both are parsed alone, checked node by node, and written anew for DuckDB, so that what
-runs is what was understood. They may use the columns of the one relation, literals,
-operators and scalar functions; not subqueries, aggregates, windows, parameters or
-functions whose value is not a function of the row.
+Both are parsed alone, checked node by node, and written again for DuckDB, so that DuckDB runs what was
+understood. They may use the relation's columns, literals, operators and scalar functions, but no subqueries,
+aggregates, windows, parameters, or functions whose value depends on more than the row.
 """
 
 from __future__ import annotations
@@ -47,20 +46,20 @@ _REFUSED: tuple[tuple[type, str], ...] = (
 )
 _READ = "postgres"
 _OPEN = PURE | {"unnest"}
-"""Functions of a row. DuckDB reads `x = ANY(list)` as a query of the list's elements, and takes no other
-UNNEST here."""
+"""Functions of a row, and UNNEST: DuckDB rewrites `x = ANY(list)` to a query of the list's elements, and
+accepts no other UNNEST here."""
 
 
 @dataclass(frozen=True)
 class Clause:
-    """DuckDB text of a predicate or of sort keys, and the columns that it reads."""
+    """A predicate or sort keys as DuckDB's SQL, and the columns that they read."""
 
     sql: str
     columns: frozenset[int]
 
 
 def predicate(text: str, schema: Schema) -> Clause:
-    """The predicate `text` over the columns of `schema`; InvalidSyntax, UnknownColumn or Invalid."""
+    """The predicate `text` over `schema`. Raises InvalidSyntax, UnknownColumn or Invalid."""
     tree = _parse(f"SELECT 1 WHERE ({text}\n)", text, "where")
     where = tree.args.get("where")
     _only(tree, {"expressions", "where"}, "where")
@@ -70,7 +69,7 @@ def predicate(text: str, schema: Schema) -> Clause:
 
 
 def sort_keys(text: str, schema: Schema) -> Clause:
-    """The sort keys `text`, as ORDER BY takes them; InvalidSyntax, UnknownColumn or Invalid."""
+    """The sort keys `text`, as ORDER BY takes them. Raises InvalidSyntax, UnknownColumn or Invalid."""
     tree = _parse(f"SELECT 1 ORDER BY {text}", text, "order_by")
     order = tree.args.get("order")
     _only(tree, {"expressions", "order"}, "order_by")
@@ -80,7 +79,7 @@ def sort_keys(text: str, schema: Schema) -> Clause:
     for key in keys:
         if isinstance(key.this, exp.Literal):
             raise Invalid(
-                "a sort key is a column or an expression, not a number or a text", code="invalid_clause"
+                "a sort key must be a column or an expression, not a number or a text", code="invalid_clause"
             )
     return _clause(keys, schema, "order_by")
 
@@ -96,9 +95,9 @@ def _parse(sql: str, text: str, what: str) -> exp.Expression:
 
 
 def _only(tree: exp.Expression, parts: set[str], what: str) -> None:
-    """InvalidSyntax if the text went on to other clauses."""
+    """Raises InvalidSyntax if the text continues with other clauses."""
     if any(value and name not in parts for name, value in tree.args.items()):
-        raise InvalidSyntax(f"{what} goes on after its end")
+        raise InvalidSyntax(f"{what} continues after its end")
 
 
 def _clause(trees: Sequence[exp.Expression], schema: Schema, what: str) -> Clause:
@@ -116,21 +115,21 @@ def _clause(trees: Sequence[exp.Expression], schema: Schema, what: str) -> Claus
 
 
 def _check(query: str, schema: Schema, what: str) -> None:
-    """Invalid or a PlannerError if the query calls what is no function of a row."""
+    """Raises Invalid or a PlannerError if the query calls anything but functions of a row."""
     try:
         check(query, _OPEN, columns=schema.names)
     except Closed as found:
         if not found.function or isinstance(found.error, UnknownFunction):
             raise found.error from None
         raise Invalid(
-            f"{what} calls {found.function}, whose value does not follow from the row", code="invalid_clause"
+            f"{what} calls {found.function}, whose value depends on more than the row", code="invalid_clause"
         ) from None
 
 
 def _resolve(node: exp.Column, schema: Schema) -> int:
-    """The place of the column that the node names; it is quoted from now on."""
+    """The place of the column that the node names. Quotes the name in the node."""
     if node.args.get("table") is not None or not isinstance(node.this, exp.Identifier):
-        raise UnknownColumn(f"{node.sql(_READ)} is no column of the relation")
+        raise UnknownColumn(f"{node.sql(_READ)} is not a column of the relation")
     name = fold(node.this)
     if name not in schema.names:
         known = f"its columns are {', '.join(schema.names)}"

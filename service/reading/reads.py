@@ -1,9 +1,8 @@
-"""Reading a table or a view at an epoch: which rows, in which order, and a part of them.
+"""Reading a table or a view at an epoch: its rows, filtered and ordered, or a part of them.
 
-A reading is made from one snapshot and does not change. Rows come in the order of their
-words unless `order_by` says otherwise, a row of a bag as often as it counts. The last
-few readings are kept, so that a client that goes through pages, or many that read the
-same thing, find the work done.
+A reading comes from one snapshot and does not change. Rows are in the order of their words, unless `order_by`
+gives another, and a row of a bag repeats by its count. The last few readings are kept, so the pages of one
+client, and equal reads of several, share the work.
 """
 
 from __future__ import annotations
@@ -23,13 +22,13 @@ from engine.state.dictionary import Dictionary
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.duck import typed
-from service.reading.filters import places
+from service.reading.filters import wanted_places
 from service.reading.predicates import predicate, sort_keys
 
 
 @dataclass(frozen=True)
 class Query:
-    """What is read of a relation: SQL texts, or None."""
+    """The SQL texts of a read, or None."""
 
     where: str | None = None
     order_by: str | None = None
@@ -37,7 +36,7 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Distinct rows `words` int64[W, n] in order, and how often each is there, `counts` int64[n] > 0."""
+    """Distinct rows `words` int64[W, n] in order, and the number of copies of each, `counts` int64[n] > 0."""
 
     schema: Schema
     epoch: int
@@ -51,11 +50,11 @@ class Reading:
 
     @property
     def size(self) -> int:
-        """Rows, copies counted."""
+        """The number of rows, copies included."""
         return int(self.ends[-1]) if len(self.counts) else 0
 
     def part(self, start: int, stop: int) -> np.ndarray:
-        """The words int64[W, k] of rows `start` to `stop`, copies counted."""
+        """The words int64[W, k] of rows `start` to `stop`, copies included."""
         stop = min(stop, self.size)
         if start >= stop:
             return self.words[:, :0]
@@ -69,22 +68,24 @@ class Reading:
 
 
 def check_epoch(snapshot: Snapshot, name: str, epoch: int) -> None:
-    """Invalid for an epoch that has not been, HistoryGone for one that is no longer kept."""
+    """Raises Invalid for an epoch that does not exist yet, HistoryGone for one that is no longer kept."""
     newest, since = snapshot.upper - 1, snapshot.since(name)
     if epoch > newest:
-        raise Invalid(f"epoch {epoch} has not been yet", f"the newest is {newest}", code="epoch_not_reached")
+        raise Invalid(
+            f"epoch {epoch} does not exist yet", f"the newest is {newest}", code="epoch_not_reached"
+        )
     if epoch < since:
-        hint = f"its history goes back to epoch {since}"
+        hint = f"its history begins at epoch {since}"
         raise HistoryGone(f"{name} is no longer kept at epoch {epoch}", hint)
 
 
 def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_errors: bool = False) -> None:
-    """Raises unless the relation can be read at the epoch: what `check_epoch` raises, and Conflict
-    for a view that is quarantined, or that has errors and is not to skip them."""
+    """Raises unless the relation can be read at the epoch: the errors of `check_epoch`, and Conflict for a
+    view that is quarantined, or has errors that are not to be skipped."""
     name = definition.name
     reason = definition.failure or snapshot.failure(name)
     if reason is not None:
-        raise Conflict(f"view {name} is quarantined: {reason}", "drop it", code="view_quarantined")
+        raise Conflict(f"view {name} is quarantined: {reason}", "drop the view", code="view_quarantined")
     check_epoch(snapshot, name, epoch)
     errors = [] if skip_errors or not definition.is_view else snapshot.errors(name, epoch)
     if errors:
@@ -93,13 +94,13 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
         )
         raise Conflict(
             f"view {name} has errors at epoch {epoch}: {messages}",
-            "errors=skip reads the other rows; the view heals when the rows that fail are gone",
+            "use errors=skip to read the other rows; the view heals when the failing rows are gone",
             code="view_has_errors",
         )
 
 
 class Reader:
-    """Makes readings and keeps the newest few, up to `capacity` bytes. Any thread."""
+    """Makes readings and keeps the newest, up to `capacity` bytes. Any thread may use it."""
 
     def __init__(self, dictionary: Dictionary, capacity: int) -> None:
         self._dictionary = dictionary
@@ -109,11 +110,11 @@ class Reader:
         self._size = 0
 
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
-        """The relation's rows at an epoch that `check_health` let pass. Invalid or a PlannerError."""
+        """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
         key = (definition.id, epoch, query)
         with self._lock:
             kept = self._kept.get(key)
-            # What was altered or replaced has another schema, even at the same epoch.
+            # A relation that was altered or replaced has another schema, even at the same epoch.
             if kept is not None and kept.schema is definition.schema:
                 self._kept.move_to_end(key)
                 return kept
@@ -135,7 +136,9 @@ class Reader:
         else:
             names = [schema.names[i] for i in columns]
         table = pa.Table.from_arrays(arrays, names=names)
-        return places(typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by)
+        return wanted_places(
+            typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by
+        )
 
     def _keep(self, key: tuple, reading: Reading) -> None:
         size = _bytes(reading)

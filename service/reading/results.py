@@ -1,13 +1,13 @@
-"""Answers of DuckDB as JSON: columns with SQL types, rows as arrays of values.
+"""DuckDB's answers as JSON: columns with SQL types, rows as arrays of values.
 
-The kinds that tables have are written as the codec writes them. DuckDB has more:
+The codec writes the kinds of values that tables have. DuckDB has more:
 
 | DuckDB | type | JSON |
 |---|---|---|
-| HUGEINT | BIGINT, or NUMERIC(38, 0) where a value needs it | number, string |
+| HUGEINT | BIGINT, or NUMERIC(38, 0) if a value needs it | number, string |
 | UBIGINT | NUMERIC(20, 0) | string |
-| lists of such | the element's type and [] | array |
-| STRUCT, MAP | JSON | object; of a MAP with keys that are not text, an array of pairs |
+| a list of these | the element's type and [] | array |
+| STRUCT, MAP | JSON | object; for a MAP with keys other than text, an array of pairs |
 | any other | TEXT | as DuckDB prints it |
 """
 
@@ -35,14 +35,14 @@ _BIGINTS = (-(2**63), 2**63 - 1)
 
 
 def is_written(type: str) -> bool:
-    """Whether `document` writes columns of a DuckDB type; others come as text."""
-    return sql_type(type) is not None
+    """Whether `answer_document` writes columns of a DuckDB type. Columns of others come as text."""
+    return answer_type(type) is not None
 
 
-def sql_type(type: str) -> str | None:
-    """The SQL name of a DuckDB type; None for one that is only printed."""
+def answer_type(type: str) -> str | None:
+    """The SQL name of a DuckDB type; None for a type that is only printed."""
     if type.endswith("]"):
-        element = sql_type(type[: type.rindex("[")])
+        element = answer_type(type[: type.rindex("[")])
         return None if element is None else f"{element}[]"
     if type.startswith(("STRUCT(", "MAP(")):
         return "JSON"
@@ -53,8 +53,8 @@ def sql_type(type: str) -> str | None:
     return "INTEGER" if found is UNTYPED else str(found)
 
 
-def document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
-    """The columns and the rows of an answer whose types are all written, ready for JSON."""
+def answer_document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
+    """The columns and the rows of an answer, ready for JSON. `is_written` holds for all of its types."""
     columns, values = [], []
     for name, type, array in zip(answer.names, answer.types, answer.table.columns, strict=True):
         written, of_column = _column(type, array.combine_chunks())
@@ -64,7 +64,7 @@ def document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
 
 
 def _column(type: str, array: pa.Array) -> tuple[str, list]:
-    name = sql_type(type) or "TEXT"
+    name = answer_type(type) or "TEXT"
     if type.startswith("JSON"):
         return name, _by_codec(from_duckdb(type))(array)
     if type == "HUGEINT":
@@ -77,7 +77,7 @@ def _column(type: str, array: pa.Array) -> tuple[str, list]:
 
 
 def _values(array: pa.Array) -> list:
-    """The values of an Arrow array as JSON has them."""
+    """The values of an Arrow array in JSON's form."""
     for is_of, convert in _CONVERTERS:
         if is_of(array.type):
             return convert(array)
@@ -85,7 +85,7 @@ def _values(array: pa.Array) -> list:
 
 
 def _by_codec(type: Type) -> Callable[[pa.Array], list]:
-    """The values as the codec writes those of `type`."""
+    """A converter that writes values as the codec writes those of `type`."""
     schema = Schema((Column("", type),))
 
     def convert(array: pa.Array) -> list:

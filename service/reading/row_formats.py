@@ -1,8 +1,8 @@
 """Rows as bytes: JSON objects, NDJSON, CSV, Arrow streams and Parquet, a piece at a time.
 
-Each format turns a `Reading` into an iterator of pieces, so that an answer is never in
-memory as a whole. Text formats show values as the REST contract has them; CSV has
-JSON and arrays as JSON, leaves a NULL empty and quotes an empty text.
+Each format turns a `Reading` into an iterator of pieces, so that no response is in memory as a whole. Text
+formats write values as the REST contract does. CSV writes JSON and arrays as JSON, a NULL as an empty field,
+and an empty text in quotes.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COLUMN_ROWS = 1 << 17
 
 
 def json_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[dict[str, object]]:
-    """The rows of words [W, n] as JSON objects."""
+    """The rows of words int64[W, n] as JSON objects."""
     names = schema.names
     return [dict(zip(names, row, strict=True)) for row in decode_rows(words, schema, dictionary)]
 
@@ -88,7 +88,7 @@ def parquet(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> 
 
 @dataclass(frozen=True)
 class RowFormat:
-    """`pieces(reading, dictionary, start, stop)` gives the bytes of rows `start` to `stop`."""
+    """`pieces(reading, dictionary, start, stop)` returns the bytes of rows `start` to `stop`."""
 
     media_type: str
     pieces: Callable[[Reading, Dictionary, int, int], Iterator[bytes]]
@@ -103,7 +103,7 @@ STREAMS: dict[str, RowFormat] = {
 
 
 def negotiate(accept: str | None, offered: tuple[str, ...]) -> str:
-    """The offered media type that an Accept header likes best; NotAcceptable if it likes none."""
+    """The offered media type that an Accept header prefers. Raises NotAcceptable if it accepts none."""
     if not accept:
         return offered[0]
     wishes = []
@@ -119,7 +119,7 @@ def negotiate(accept: str | None, offered: tuple[str, ...]) -> str:
             kind = media_type.partition("/")[0]
             if aversion < 0 and wanted in (media_type, f"{kind}/*", "*/*"):
                 return media_type
-    raise NotAcceptable(f"no answer is {accept}", f"{', '.join(offered)} are offered")
+    raise NotAcceptable(f"no format here satisfies Accept: {accept}", f"use one of {', '.join(offered)}")
 
 
 OFFERED = (JSON, *STREAMS)
@@ -135,7 +135,7 @@ def _arrow_schema(schema: Schema) -> pa.Schema:
 
 
 class _Sink(RawIOBase):
-    """A file that gives what was written to it away."""
+    """A file that returns and forgets what was written to it."""
 
     def __init__(self) -> None:
         self._pieces: list[bytes] = []

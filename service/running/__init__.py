@@ -1,1 +1,1 @@
-"""The running service: its state, how it starts and ends, and its checkpoints."""
+"""The running service: its state, how it starts and stops, and its checkpoints."""

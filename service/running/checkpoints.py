@@ -1,13 +1,12 @@
 """Checkpoints while the service runs: when one is due, who writes it, and what it replaces.
 
-The writer's thread captures the engine's state; a thread of its own writes to files what is in
-memory alone (`engine.runtime.spill`), while the writer goes on; then the writer's thread publishes the
-manifest,
-which takes the place of the log up to the moment of the capture, and lets the files stand for
-what is in memory. One checkpoint is written at a time. One that fails leaves the log as it
-is: nothing is lost by it, and the next one is tried when as much has been written again.
+The writer's thread captures the engine's state. Another thread writes to files what is only in memory
+(`engine.runtime.spill`), while the writer goes on. Then the writer's thread publishes the manifest, which
+replaces the log up to the capture, and the files replace what is in memory. One checkpoint is written at a
+time. A failed one leaves the log as it is, so nothing is lost; the next attempt comes when as much has been
+written again.
 
-Before a capture, history that is older than the setting wants is forgotten.
+Before a capture, history beyond the configured age is forgotten.
 """
 
 from __future__ import annotations
@@ -29,12 +28,12 @@ from service.running.state import State
 
 _log = logging.getLogger("freshet.checkpoints")
 Call = Callable[[Callable[[], Any]], Any]
-"""Runs a job on the writer's thread, or in its place, and gives the result."""
+"""Runs a job on the writer's thread, or in its place, and returns the result."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Plan:
-    """What a checkpoint will hold: all of one moment on the writer's thread.
+    """What a checkpoint holds, captured at one moment on the writer's thread.
 
     No table can be read at epochs before `since`.
     """
@@ -55,7 +54,7 @@ class Checkpoints:
         self._failed = (0, 0)
 
     def consider(self, call: Call) -> None:
-        """Starts a checkpoint if one is due and none is being written. On the writer's thread."""
+        """Starts a checkpoint if one is due and none is being written. Runs on the writer's thread."""
         if not self._is_due():
             return
         with self._lock:
@@ -67,14 +66,14 @@ class Checkpoints:
             self._thread.start()
 
     def stop(self) -> None:
-        """Starts no more, and waits for the one that is being written. While the writer still runs."""
+        """Starts no more checkpoints, and waits for the current one. Call it while the writer still runs."""
         with self._lock:
             self._stopped = True
         if self._thread is not None:
             self._thread.join()
 
     def finish(self) -> None:
-        """Writes what there is, new views too. Once the writer has stopped."""
+        """Writes a last checkpoint, new views included. Call it after the writer has stopped."""
         self._write(self._plan(), lambda job: job())
 
     def _is_due(self) -> bool:
@@ -106,7 +105,7 @@ class Checkpoints:
             _log.exception("a checkpoint failed; the log is kept")
             state.metrics.checkpoints.add(1, (("outcome", "failed"),))
             self._failed = (plan.log_bytes, plan.log_commits)
-            with suppress(Unavailable, SQLAlchemyError):  # the writer has stopped, or knows not what to keep
+            with suppress(Unavailable, SQLAlchemyError):  # the writer or the catalog is gone
                 call(lambda: self._give_up(plan))
             return
         state.metrics.checkpoints.add(1, (("outcome", "done"),))
@@ -114,12 +113,12 @@ class Checkpoints:
         _log.info("checkpoint of epoch %d: %d bytes in %.1f s", plan.capture.upper - 1, size, seconds)
 
     def _record(self, spill: Spill, plan: _Plan) -> None:
-        """Publishes the manifest, and sweeps what no longer belongs to anything. On the writer's thread."""
+        """Publishes the manifest and removes files that nothing uses. Runs on the writer's thread."""
         state = self._state
         oldest = _now() - state.settings.idempotency_hours * 3_600_000_000
         saved = Saved(spill.manifest, plan.newest_relation)
         if not state.catalog.publish(saved, oldest, plan.since):
-            self._give_up(plan)  # an epoch has been published with files of its own
+            self._give_up(plan)  # an epoch published a manifest of its own meanwhile
             return
         state.engine.install(spill)
         state.directory.sweep(state.engine.files() | set(spill.manifest.names()))
@@ -128,7 +127,7 @@ class Checkpoints:
         self._failed = (0, 0)
 
     def _give_up(self, plan: _Plan) -> None:
-        """Goes on without the checkpoint, and without its files. On the writer's thread."""
+        """Drops the checkpoint and its files. Runs on the writer's thread."""
         state = self._state
         state.engine.release(plan.capture)
         found = state.catalog.saved()
@@ -136,7 +135,7 @@ class Checkpoints:
 
 
 def forget(state: State, at: int) -> None:
-    """Lets the relations forget what was before the epoch of the time `at` (microseconds since 1970, UTC)."""
+    """Forgets the relations' history before the epoch at time `at` (microseconds since 1970, UTC)."""
     horizon = state.catalog.epoch_at(at)
     for definition in state.definitions.all.values():
         if definition.failure is None:
@@ -145,7 +144,7 @@ def forget(state: State, at: int) -> None:
 
 
 def forget_indexes(state: State) -> None:
-    """Lets the indexes of constraints forget all but the newest state, which is all that is asked of them."""
+    """Forgets the history of constraints' indexes, of which only the newest state is ever read."""
     newest = state.engine.snapshot.upper - 1
     for definition in state.definitions.all.values():
         if not definition.is_view:

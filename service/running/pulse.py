@@ -1,7 +1,7 @@
-"""A pulse: tells those who wait that something new can be read.
+"""A pulse: wakes those who wait for new epochs or definitions.
 
-Beaten from the writer's thread, waited for in event loops. While nobody waits, a beat
-costs one look. Waiters that missed beats see one: the newest state is all they need.
+The writer's thread beats; event loops wait. A beat that nobody waits for costs one comparison. A waiter that
+missed several beats sees one, because it needs only the newest state.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ class Pulse:
         self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     def waiter(self) -> asyncio.Event:
-        """An event of the running loop that the next beat sets. Take it before looking at the state."""
+        """An event of the running loop that the next beat sets. Take it before you look at the state."""
         event = asyncio.Event()
         with self._lock:
             self._waiters.append((asyncio.get_running_loop(), event))
         return event
 
     def beat(self) -> None:
-        """Sets every event that was taken before. Any thread."""
+        """Sets every event that was taken before. Any thread may call it."""
         if not self._waiters:
             return
         with self._lock:

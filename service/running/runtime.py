@@ -1,10 +1,9 @@
-"""The running service without its doors: what the REST routes and the SQL door both call.
+"""The running service without its interfaces: what the REST routes and SQL scripts both call.
 
-A `Runtime` is opened once a process over one data directory, by `Runtime.open`. Reading
-goes to the engine's snapshot, from any thread. Everything that changes something is
-awaited: it waits in the writer's queue and takes place on the writer's thread
-(`service/writing/writer.py`), durable before it is visible and visible before it is
-acknowledged. Names are as the catalog has them: a door folds case before it calls.
+A process opens one `Runtime` over one data directory with `Runtime.open`. Reads use the engine's snapshot,
+from any thread. Every change is awaited: it waits in the writer's queue and runs on the writer's thread
+(`service/writing/writer.py`); it is durable before it is visible, and visible before it is acknowledged.
+Names are the catalog's: callers fold case before they call.
 """
 
 from __future__ import annotations
@@ -55,6 +54,7 @@ class Runtime:
         self.metrics = state.metrics
         self.pulse = Pulse()
         self.closing = False
+        """Whether the service is about to stop, so that endless responses end."""
         self._state = state
         self._alterations = Alterations(state.definitions)
         self._checkpoints = Checkpoints(state)
@@ -71,19 +71,19 @@ class Runtime:
         sessions: Sessions | None = None,
         time: Time = system_time,
     ) -> Runtime:
-        """Recovers what the data directory holds and starts the writer. Blocks until all is readable.
+        """Recovers the data directory and starts the writer. Blocks until everything is readable.
 
-        With `sessions`, which stay the caller's, what is large is computed on Spark. `time` tells the time.
+        With `sessions`, which stay the caller's, large work runs on Spark. `time` is the clock.
         """
         return cls(recover(settings, metrics, sessions, time))
 
     def end_feeds(self) -> None:
-        """Tells those who follow the pulse that the service is about to end."""
+        """Tells those who follow the pulse that the service is about to stop."""
         self.closing = True
         self.pulse.beat()
 
     def close(self) -> None:
-        """Finishes what waits, writes a checkpoint and lets go of the data directory. Blocks."""
+        """Finishes waiting requests, writes a checkpoint and releases the data directory. Blocks."""
         self.end_feeds()
         self._checkpoints.stop()
         self._writer.close()
@@ -101,14 +101,14 @@ class Runtime:
 
     @property
     def placement(self) -> Placement | None:
-        """Where advances have been computed; None where all of them are here."""
+        """Where advances have run; None without Spark."""
         return self._state.placement
 
     # Reading: any thread.
 
     @property
     def snapshot(self) -> Snapshot:
-        """The newest published state: immutable, `snapshot.upper - 1` is its newest epoch."""
+        """The newest published state. It is immutable; its newest epoch is `snapshot.upper - 1`."""
         return self._state.engine.snapshot
 
     @property
@@ -117,11 +117,11 @@ class Runtime:
 
     @property
     def waiting(self) -> int:
-        """Requests that wait for the writer or are being worked on."""
+        """The number of requests that wait for the writer or are being processed."""
         return self._writer.waiting
 
     def catalog(self) -> Mapping[str, Relation]:
-        """Every table and view, as the planner takes them. Immutable; replaced by each DDL statement."""
+        """Every table and view, as the planner takes them. Immutable; each DDL statement replaces it."""
         return self._state.definitions.relations
 
     def definitions(self) -> Mapping[str, Definition]:
@@ -129,11 +129,11 @@ class Runtime:
         return self._state.definitions.all
 
     def types(self) -> Mapping[str, Type]:
-        """The types that have names. Immutable; replaced by each statement about them."""
+        """The named types. Immutable; each statement about types replaces it."""
         return self._state.types.all
 
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
-        """The table or view called `name`; NotFound if there is none, or it is not of the kind wished for."""
+        """The table or view called `name`. Raises NotFound without one of the kind that `view` asks for."""
         return self._state.definitions.get(name, view=view)
 
     def failure(self, name: str) -> str | None:
@@ -144,11 +144,11 @@ class Runtime:
         return definition.failure or self.snapshot.failure(name)
 
     def size(self, name: str) -> int:
-        """About how many rows a table or a view has."""
+        """The approximate row count of a table or a view."""
         return self._state.engine.rows(name)
 
     def observe(self, view: str) -> tuple[Observed, ...]:
-        """What each operator of a view holds and has done, between two epochs. Blocks."""
+        """What each operator of a view holds and has done, taken between two epochs. Blocks."""
         return self._writer.call(partial(self._state.engine.observe, view))
 
     async def epoch_at(self, time: datetime) -> int:
@@ -156,7 +156,7 @@ class Runtime:
         microseconds = (time - _1970) // timedelta(microseconds=1)
         return await asyncio.to_thread(self._state.catalog.epoch_at, microseconds)
 
-    # Changing: awaited, on the writer's thread, in the order of the calls.
+    # Changing: awaited; runs on the writer's thread in the order of the calls.
 
     async def create_table(
         self,
@@ -167,32 +167,32 @@ class Runtime:
         exists_ok: bool = False,
         details: Details = NO_DETAILS,
     ) -> Definition:
-        """A new empty table; `key` are the columns of its primary key, None makes it a bag."""
+        """Creates an empty table. `key` has the columns of its primary key; without one it is a bag."""
         create = self._state.definitions.create_table
         return await self._writer.run(partial(create, name, schema, key, exists_ok, details))
 
     async def drop_table(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
-        """Conflict while a view reads one of them, or a foreign key refers to it, unless these go too."""
+        """Drops tables. Raises Conflict if views or foreign keys use them, unless `cascade` drops those."""
         drop = self._state.definitions.drop
         await self._writer.run(partial(drop, names, view=False, missing_ok=missing_ok, cascade=cascade))
 
     async def alter_table(self, name: str, actions: Sequence[Action], *, missing_ok: bool = False) -> None:
-        """All of the actions or none; history is altered with the table."""
+        """Alters a table by all of the actions or none. Its history changes with it."""
         await self._writer.run(partial(self._alterations.alter_table, name, actions, missing_ok))
 
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
-        """A name for a type."""
+        """Names a type."""
         await self._writer.run(partial(self._state.types.create, name, type, exists_ok))
 
     async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
-        """What was made with the types stays as it is."""
+        """Drops the names of types. Columns of the types stay as they are."""
         for name in names:
             await self._writer.run(partial(self._state.types.drop, name, missing_ok))
 
     async def create_view(
         self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
     ) -> Definition:
-        """A new view of the query `sql`, hydrated from its tables' kept history, readable at its epochs."""
+        """Creates a view of the query `sql`, hydrated from its tables' history and readable at its epochs."""
         sql = spelled_out(sql, dialect, self.types())
 
         def create() -> Definition:
@@ -205,7 +205,7 @@ class Runtime:
         return await self._writer.run(create)
 
     async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
-        """Conflict while another view reads one of them, unless that goes too."""
+        """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""
         drop = self._state.definitions.drop
         await self._writer.run(partial(drop, names, view=True, missing_ok=missing_ok, cascade=cascade))
 
@@ -213,13 +213,13 @@ class Runtime:
         await self._writer.run(partial(self._alterations.rename_view, name, to, missing_ok))
 
     async def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
-        """A comment on a table or view, or on a column of it; none any more without a text."""
+        """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
         await self._writer.run(partial(self._alterations.comment, name, column, text, view))
 
     async def apply(
         self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
     ) -> Applied:
-        """The changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
+        """Applies changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
         if any(self.definition(table).details.rules.judges for table in changes):
             request = await asyncio.to_thread(self._request, changes, idempotency)
         else:
@@ -227,7 +227,7 @@ class Runtime:
         return await self._writer.apply(request)
 
     def commit(self, changes: Mapping[str, TableChanges], receipt: Receipt) -> Applied:
-        """`apply` for a thread of its own, which it blocks, with a receipt in the epoch's transaction."""
+        """Like `apply`, for a thread that may block, with a receipt in the epoch's transaction."""
         return self._writer.commit(self._request(changes, receipt=receipt))
 
     def _request(
@@ -236,17 +236,17 @@ class Runtime:
         idempotency: Idempotency | None = None,
         receipt: Receipt | None = None,
     ) -> Request:
-        """The changes, checked against the tables as they are now."""
+        """A request for the changes, checked against the current definitions of the tables."""
         parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
         admitted = tuple((definition, definition.admitted(part)) for definition, part in parts)
         return Request(admitted, idempotency, receipt)
 
     def record(self, write: Callable[[Connection], T]) -> T:
-        """Calls `write` with the catalog, in one transaction; blocks the thread, never the writer's."""
+        """Calls `write` with the catalog in one transaction. Blocks; not for the writer's thread."""
         return self._writer.call(partial(self._recorded, write))
 
     def transaction(self) -> AbstractContextManager[Connection]:
-        """A transaction of the catalog that does not wait for the writer: for what no epoch depends on."""
+        """A transaction that does not wait for the writer, for data that no epoch depends on."""
         return self._state.catalog.transaction()
 
     def _recorded(self, write: Callable[[Connection], T]) -> T:
@@ -254,12 +254,12 @@ class Runtime:
             return write(changing.connection)
 
     def load(self, load: Load) -> tuple[Applied, Scanned]:
-        """Rows that Spark reads, as one epoch, in the writer's turn: see `Epochs.load`. Blocks."""
+        """Loads rows that Spark reads as one epoch, in the writer's turn: see `Epochs.load`. Blocks."""
         return self._writer.call(lambda: self._state.epochs.load(load))
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
-        """Calls `work` on the writer's thread; what it applies becomes one epoch, nothing does if it raises.
+        """Calls `work` on the writer's thread. What it applies becomes one epoch; if it raises, nothing does.
 
-        Work that applies nothing makes no epoch: `Applied` has the newest one and 0 changes.
+        Work that applies nothing makes no epoch: `Applied` then has the newest epoch and 0 changes.
         """
         return await self._writer.run(partial(self._state.epochs.transact, work))

@@ -1,9 +1,9 @@
-"""What a running service consists of, and how it comes back from its data directory.
+"""The parts of a running service, and how it recovers from its data directory.
 
-Recovery: take the lock of the directory, bring the catalog up to date, begin a new engine with the
-state that the manifest names, whose tables and views are there at once, and feed it the log
-after it in one pass. Any chopping of history gives the same answer, so one pass gives what the many
-passes of the past gave. Views that are not saved are then hydrated in the order of their creation.
+Recovery takes the directory's lock, upgrades the catalog, and starts a new engine with the state that the
+manifest names, whose tables and views are available at once. Then it feeds the log after that state in one
+pass: any chopping of history gives the same answer, so one pass gives what the many passes of the past gave.
+Views that were not saved are then hydrated in the order of their creation.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
 from engine.state.store.directory import StateDirectory
 from service.catalog.catalog import Catalog
-from service.changes.payload import decode
+from service.changes.payload import decode_payload
 from service.clock import Clock, Time, system_time
 from service.concealing import hide
 from service.definitions.definition import Definition
@@ -40,12 +40,12 @@ from service.writing.epochs import Epochs
 
 _log = logging.getLogger("freshet.state")
 _OWN = ("lock", "freshet.db*", "spark")
-"""What the service keeps in the data directory, in which clients' files may be too."""
+"""The service's own entries in the data directory, which may also contain clients' files."""
 
 
 @dataclass(eq=False)
 class State:
-    """Changing any of it is the writer thread's."""
+    """Only the writer's thread changes any of it."""
 
     settings: Settings
     metrics: Metrics
@@ -60,7 +60,7 @@ class State:
     lock: int
 
     def close(self) -> None:
-        """Lets go of the database and of the data directory."""
+        """Closes the database and releases the data directory."""
         self.catalog.close()
         os.close(self.lock)
 
@@ -68,12 +68,12 @@ class State:
 def recover(
     settings: Settings, metrics: Metrics, sessions: Sessions | None = None, time: Time = system_time
 ) -> State:
-    """The state that the data directory holds; an empty one for a new directory.
+    """The state in the data directory; an empty one for a new directory.
 
-    With `sessions`, what is large is computed on Spark. `time` tells the time.
+    With `sessions`, large work runs on Spark. `time` is the clock.
 
-    ServiceError if another process has the directory; DamagedPayload or StoreError if what it holds is
-    damaged.
+    Raises ServiceError if another process has the directory; DamagedPayload or StoreError if its contents
+    are damaged.
     """
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     hide([settings.data, settings.state, *settings.roots])
@@ -133,7 +133,7 @@ def _recover(
 
 
 def _restore(state: State) -> tuple[Restoring, list[Definition]]:
-    """Begins with the state that is saved; the views that are not."""
+    """Restores the saved state. Returns the definitions that still have to be computed."""
     found = state.catalog.saved()
     saved: SavedState | None = None
     if found is not None:
@@ -152,14 +152,14 @@ def _restore(state: State) -> tuple[Restoring, list[Definition]]:
 
 
 def _replay(state: State, restoring: Restoring) -> None:
-    """Feeds the engine the log."""
+    """Feeds the log to the engine."""
     newest = state.catalog.newest()
     if newest is None:
         return
     parts: dict[str, list[np.ndarray]] = {}
     log_bytes = log_commits = 0
     for payload in state.catalog.payloads():
-        for id, delta in decode(payload, state.engine.dictionary):
+        for id, delta in decode_payload(payload, state.engine.dictionary):
             known = restoring.current(id, delta)
             if known is not None:
                 table, delta = known
@@ -172,14 +172,14 @@ def _replay(state: State, restoring: Restoring) -> None:
 
 
 def _allow_open_files() -> None:
-    """Lets the process have as many files open as it may: each one that is mapped is open."""
+    """Raises the limit of open files to the most allowed, because every mapped file stays open."""
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # a system that has no such number
+    with suppress(ValueError, OSError):  # the system has no such limit
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def _lock(settings: Settings) -> int:
-    """Holds the data directory for this process, until the descriptor is closed."""
+    """Locks the data directory for this process, until the descriptor is closed."""
     descriptor = os.open(settings.data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

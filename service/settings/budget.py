@@ -1,6 +1,6 @@
-"""What the body of one request may come to: rows, and bytes once all encodings are undone.
+"""The budget of a request's body: rows, and bytes once all encodings are undone.
 
-Both are kept while a body is decoded, piece by piece, so that a small body cannot become a large one.
+Both are checked while a body is decoded, piece by piece, so that a small body cannot become a large one.
 """
 
 from __future__ import annotations
@@ -16,30 +16,30 @@ class Budget:
     bytes: int
 
     def most(self, columns: int) -> int:
-        """The rows that a table of so many columns may be given: rows may outgrow their text, so a wide one
-        gets fewer."""
+        """The most rows for a table of this many columns. A row may take more memory than its text, so a
+        wide table gets fewer rows."""
         return max(1, min(self.rows, self.bytes // (2 * columns)))
 
 
 def too_many_rows(most: int) -> TooLarge:
-    """What the sender of more than so many rows is told."""
+    """The error for a body of more than `most` rows."""
     return TooLarge(
         f"the body has more than {most} rows",
-        "send them in several requests, have a load read them, or raise FRESHET_BODY_ROWS",
+        "send them in several requests, use a load, or raise FRESHET_BODY_ROWS",
         code="too_many_rows",
     )
 
 
 def too_many_bytes(most: int) -> TooLarge:
-    """What the sender of a body is told that holds more than so many bytes when it is decoded."""
+    """The error for a body of more than `most` decoded bytes."""
     return TooLarge(
-        f"the body holds more than {most} bytes when it is decoded",
+        f"the body has more than {most} bytes once it is decoded",
         "send it in several requests, or raise FRESHET_BODY_LIMIT",
     )
 
 
 def too_large(limit: int, setting: str = "FRESHET_BODY_LIMIT") -> TooLarge:
-    """What the sender of a body of more than `limit` bytes is told."""
+    """The error for a body of more than `limit` bytes."""
     return TooLarge(
         f"the body has more than {limit} bytes", f"send it in several requests, or raise {setting}"
     )

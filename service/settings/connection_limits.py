@@ -1,4 +1,4 @@
-"""The limits of connections, as `service/http/protocol.py` keeps them."""
+"""Limits of connections, which `service/http/protocol.py` enforces."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ConnectionLimits:
-    """Bytes of a head, seconds for it, seconds in which a body goes on and for all of it, connections."""
+    """Bytes of a head and seconds for it, seconds for a body to progress and to end, and connections."""
 
     head_bytes: int
     head_seconds: float

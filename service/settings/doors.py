@@ -1,6 +1,6 @@
-"""The settings of the doors: who may come in, how much they may bring, and how long they may take.
+"""Settings of the HTTP server: who may connect, how much a request may send, and how long it may take.
 
-They are part of `service/settings/settings.py`, which reads them with all others.
+`service/settings/settings.py` reads them together with all others.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ MIB = 1 << 20
 
 
 def setting(default: Any, variable: str, meaning: str) -> Any:
-    """A setting as a field of a dataclass, with the variable that it is read from."""
+    """A setting as a field of a dataclass, with the environment variable that it is read from."""
     return field(default=default, metadata={"variable": variable, "meaning": meaning})
 
 
@@ -25,7 +25,7 @@ class Doors:
     hosts: str = setting(
         "",
         "FRESHET_HOSTS",
-        "names, separated by commas, by which the service may be called beside those of the loopback; "
+        "host names of the service besides those of the loopback, separated by commas; "
         "empty: no others on the loopback, any elsewhere",
     )
     origins: str = setting(
@@ -35,27 +35,25 @@ class Doors:
     body_limit: int = setting(
         256 * MIB, "FRESHET_BODY_LIMIT", "largest request body in bytes, counted after decompression"
     )
-    body_rows: int = setting(5_000_000, "FRESHET_BODY_ROWS", "rows that the body of one request may bring")
+    body_rows: int = setting(5_000_000, "FRESHET_BODY_ROWS", "most rows in the body of one request")
     sql_limit: int = setting(
         8 * MIB,
         "FRESHET_SQL_LIMIT",
-        "largest body in bytes of a request that brings no rows: SQL, definitions, jobs",
+        "largest body in bytes of a request without rows: SQL, definitions, jobs",
     )
     head_bytes: int = setting(
-        64 << 10, "FRESHET_HEAD_BYTES", "bytes that the request line and the headers of a request may have"
+        64 << 10, "FRESHET_HEAD_BYTES", "most bytes of a request's first line and headers"
     )
     head_seconds: int = setting(
-        10, "FRESHET_HEAD_SECONDS", "seconds in which the head of a request must have come"
+        10, "FRESHET_HEAD_SECONDS", "seconds in which the head of a request must arrive"
     )
     pause_seconds: int = setting(
-        60, "FRESHET_PAUSE_SECONDS", "seconds in which 64 KiB of a body, or the rest of it, must come"
+        60, "FRESHET_PAUSE_SECONDS", "seconds in which 64 KiB of a body, or the rest of it, must arrive"
     )
     body_seconds: int = setting(
-        600, "FRESHET_BODY_SECONDS", "seconds in which the whole body of a request must have come"
+        600, "FRESHET_BODY_SECONDS", "seconds in which the whole body of a request must arrive"
     )
-    connections: int = setting(
-        1_000, "FRESHET_CONNECTIONS", "connections that may be open at a time; more get 503"
-    )
+    connections: int = setting(1_000, "FRESHET_CONNECTIONS", "most connections at a time; more get 503")
 
     def __post_init__(self) -> None:
         for origin in self.origin_names:
@@ -66,7 +64,7 @@ class Doors:
 
     @property
     def budget(self) -> Budget:
-        """What the body of changes may come to."""
+        """The budget of a body of changes."""
         return Budget(self.body_rows, self.body_limit)
 
     @property
@@ -89,7 +87,7 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 def check_origin(origin: str) -> None:
-    """ValueError unless it is written as browsers write an origin: scheme, host, and the port if need be."""
+    """Raises ValueError unless it is an origin as browsers write it: scheme, host, and a port if needed."""
     parts = urlsplit(origin)
     if not parts.scheme or not parts.netloc or parts.path not in ("", "/") or parts.query or parts.fragment:
-        raise ValueError(f"{origin!r} is no origin, such as https://console.example")
+        raise ValueError(f"{origin!r} is not an origin, such as https://console.example")

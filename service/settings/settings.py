@@ -1,7 +1,6 @@
 """Settings, read once from the environment and frozen.
 
-`SETTINGS` lists every one with its variable, default and meaning; the documentation is
-checked against it.
+`SETTINGS` lists each with its variable, default and meaning. A test compares the documentation with it.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class Settings(Doors):
     )
     shards: int = field(
         default=4,
-        metadata=_as("FRESHET_SHARDS", "shards into which the rows of the state's files are divided"),
+        metadata=_as("FRESHET_SHARDS", "shards into which the state's files divide their rows"),
     )
     spark: str = field(
         default="auto",
@@ -53,27 +52,27 @@ class Settings(Doors):
         default=5_000_000,
         metadata=_as(
             "FRESHET_SPARK_ROWS",
-            "rows that come in by one pass, or that a new view reads, from which on Spark computes it",
+            "rows that enter in one pass, or that a new view reads, from which on Spark computes it",
         ),
     )
     spark_solo_rows: int = field(
         default=100_000,
         metadata=_as(
             "FRESHET_SPARK_SOLO_ROWS",
-            "rows that may enter a recursion which one task of Spark then runs whole",
+            "most rows entering a recursion for one task of Spark to run it whole",
         ),
     )
     spark_rounds: int = field(
         default=1_000,
         metadata=_as(
-            "FRESHET_SPARK_ROUNDS", "rounds of a recursion on Spark after which it is computed in the process"
+            "FRESHET_SPARK_ROUNDS", "rounds of a recursion on Spark after which the process computes it"
         ),
     )
     spark_master: str = field(
         default="local[*,4]",
         metadata=_as(
             "FRESHET_SPARK_MASTER",
-            "where Spark runs: in this machine's cores, with four attempts of a task, or a cluster's address",
+            "where Spark runs: on this machine's cores, with four attempts a task, or a cluster's address",
         ),
     )
     spark_remote: str = field(
@@ -84,28 +83,26 @@ class Settings(Doors):
     )
     spark_memory: str = field(
         default="2g",
-        metadata=_as("FRESHET_SPARK_MEMORY", "memory of the JVM that is Spark's driver, as Java writes it"),
+        metadata=_as("FRESHET_SPARK_MEMORY", "memory of the JVM of Spark's driver, as Java writes it"),
     )
     spark_conf: str = field(
         default="",
         metadata=_as(
             "FRESHET_SPARK_CONF",
-            "more of Spark's own configuration: key=value pairs, separated by semicolons",
+            "further Spark configuration: key=value pairs, separated by semicolons",
         ),
     )
     load_roots: str = field(
         default="",
         metadata=_as(
             "FRESHET_LOAD_ROOTS",
-            "directories and addresses, separated by colons, under which data may be read and written for "
-            "clients; empty: the data directory",
+            "directories and addresses, separated by colons, under which clients may have data read and "
+            "written; empty: the data directory",
         ),
     )
     jobs_kept: int = field(
         default=1_000,
-        metadata=_as(
-            "FRESHET_JOBS_KEPT", "loads and exports that are remembered; as many may wait, more get 429"
-        ),
+        metadata=_as("FRESHET_JOBS_KEPT", "loads and exports that are kept; as many may wait, more get 429"),
     )
     database_url: str = field(
         default="",
@@ -128,7 +125,7 @@ class Settings(Doors):
     group_changes: int = field(
         default=100_000,
         metadata=_as(
-            "FRESHET_GROUP_CHANGES", "changes that waiting requests may bring into one pass of the writer"
+            "FRESHET_GROUP_CHANGES", "most changes of waiting requests that one pass of the writer takes"
         ),
     )
     checkpoint_bytes: int = field(
@@ -143,22 +140,20 @@ class Settings(Doors):
         default=1_000,
         metadata=_as(
             "FRESHET_CLOCK_MILLISECONDS",
-            "milliseconds that lie at least between two epochs which are made because views change with time",
+            "least milliseconds between two epochs that are made because views change with time",
         ),
     )
     history_seconds: int = field(
         default=0,
         metadata=_as(
             "FRESHET_HISTORY_SECONDS",
-            "seconds for which past epochs can be read at least; 0: for ever. "
-            "They are forgotten by the next checkpoint",
+            "seconds for which past epochs stay readable; 0: for ever. "
+            "The next checkpoint forgets older ones",
         ),
     )
     max_rounds: int = field(
         default=100_000,
-        metadata=_as(
-            "FRESHET_MAX_ROUNDS", "rounds after which a recursion without a limit of its own has failed"
-        ),
+        metadata=_as("FRESHET_MAX_ROUNDS", "rounds after which a recursion without a limit of its own fails"),
     )
     idempotency_hours: int = field(
         default=24,
@@ -167,19 +162,19 @@ class Settings(Doors):
     read_cache_bytes: int = field(
         default=256 * MIB,
         metadata=_as(
-            "FRESHET_READ_CACHE_BYTES", "bytes of what was read last that are kept for the next page"
+            "FRESHET_READ_CACHE_BYTES", "most bytes of recent reads that are kept for their next page"
         ),
     )
     page_rows: int = field(
         default=1_000, metadata=_as("FRESHET_PAGE_ROWS", "rows of a JSON page when the request sets no limit")
     )
     page_rows_most: int = field(
-        default=100_000, metadata=_as("FRESHET_PAGE_ROWS_MOST", "largest limit that a JSON page may have")
+        default=100_000, metadata=_as("FRESHET_PAGE_ROWS_MOST", "largest limit of a JSON page")
     )
     shutdown_seconds: int = field(
         default=10,
         metadata=_as(
-            "FRESHET_SHUTDOWN_SECONDS", "seconds that open requests get to finish when the service ends"
+            "FRESHET_SHUTDOWN_SECONDS", "seconds that open requests have to finish when the service ends"
         ),
     )
 
@@ -191,13 +186,13 @@ class Settings(Doors):
                 raise ValueError(f"{item.metadata['variable']} is {value}")
             choices = _CHOICES.get(item.name)
             if choices and value.lower() not in choices:
-                raise ValueError(f"{item.metadata['variable']} is {value!r}, none of {', '.join(choices)}")
+                raise ValueError(f"{item.metadata['variable']} is {value!r}, not one of {', '.join(choices)}")
         if not all("=" in pair for pair in _pairs(self.spark_conf)):
             raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
-        """The settings that the environment's variables give; ValueError names one that cannot be read."""
+        """The settings in the environment's variables. ValueError names a variable that cannot be read."""
         given = {}
         for item in fields(cls):
             text = environment.get(item.metadata["variable"])
@@ -213,12 +208,12 @@ class Settings(Doors):
 
     @property
     def remote_roots(self) -> tuple[str, ...]:
-        """The addresses, such as `s3a://bucket`, under which clients may name others."""
+        """The addresses, such as `s3a://bucket`, under which clients may name data."""
         return tuple(root for root in _ROOT.findall(self.load_roots) if ":" in root)
 
     @property
     def scratch(self) -> Path:
-        """The directory of what Spark's tasks tell each other while an epoch is computed."""
+        """The directory through which Spark's tasks exchange data while an epoch is computed."""
         return self.state / "scratch"
 
     @property
@@ -228,7 +223,7 @@ class Settings(Doors):
 
     @property
     def spark_options(self) -> SparkOptions:
-        """Which Spark, and how."""
+        """Which Spark to use, and its configuration."""
         conf = dict(pair.split("=", 1) for pair in _pairs(self.spark_conf))
         return SparkOptions(
             self.data.absolute() / "spark", self.spark_master, self.spark_remote, self.spark_memory, conf

@@ -1,1 +1,1 @@
-"""The SQL door: scripts, and the statements in them."""
+"""SQL scripts: their statements, prepared and run."""

@@ -48,7 +48,7 @@ Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
 
 async def define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
-    """Makes a definition, or changes one; `ask` answers a query over the newest state."""
+    """Runs a statement that defines. `ask` answers a query over the newest state."""
     match statement:
         case CreateTable(name=name, columns=columns, primary_key=names):
             key = None if names is None else tuple(columns.index(column) for column in names)
@@ -89,14 +89,14 @@ async def _create_view(statement: CreateView, runtime: Runtime) -> None:
 
 
 async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> None:
-    """A table of what a query gives: the table, and then an epoch of its own for the rows."""
+    """Creates a table, then inserts the rows of a query in an epoch of their own."""
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and not there.is_view:
         return
     answer = await ask(adhoc_query(_unwrapped(statement.query), runtime.definitions()))
     names = statement.column_names or tuple(name.lower() for name in answer.names)
     if len(names) != len(answer.names):
-        raise InvalidQuery(f"{len(names)} names for {len(answer.names)} columns")
+        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
     columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
     definition = await runtime.create_table(statement.name, Schema(tuple(columns)), None)
     if statement.with_data and answer.table.num_rows:
@@ -106,7 +106,7 @@ async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> No
 
 
 def _unwrapped(query: exp.Expression) -> exp.Expression:
-    """A query without parentheses around it."""
+    """The query without parentheses around it."""
     while isinstance(query, exp.Subquery) and not query.alias:
         query = query.this
     return query.copy()

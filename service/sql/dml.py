@@ -1,8 +1,7 @@
 """INSERT, UPDATE and DELETE: what a statement changes in its table.
 
-A `Change` is prepared before the writer's turn comes and evaluated in it, over the
-newest state, so that no update is lost. The rows of an INSERT of plain values need no
-evaluation: `Change.plain` has them at once.
+A `Change` is prepared before the writer's turn and evaluated in it, over the newest state, so no update is
+lost. An INSERT of plain values needs no evaluation: `Change.plain` has its rows at once.
 """
 
 from __future__ import annotations
@@ -31,10 +30,10 @@ from service.sql.upserting import Upsert, arbiters_of, inserted
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """What a statement does to the table of `definition`; `queries` are all that it will ask.
+    """A statement's effect on the table of `definition`. `queries` are all that it asks.
 
-    `plain` is what it does if that needs no evaluation; `act` does it in the transaction of a sight, and
-    gives the rows int64[W, n] that the statement counts and returns.
+    `plain` has the changes if they need no evaluation. `act` makes them in a sight's transaction, and returns
+    the rows int64[W, n] that the statement counts and returns.
     """
 
     definition: Definition
@@ -43,7 +42,7 @@ class Change:
     plain: TableChanges | None = None
 
     def apply(self, sight: Sight) -> np.ndarray:
-        """Makes the change part of the transaction of the sight; the rows that the statement counts."""
+        """Makes the change in the sight's transaction. Returns the rows that the statement counts."""
         name = self.definition.name
         found = sight.definitions.get(name)
         if found is None or found.id != self.definition.id:
@@ -56,7 +55,7 @@ class Change:
 def prepare(
     statement: Insert | Update | Delete, definitions: Mapping[str, Definition], dictionary: Dictionary
 ) -> Change:
-    """The change that a statement makes; a PlannerError or InvalidValue if it is already seen to be wrong."""
+    """The change that a statement makes. Raises a PlannerError or InvalidValue for errors found so far."""
     definition = table_of(statement.table, statement.tree.this, definitions)
     match statement:
         case Insert():
@@ -68,12 +67,12 @@ def prepare(
 
 
 def table_of(name: str, node: exp.Expression, definitions: Mapping[str, Definition]) -> Definition:
-    """The table that a statement changes; UnknownTable or InvalidQuery, placed."""
+    """The table that a statement changes. Raises UnknownTable or InvalidQuery, with the place."""
     found = definitions.get(name)
     if found is None:
         fail(unknown_table(name, definitions), node)
     if found.is_view:
-        fail(InvalidQuery(f"{found.name} is a view: its rows follow from its query"), node)
+        fail(InvalidQuery(f"{found.name} is a view: its rows cannot be changed", "change its tables"), node)
     return found
 
 
@@ -110,7 +109,7 @@ def _update(statement: Update, definition: Definition, definitions: Mapping[str,
         if len(np.unique(rows)) < len(rows):
             raise InvalidQuery(
                 f"the update gives a row of table {definition.name} several new values",
-                "each row may meet one row of FROM, or several that agree",
+                "a row may match several rows of FROM only if they give it the same values",
             )
         words, counts = sight.rows(definition.name)
         before, counts = words[:, rows], counts[rows]
@@ -136,8 +135,8 @@ def _delete(statement: Delete, definition: Definition, definitions: Mapping[str,
     return Change(definition, (query,), act)
 
 
-def truncate(definition: Definition, sight: Sight) -> int:
-    """Deletes every row of a table; how many there were. Rows that refer to them are not deleted."""
+def delete_all_rows(definition: Definition, sight: Sight) -> int:
+    """Deletes every row of a table. Returns their number. Rows that refer to them stay."""
     words, counts = sight.rows(definition.name)
     gone = TableChanges.of(ChangeOp.DELETE, definition.schema, np.repeat(words, counts, axis=1))
     sight.changing().apply({definition.name: gone}, updates=True)

@@ -1,6 +1,6 @@
-"""The rows of INSERT: of VALUES, of a query, or of defaults alone, in words.
+"""The rows of INSERT as words: from VALUES, from a query, or from defaults alone.
 
-The rows of plain values need no evaluation: `NewRows.plain` has them at once.
+Plain values need no evaluation: `NewRows.plain` has their rows at once.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from service.sql.updating import check_writable, encoded, naming, nullable
 
 @dataclass(frozen=True, eq=False)
 class NewRows:
-    """`words` gives them, int64[W, n]; `plain` has them if that asks nothing."""
+    """The rows of an INSERT: `words` returns them, int64[W, n]; `plain` has them if they need no query."""
 
     queries: tuple[AdhocQuery, ...]
     words: Callable[[Sight], np.ndarray]
@@ -48,7 +48,7 @@ def new_rows(
     definitions: Mapping[str, Definition],
     dictionary: Dictionary,
 ) -> NewRows:
-    """The rows that an INSERT brings; a PlannerError or InvalidValue if they are already seen to be wrong."""
+    """The rows of an INSERT. Raises a PlannerError or InvalidValue for errors found so far."""
     match statement.query:
         case None:
             words = _whole_rows(np.zeros((0, 1), np.int64), definition, ())
@@ -116,7 +116,7 @@ def _of_query(statement: Insert, definition: Definition, definitions: Mapping[st
 
 
 def _places(statement: Insert, definition: Definition, widths: set[int]) -> tuple[int, ...]:
-    """The columns that an INSERT names; without a list all of them, or all but those that are generated."""
+    """The columns of an INSERT; without a list all of them, or all except generated ones."""
     places = insert_columns(statement, definition.schema)
     if statement.columns or definition.filling is None or widths == {len(places)}:
         return places
@@ -145,7 +145,7 @@ def _check_width(width: int, places: tuple[int, ...], node: exp.Expression) -> N
 def _filled(
     words: np.ndarray, left: Sequence[tuple[int, int]], definition: Definition, places: tuple[int, ...]
 ) -> np.ndarray:
-    """The words with those of defaults where DEFAULT was written."""
+    """The words, with defaults where DEFAULT was written."""
     if left:
         defaults = definition.defaults()
         for row, place in left:
@@ -154,7 +154,7 @@ def _filled(
 
 
 def _whole_rows(words: np.ndarray, definition: Definition, places: tuple[int, ...]) -> np.ndarray:
-    """Rows of all columns, defaults in those that are not in the words."""
+    """Rows of all columns: the words at `places`, defaults in the others."""
     rows = np.repeat(definition.defaults()[:, np.newaxis], words.shape[1], axis=1)
     rows[list(places)] = words
     return rows

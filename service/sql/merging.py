@@ -1,4 +1,4 @@
-"""MERGE: all of its queries see the table as it was; then rows are deleted, updated and inserted."""
+"""MERGE: its queries all see the table as it was; then rows are deleted, updated and inserted."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from service.sql.sight import Sight
 from service.sql.updating import assigned, check_assigned, check_writable, delete_rows, encoded, update_rows
 
 
-def merge(statement: Merge, definitions: Mapping[str, Definition]) -> Change:
-    """The change that a MERGE makes; a PlannerError if it is already seen to be wrong."""
+def prepare_merge(statement: Merge, definitions: Mapping[str, Definition]) -> Change:
+    """The change that a MERGE makes. Raises a PlannerError for errors found so far."""
     definition = table_of(statement.table, statement.tree.this, definitions)
     arms = whens(statement, definition.schema, definitions)
     queries = []
@@ -75,6 +75,6 @@ def _check_once(places: np.ndarray, definition: Definition) -> None:
     if len(np.unique(places)) < len(places):
         raise Conflict(
             f"MERGE would change a row of table {definition.name} twice",
-            "several rows of its source match it",
+            "make sure that at most one row of its source matches each row",
             code="changed_twice",
         )

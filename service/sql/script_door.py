@@ -1,10 +1,9 @@
-"""The SQL door: a script's statements, one after the other, each with a result.
+"""The SQL door: runs a script's statements one after another, each with a result.
 
-A script stops at the first statement that fails, with its number in `ScriptFailed`;
-what came before it stands. Statements between BEGIN and COMMIT are one epoch: they run
-together in the writer's turn, and if one of them fails, or ROLLBACK stands in the place of
-COMMIT, none has happened. Definitions (CREATE, ALTER, DROP) take effect at once and so cannot
-stand there.
+A script stops at the first statement that fails; `ScriptFailed` has its number, and what came before it
+stands. The statements between BEGIN and COMMIT are one epoch: they run together in the writer's turn, and if
+one of them fails, or the block ends with ROLLBACK, none of them takes effect. Definitions (CREATE, ALTER,
+DROP) take effect at once, so they cannot be in a block.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from service.writing.transaction import Transaction
 
 
 class ScriptFailed(Exception):
-    """Statement `index` of a script failed with `error`; those before it stand, but for a block's."""
+    """Statement `index` of a script failed with `error`. Earlier ones stand, except those of its block."""
 
     def __init__(self, index: int, error: Exception) -> None:
         super().__init__(f"statement {index}: {error}")
@@ -57,7 +56,7 @@ class SqlDoor:
         self._duck.close()
 
     async def run(self, script: str, dialect: str = "postgres") -> list[Result]:
-        """What each statement of the script gives; InvalidSyntax if it cannot be cut, else ScriptFailed."""
+        """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed."""
         results: list[Result] = []
         block: list[Statement] = []
         for piece in await asyncio.to_thread(split, script, dialect):
@@ -74,7 +73,7 @@ class SqlDoor:
                     results.append(await self._alone(statement))
         if block:
             with _numbered(block[0].piece):
-                raise InvalidQuery("BEGIN has no COMMIT: nothing behind it has happened", "end with COMMIT")
+                raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
         return results
 
     async def _alone(self, statement: Statement) -> Result:
@@ -109,7 +108,7 @@ class SqlDoor:
     async def _transact(
         self, tasks: Sequence[StatementTask], undone: bool = False
     ) -> tuple[int, list[Result]]:
-        """Runs the tasks in the writer's turn; the epoch, and their results at it. `undone`: of none."""
+        """Runs tasks in the writer's turn. Returns the epoch and results; `undone` discards the changes."""
         times = await self._times([query for task in tasks for query in task.queries])
         dictionary = self._runtime.dictionary
 
@@ -140,7 +139,7 @@ class SqlDoor:
         return await asyncio.to_thread(task.run, sight)
 
     def _sight(self, times: Mapping[datetime, int]) -> Sight:
-        """The newest state."""
+        """A sight of the newest state."""
         runtime = self._runtime
         seen = (runtime.snapshot, runtime.definitions(), times)
         return Sight(*seen, self._duck, runtime.dictionary, runtime.observe, runtime.size)
@@ -157,15 +156,15 @@ class SqlDoor:
 
 def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
     if isinstance(statement, Begin) and block:
-        raise InvalidQuery("BEGIN stands between BEGIN and COMMIT", "a block has no blocks in it")
+        raise InvalidQuery("BEGIN is inside a block", "blocks cannot be nested: add COMMIT before it")
     if isinstance(statement, Commit | Rollback) and not block:
         word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
-        raise InvalidQuery(f"{word} has no BEGIN before it", "every other statement is an epoch of its own")
+        raise InvalidQuery(f"{word} has no BEGIN before it", "leave it out: each statement commits")
 
 
 @contextmanager
 def _numbered(piece: Piece) -> Iterator[None]:
-    """Turns an exception into the failure of the statement that the piece is."""
+    """Turns an exception into the failure of the piece's statement."""
     try:
         yield
     except ScriptFailed:

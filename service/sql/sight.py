@@ -1,8 +1,8 @@
-"""The tables and views as one statement sees them: every reference at its epoch.
+"""Sights: the tables and views as one statement sees them, every reference at its epoch.
 
-Without a version a relation is seen at one epoch, the same for all: the newest, or
-inside a transaction the newest with the transaction's own changes in the tables. A view
-does not have those yet; a transaction that has changed something cannot see views.
+References without a version all see the same epoch: the newest or, inside a transaction, the newest with the
+transaction's own changes to tables. Views do not have those changes yet, so a transaction that has changed
+something cannot read views.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from service.writing.transaction import Transaction
 
 @dataclass(frozen=True, eq=False)
 class Sight:
-    """`times` has the epoch of every time that a statement refers to, 0 for one before all epochs; `observe`
-    tells of a view's operators as they run, `size` about how many rows a relation has."""
+    """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
+    `observe` measures a view's running operators; `size` is the approximate row count of a relation."""
 
     snapshot: Snapshot
     definitions: Mapping[str, Definition]
@@ -42,7 +42,7 @@ class Sight:
 
     @property
     def epoch(self) -> int:
-        """The newest epoch there is."""
+        """The newest epoch."""
         return self.snapshot.upper - 1
 
     def ask(
@@ -51,12 +51,12 @@ class Sight:
         carried: Callable[[str], bool] = lambda type: True,
         given: pa.Table | None = None,
     ) -> Answer:
-        """The answer to a query; a column whose DuckDB type is not `carried` as text.
+        """The answer to a query. A column whose DuckDB type is not `carried` becomes text.
 
-        Of the query's target it sees the rows that are `given`, if any are.
+        `given`, if there is one, replaces the rows of the query's target.
 
-        NotFound, Conflict, HistoryGone or Invalid for a relation that cannot be seen, and
-        what `Duck.run` raises.
+        Raises NotFound, Conflict, HistoryGone or Invalid for a relation that cannot be read, and what
+        `Duck.run` raises.
         """
         tables = {
             reference.alias: self._table(reference, query)
@@ -69,17 +69,20 @@ class Sight:
         except UnknownColumn:
             if query.columns is None:
                 raise
-        # With all columns in sight the error says what there is.
+        # Asking again with all columns gives an error that names the existing ones.
         return self.ask(replace(query, columns=None), carried, given)
 
     def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The newest rows of a table: distinct words [W, n] and counts [n]; `Reference.row` counts them."""
+        """The newest rows of a table: distinct words int64[W, n] and counts [n].
+
+        Queries name rows by their places here, in the column `SnapshotReference.row`.
+        """
         return self.snapshot.rows(name) if self.transaction is None else self.transaction.rows(name)
 
     def changing(self) -> Transaction:
-        """The transaction; ServiceError for a sight that has none."""
+        """The transaction. Raises ServiceError if the sight has none."""
         if self.transaction is None:
-            raise ServiceError("a statement that changes rows runs in a transaction")
+            raise ServiceError("a statement that changes rows must run in a transaction")
         return self.transaction
 
     def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
@@ -108,7 +111,7 @@ class Sight:
     def _check_pending(self, definition: Definition) -> None:
         if definition.is_view and self.transaction is not None and self.transaction.changes:
             raise Conflict(
-                f"view {definition.name} is read behind a change, before COMMIT",
-                "a view follows its tables at COMMIT: read it before the change, or behind COMMIT",
+                f"view {definition.name} is read after a change, before COMMIT",
+                "a view follows its tables at COMMIT: read it before the change or after COMMIT",
                 code="view_before_commit",
             )

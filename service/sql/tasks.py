@@ -1,8 +1,8 @@
-"""Statements that read or change rows, made ready to run: what a script's `StatementTask` is.
+"""Tasks: statements that read or change rows, prepared to run.
 
-A task is prepared from a statement and the definitions of the moment, without reading
-anything, and run over a `Sight`: the newest snapshot, or a transaction. CREATE and DROP
-are no tasks: they change the definitions.
+A task is prepared from a statement and the current definitions, without reading anything, and runs over a
+`Sight`: the newest snapshot, or a transaction. CREATE and DROP are not tasks, because they change
+definitions.
 """
 
 from __future__ import annotations
@@ -59,9 +59,9 @@ from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
 from service.reading.duck import arrow_table
 from service.reading.reads import check_health
-from service.reading.results import document, is_written
-from service.sql.dml import Change, prepare, table_of, truncate
-from service.sql.merging import merge
+from service.reading.results import answer_document, is_written
+from service.sql.dml import Change, delete_all_rows, prepare, table_of
+from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
 
 _NAMES: dict[type[Statement], str] = {
@@ -95,7 +95,7 @@ _NAMES: dict[type[Statement], str] = {
 
 @dataclass(frozen=True)
 class Result:
-    """What one statement gives: rows with their columns, or a count where it has a meaning."""
+    """The result of a statement: rows with their columns, or a count if it counts rows."""
 
     statement: str
     epoch: int
@@ -104,7 +104,7 @@ class Result:
     rows: list[list] | None = None
 
     def document(self) -> dict[str, Any]:
-        """The result as JSON has it."""
+        """The result as a JSON object."""
         members = {"statement": self.statement, "epoch": self.epoch, "count": self.count}
         members |= {"columns": self.columns, "rows": self.rows}
         return {name: value for name, value in members.items() if value is not None}
@@ -112,7 +112,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class StatementTask:
-    """`queries` are all that it asks; `plain` its changes by table, if it need not run to know them."""
+    """`queries` are all that the task asks. `plain` has its changes by table if no run is needed."""
 
     statement: Statement
     queries: tuple[AdhocQuery, ...]
@@ -121,14 +121,14 @@ class StatementTask:
 
 
 def name_of(statement: Statement) -> str:
-    """What a result calls the statement."""
+    """The name of a statement in its result."""
     return _NAMES[type(statement)]
 
 
 def task_of(
     statement: Statement, definitions: Mapping[str, Definition], dictionary: Dictionary
 ) -> StatementTask:
-    """The task of a statement; a PlannerError if it is wrong, Unsupported if it is none."""
+    """The task of a statement. Raises a PlannerError if it is wrong, Unsupported if it cannot be a task."""
     match statement:
         case Insert() | Update() | Delete():
             change = prepare(statement, definitions, dictionary)
@@ -137,7 +137,7 @@ def task_of(
             queries = change.queries if returning is None else (*change.queries, returning)
             return StatementTask(statement, queries, partial(_change, statement, change, returning), plain)
         case Merge():
-            change = merge(statement, definitions)
+            change = prepare_merge(statement, definitions)
             returning = returning_query(statement.tree, change.definition.schema, definitions)
             queries = change.queries if returning is None else (*change.queries, returning)
             return StatementTask(statement, queries, partial(_change, statement, change, returning))
@@ -159,8 +159,8 @@ def task_of(
             return StatementTask(statement, (), partial(_show_create, statement))
     raise Unsupported(
         f"{name_of(statement)} between BEGIN and COMMIT is not supported",
-        "INSERT, UPDATE, DELETE, MERGE, TRUNCATE and SELECT are; definitions take effect at once, so put "
-        "them before BEGIN",
+        "a block may have INSERT, UPDATE, DELETE, MERGE, TRUNCATE and SELECT; definitions take effect at "
+        "once, so put them before BEGIN",
     )
 
 
@@ -171,16 +171,18 @@ def _change(statement: Statement, change: Change, returning: AdhocQuery | None, 
         return Result(name_of(statement), sight.epoch, count=count)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    columns, values = document(sight.ask(returning, is_written, given))
+    columns, values = answer_document(sight.ask(returning, is_written, given))
     return Result(name_of(statement), sight.epoch, count, columns, values)
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
-    return Result(name_of(statement), sight.epoch, count=sum(truncate(table, sight) for table in tables))
+    return Result(
+        name_of(statement), sight.epoch, count=sum(delete_all_rows(table, sight) for table in tables)
+    )
 
 
 def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
-    columns, rows = document(sight.ask(query, is_written))
+    columns, rows = answer_document(sight.ask(query, is_written))
     return Result(name_of(statement), sight.epoch, columns=columns, rows=rows)
 
 
@@ -199,8 +201,8 @@ def _explain(statement: Explain, sight: Sight) -> Result:
 
 
 def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[str, PlannedQuery]:
-    """The view that is observed, and its plan: the one that is named, or one of this very query, which may
-    have been planned when tables had other sizes."""
+    """The view to observe and its plan: the named one, or a view with this query, which may have been planned
+    when tables had other sizes."""
     views = (
         (definition.name, of)
         for definition in sight.definitions.values()
@@ -209,7 +211,8 @@ def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[s
     name, planned = (statement.view, planned) if statement.view else next(views, (None, planned))
     if name is None:
         raise NotFound(
-            "no view is kept of this query", "EXPLAIN ANALYZE measures what runs: CREATE VIEW, or no ANALYZE"
+            "no view has this query",
+            "EXPLAIN ANALYZE measures views: use CREATE VIEW first, or leave out ANALYZE",
         )
     reason = sight.snapshot.failure(name)
     if reason is not None:
@@ -218,7 +221,7 @@ def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[s
 
 
 def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
-    """The planned query that is explained: of a view its own."""
+    """The planned query to explain; for a view, the view's."""
     if statement.query is not None:
         relations = {name: definition.relation for name, definition in sight.definitions.items()}
         catalog = sized(relations, sight.size)
@@ -256,13 +259,13 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
 
 
 def _columns_text(definition: Definition) -> str:
-    """The columns as CREATE TABLE has them."""
+    """The columns in the form of CREATE TABLE."""
     columns = definition.strict.columns
     return ", ".join(f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
 
 
 def _state(view: Definition, sight: Sight) -> str:
-    """ready, errors or quarantined."""
+    """The state of a view: ready, errors or quarantined."""
     try:
         check_health(view, sight.snapshot, sight.epoch)
     except Conflict as error:

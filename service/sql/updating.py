@@ -1,4 +1,4 @@
-"""The rows of UPDATE and DELETE, in words, and their changes of a transaction."""
+"""The rows of UPDATE and DELETE as words, and their changes in a transaction."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from service.sql.sight import Sight
 
 
 def check_assigned(assignments: Assignments, definition: Definition, node: exp.Expression) -> None:
-    """InvalidQuery where a column is set that the table computes by itself."""
+    """Raises InvalidQuery if a column is set that the table computes itself."""
     check_writable([c for c in assignments.columns if c not in assignments.defaults], definition, node)
 
 
 def check_writable(columns: Sequence[int], definition: Definition, node: exp.Expression) -> None:
-    """InvalidQuery where one of the columns is generated: only DEFAULT may be given for it."""
+    """Raises InvalidQuery if one of the columns is generated, because only DEFAULT may be given for it."""
     filling = definition.filling
     for column in columns:
         if filling is not None and (column in filling.generated or column in filling.always):
@@ -43,7 +43,7 @@ def check_writable(columns: Sequence[int], definition: Definition, node: exp.Exp
 def assigned(
     assignments: Assignments, definition: Definition, sight: Sight, given: pa.Table | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Places int64[n] of rows, and the new words [A, n] of their columns that are set."""
+    """The places int64[n] of rows, and the new words int64[A, n] of their assigned columns."""
     answer = sight.ask(assignments.query, given=given)
     rows = answer.table.column(0).to_numpy()
     values = Answer(answer.names[1:], answer.types[1:], answer.table.remove_column(0))
@@ -57,7 +57,7 @@ def assigned(
 
 
 def update_rows(definition: Definition, before: np.ndarray, after: np.ndarray, sight: Sight) -> np.ndarray:
-    """Puts rows in the place of others; the rows as they are then. Conflict for a key that is there twice."""
+    """Replaces rows. Returns the rows as the table stores them. Raises Conflict for a duplicate key."""
     schema, name = definition.schema, definition.name
     deleted = TableChanges.of(ChangeOp.DELETE, schema, before)
     inserted = TableChanges.of(ChangeOp.INSERT, schema, after)
@@ -78,7 +78,7 @@ def delete_rows(definition: Definition, gone: np.ndarray, sight: Sight) -> None:
 
 
 def encoded(answer: Answer, sight: Sight, definition: Definition, places: tuple[int, ...]) -> np.ndarray:
-    """The answer's columns as words of the table's columns at the places; InvalidValue names the column."""
+    """The answer as words of the table's columns at the places. InvalidValue names the column."""
     schema = nullable(definition, places)
     types = tuple(duckdb_type(type) for type in schema.types)
     try:
@@ -93,14 +93,14 @@ def encoded(answer: Answer, sight: Sight, definition: Definition, places: tuple[
 
 
 def nullable(definition: Definition, places: Sequence[int]) -> Schema:
-    """The columns at the places; that they are not NULL is for the table to check."""
+    """The columns at the places, all nullable; the table checks NOT NULL later."""
     columns = (definition.schema.columns[i] for i in places)
     return Schema(tuple(replace(column, nullable=True) for column in columns))
 
 
 @contextmanager
 def naming(column: str) -> Iterator[None]:
-    """Puts the column's name before an InvalidValue."""
+    """Puts the column's name before the message of an InvalidValue."""
     try:
         yield
     except InvalidValue as error:

@@ -1,8 +1,8 @@
-"""INSERT where rows may meet others in a key: ON CONFLICT, and REPLACE.
+"""INSERT whose rows may conflict with others in a key: ON CONFLICT, and REPLACE.
 
-Rows are judged in the order in which the statement gives them, as PostgreSQL does: what one has
-done, those behind it meet. Rows of different keys cannot meet, so all that are the first of their
-key go together, then all that are the second. A key with a NULL meets nothing.
+Rows are processed in the order of the statement, as in PostgreSQL: a row meets what earlier rows have done.
+Rows of different keys cannot meet, so the first rows of all keys are processed together, then the second
+rows. A key with a NULL conflicts with nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from service.sql.updating import assigned, check_assigned, update_rows
 
 @dataclass(frozen=True, eq=False)
 class Upsert:
-    """`conflict` is None for REPLACE; `arbiters` are the keys in which rows meet."""
+    """`conflict` is None for REPLACE. `arbiters` are the keys in which rows may conflict."""
 
     definition: Definition
     conflict: OnConflict | None
@@ -38,7 +38,7 @@ class Upsert:
 def arbiters_of(
     statement: Insert, conflict: OnConflict | None, definition: Definition
 ) -> tuple[KeySide, ...] | None:
-    """The keys in which rows meet; None where the statement says nothing of it. A PlannerError."""
+    """The keys in which rows may conflict; None if the statement does not say. Raises a PlannerError."""
     if conflict is None and not statement.replace:
         return None
     known = _keys(definition)
@@ -52,12 +52,13 @@ def arbiters_of(
         found = [s for s in known.values() if {names[i] for i in s.columns} == asked]
     if not found and (conflict is None or conflict.target or conflict.constraint or conflict.update):
         raise InvalidQuery(
-            f"there is no such key of table {definition.name} in which rows could meet",
-            f"it has {', '.join(known)}" if known else "it has neither a primary key nor a UNIQUE",
+            f"table {definition.name} has no such key for ON CONFLICT",
+            f"its keys are {', '.join(known)}" if known else "it has neither a primary key nor a UNIQUE",
         )
     if len(found) > 1 and (conflict is None or conflict.update is not None):
         raise Unsupported(
-            f"rows can meet in several keys of table {definition.name}", "ON CONFLICT (column, ...) names one"
+            f"rows can conflict in several keys of table {definition.name}",
+            "name one with ON CONFLICT (column, ...)",
         )
     if conflict is not None and conflict.update is not None:
         check_assigned(conflict.update, definition, statement.tree)
@@ -65,7 +66,7 @@ def arbiters_of(
 
 
 def inserted(upsert: Upsert, words: np.ndarray, sight: Sight) -> np.ndarray:
-    """Inserts rows int64[W, n] or does what is said of those that meet others; the rows that changed."""
+    """Inserts rows int64[W, n], or handles those that conflict. Returns the rows that changed."""
     definition = upsert.definition
     words = definition.admitted(TableChanges.of(ChangeOp.INSERT, definition.schema, words)).words
     if upsert.conflict is not None and upsert.conflict.update is None:
@@ -82,7 +83,7 @@ def inserted(upsert: Upsert, words: np.ndarray, sight: Sight) -> np.ndarray:
         if touched[group[layer]].any() and not again:
             raise Conflict(
                 f"ON CONFLICT DO UPDATE would change a row of table {definition.name} twice",
-                "the statement gives several rows of one key",
+                "give each key in at most one row of the statement",
                 code="changed_twice",
             )
         changed, after = _put(upsert, arbiter, words[:, layer], sight)
@@ -103,7 +104,7 @@ def _keys(definition: Definition) -> dict[str, KeySide]:
 
 
 def _meet(words: np.ndarray, arbiters: tuple[KeySide, ...], sight: Sight) -> np.ndarray:
-    """Which rows meet one that is there, or one before them that is inserted, bool[n]."""
+    """Which rows conflict with an existing row, or with an earlier one of the statement, bool[n]."""
     count = words.shape[1]
     meet = np.zeros(count, np.bool_)
     groups = []
@@ -127,7 +128,7 @@ def _meet(words: np.ndarray, arbiters: tuple[KeySide, ...], sight: Sight) -> np.
 
 
 def _layers(keys: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
-    """Numbers of keys int64[K, n], and the places of all that are the first of theirs, the second, ..."""
+    """The numbers of keys int64[K, n], and the places of each key's first row, of each second row, ..."""
     if not keys.shape[1]:
         return np.zeros(0, np.int64), []
     group = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
@@ -141,7 +142,7 @@ def _layers(keys: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
 
 
 def _put(upsert: Upsert, arbiter: KeySide, words: np.ndarray, sight: Sight) -> tuple[np.ndarray, np.ndarray]:
-    """Inserts or updates rows of different keys: the places of those that did so, and what they made."""
+    """Inserts or updates rows of different keys. Returns the places of changed rows, and the rows."""
     definition, transaction = upsert.definition, sight.changing()
     keys = np.ascontiguousarray(words[list(arbiter.columns)])
     told = np.flatnonzero((keys != NULL).all(axis=0))

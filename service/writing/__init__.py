@@ -1,1 +1,1 @@
-"""Writing: one thread that makes every change, an epoch at a time."""
+"""Writing: one thread makes every change, an epoch at a time."""

@@ -1,15 +1,13 @@
-"""Epochs: what makes changes of tables durable and visible, in this order.
+"""Epochs: how changes of tables become durable and visible.
 
-A group of requests is resolved against the newest state, and each that can be made gets
-an epoch of its own; one pass of the engine computes what all of them do to every view;
-one commit of the log makes them durable; publishing makes them visible. A request that
-cannot be made is refused alone. Should the engine fail over a group, its requests go
-one by one, so that the culprit fails alone.
+A group of requests is resolved against the newest state. Each request that can be made gets an epoch of its
+own. One pass of the engine computes the effect on every view; one commit of the log makes the epochs durable;
+publishing makes them visible. A request that cannot be made is refused alone. If the engine fails on a group,
+its requests are tried one by one, so that only the cause fails.
 
-All of it happens on the writer's thread (`service/writing/writer.py`). If a commit fails, it is
-asked for in the log: a database may have kept what it could not confirm. While that
-question has no answer, or the log holds an epoch that was not published, nothing more
-is accepted.
+All of this runs on the writer's thread (`service/writing/writer.py`). If a commit fails, the service asks the
+log for it, because a database may have kept what it could not confirm. As long as the log cannot answer, or
+holds an epoch that was not published, no more changes are accepted.
 """
 
 from __future__ import annotations
@@ -28,7 +26,7 @@ from engine.runtime.execution import BadRows, Declined, KeyTaken, RowScan, Scann
 from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
 from service.catalog.manifests import Saved
 from service.changes.constraints import Broken
-from service.changes.payload import encode
+from service.changes.payload import encode_payload
 from service.changes.resolve import Net, TableBatch, conflict_of, key_conflict, named_key
 from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.clock import Clock
@@ -44,12 +42,12 @@ Outcome = Applied | Exception
 Deltas = dict[str, np.ndarray]
 
 _log = logging.getLogger("freshet.epochs")
-_REASON = "the service's own log says why"
+_REASON = "see the service's log for the reason"
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """Changes, checked, of tables as their author knew them; one epoch or none.
+    """Checked changes of tables, with the definitions they were checked against; one epoch or none.
 
     The `receipt` is written in the transaction of the epoch's commit.
     """
@@ -65,9 +63,10 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Load:
-    """Rows that Spark reads into a table as its author knew it, as one epoch; `tag` ends it.
+    """Rows that Spark reads into a table, as one epoch. `definition` is the one that was checked; `tag`
+    names the load for cancellation.
 
-    The `receipt`, for what was read, is written in the transaction of the epoch's commit.
+    The `receipt`, for the rows that were read, is written in the transaction of the epoch's commit.
     """
 
     definition: Definition
@@ -94,10 +93,12 @@ class Epochs:
         self._metrics = metrics
         self._doubt: int | None = None
         self.log_bytes = 0
+        """Bytes of the log since the last checkpoint."""
         self.log_commits = 0
+        """Commits of the log since the last checkpoint."""
 
     def commit(self, requests: Sequence[Request]) -> list[Outcome]:
-        """What becomes of each request: its epoch, or why it was refused."""
+        """The outcome of each request: its epoch, or the error that refused it."""
         for place, request in enumerate(requests):
             if self._is_followed(request):
                 before = self.commit(requests[:place]) if place else []
@@ -109,7 +110,7 @@ class Epochs:
         return self._commit(requests)
 
     def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
-        """Calls `work` and makes what it applied one epoch; none if it applied nothing."""
+        """Calls `work` and makes the changes that it applies one epoch; none if there are no changes."""
         snapshot = self._engine.snapshot
         transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
         result = work(transaction)
@@ -121,28 +122,28 @@ class Epochs:
         return Applied(epoch, transaction.changes), result
 
     def patience(self) -> float | None:
-        """Seconds until an epoch is due by the clock alone; 0 if one is, None if none will be."""
+        """Seconds until an epoch is due by the clock alone; 0 if one is due now, None if none will be."""
         return self._clock.patience()
 
     def tick(self) -> None:
-        """Makes the epoch that is due."""
+        """Makes an epoch that is due."""
         self._clock.tried()
         epoch = self._engine.snapshot.upper
         self._install({}, epoch, epoch, 0)
 
     def load(self, load: Load) -> tuple[Applied, Scanned]:
-        """Makes the rows of a scan one epoch. What has been read if all goes well, or nothing is changed.
+        """Makes the rows of a scan one epoch. Returns what was read; on an error nothing is changed.
 
-        Conflict where a key is there already, Invalid where a row is bad, Declined where Spark is not the one
-        to compute a view of the table.
+        Raises Conflict if a key exists, Invalid if a row is bad, Declined if Spark cannot compute one of the
+        table's views.
         """
         if self._placement is None:
-            raise Unavailable("there is no Spark", code="spark_unavailable")
+            raise Unavailable("the service runs without Spark", code="spark_unavailable")
         definition = load.definition
         if self._definitions.all.get(definition.name) is not definition:
             raise replaced(definition)
         if definition.details.rules.judges:
-            raise Declined(f"table {definition.name} has constraints, which are judged here")
+            raise Declined(f"table {definition.name} has constraints, which only the process can check")
         self._settle_doubt()
         started = time.perf_counter()
         epoch = self._engine.snapshot.upper
@@ -172,7 +173,7 @@ class Epochs:
             if idempotency is not None and idempotency.key in answered:
                 outcomes[place] = _repeat(idempotency, *answered[idempotency.key])
             elif idempotency is not None and idempotency.key in seen:
-                # Its namesake has to be answered first, and with it all that came before.
+                # The request with the same key, and all before this one, must be answered first.
                 break
             else:
                 fresh.append(place)
@@ -219,7 +220,7 @@ class Epochs:
     def _resolve(
         self, requests: Sequence[Request]
     ) -> tuple[np.ndarray, dict[int, ServiceError], dict[str, Net]]:
-        """Which requests can be made, why the others cannot, and what the former come to by table."""
+        """Which requests can be made, the errors of the others, and the net effect of the former by table."""
         alive = np.ones(len(requests), np.bool_)
         refused: dict[int, ServiceError] = {}
         parts: dict[str, list[tuple[int, TableChanges]]] = {}
@@ -242,7 +243,7 @@ class Epochs:
             ]
             place, at, op, table = min(conflicts, default=(len(requests), 0, ChangeOp.INSERT, ""))
             if bonded:
-                # A later request may be in conflict with what an earlier one is refused for.
+                # A later request may conflict only because of an earlier one that is now refused.
                 sure = alive & (np.arange(len(requests)) < place)
                 broken = self._broken({table: batch.net(sure) for table, batch in batches.items()})
                 if broken is not None:
@@ -264,12 +265,12 @@ class Epochs:
         return self._definitions.bonds.broken(nets, snapshot, dictionary)
 
     def _is_followed(self, request: Request) -> bool:
-        """Whether rows go, or change, with those that a request deletes."""
+        """Whether a foreign key makes other rows follow the request's deletions."""
         actions = self._definitions.bonds.actions
         return any(part.removes.any() and actions(definition.name) for definition, part in request.parts)
 
     def _commit_alone(self, request: Request) -> Outcome:
-        """A request whose deletions are followed by others, as a transaction."""
+        """Commits, as a transaction, a request whose deletions other rows follow."""
         idempotency = request.idempotency
         if idempotency is not None:
             answered = self._catalog.answered([idempotency.key])
@@ -295,7 +296,7 @@ class Epochs:
         return applied
 
     def _changed(self, request: Request) -> ServiceError | None:
-        """Whether a table is no longer the one that the request was made for."""
+        """The error if a table is no longer the one that the request was made for."""
         for definition, _ in request.parts:
             now = self._definitions.all.get(definition.name)
             if now is None or now.filling is not definition.filling or now.id != definition.id:
@@ -318,7 +319,7 @@ class Epochs:
         keys: Sequence[tuple[Idempotency, Applied]] = (),
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
-        """Stages, logs and publishes epochs `first` to `last`, or leaves everything as it was and raises."""
+        """Stages, logs and publishes epochs `first` to `last`, or raises and leaves everything as it was."""
         self._settle_doubt()
         started = time.perf_counter()
         commit = CommittedEpochs(first, last, self._clock.now())
@@ -345,7 +346,7 @@ class Epochs:
         receipts: Sequence[tuple[Receipt, Applied]],
         started: float,
     ) -> None:
-        """Logs and publishes what is staged: its changes, or the manifest where its state is all in files."""
+        """Logs and publishes a stage: its changes, or its manifest if its state is all in files."""
         times = [started, time.perf_counter()]
         payload = b""
         try:
@@ -381,7 +382,7 @@ class Epochs:
     def _payload(self, deltas: Mapping[str, np.ndarray]) -> bytes:
         definitions = self._definitions.all
         parts = {definitions[t].logged: (definitions[t].schema, delta) for t, delta in deltas.items()}
-        return encode(parts, self._engine.dictionary)
+        return encode_payload(parts, self._engine.dictionary)
 
     def _publish(self, stage: Stage, commit: CommittedEpochs) -> None:
         try:
@@ -392,14 +393,14 @@ class Epochs:
         self._clock.showed(commit.at)
 
     def _confirmed(self, commit: CommittedEpochs, write: Callable[[], object]) -> None:
-        """Writes the commit; should the database not confirm it, it is asked whether it has it."""
+        """Writes the commit. If the database does not confirm it, asks whether the log has it."""
         try:
             write()
         except IntegrityError as error:
             self._doubt = commit.last
             raise Unavailable(
                 f"the log has an epoch {commit.last} of another process",
-                "one service at a time may use a database",
+                "let only one service use a database",
                 code="log_unavailable",
             ) from error
         except SQLAlchemyError as error:
@@ -411,7 +412,7 @@ class Epochs:
             self._doubt = None
 
     def _is_logged(self, epoch: int) -> bool:
-        """Whether the log holds the epoch; Unavailable if it cannot be asked."""
+        """Whether the log holds the epoch. Raises Unavailable if the log cannot be reached."""
         try:
             newest = self._catalog.newest()
         except SQLAlchemyError as error:
@@ -420,30 +421,32 @@ class Epochs:
         return newest is not None and newest.last >= epoch
 
     def _settle_doubt(self) -> None:
-        """Unavailable while it is open, or bad, whether the log kept a commit that it did not confirm."""
+        """Raises Unavailable unless it is certain that the log has no commit that was not published."""
         if self._doubt is not None:
             if self._is_logged(self._doubt):
                 raise Unavailable(
                     f"the log holds epoch {self._doubt}, which was not published",
-                    "restart",
+                    "restart the service",
                     code="log_unavailable",
                 )
             self._doubt = None
 
     def resume(self, newest: CommittedEpochs | None, log_bytes: int, log_commits: int) -> None:
-        """Goes on after what the log holds."""
+        """Continues after the log's newest epoch."""
         self._clock.resume(0 if newest is None else newest.at)
         self.log_bytes = log_bytes
         self.log_commits = log_commits
 
 
 def replaced(definition: Definition) -> Conflict:
-    """What the author of changes is told whose table is no longer the one that they were made for."""
-    return Conflict(f"table {definition.name} was dropped or created anew meanwhile", code="table_changed")
+    """The error for changes of a table that is no longer the one they were made for."""
+    return Conflict(
+        f"table {definition.name} has been dropped, altered or created again", code="table_changed"
+    )
 
 
 def _pending(transaction: Transaction, epoch: int) -> Deltas:
-    """What a transaction does, as differences of an epoch."""
+    """The changes of a transaction as differences of an epoch."""
     return {
         table: _delta(words, np.full(len(counts), epoch, np.int64), counts)
         for table, (words, counts) in transaction.pending.items()
@@ -456,7 +459,7 @@ def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarr
 
 
 def _repeat(idempotency: Idempotency, digest: bytes, applied: Applied) -> Outcome:
-    """The first answer again, if it was the same request."""
+    """The first answer again if the request is the same; an error otherwise."""
     if digest != idempotency.digest:
         return Invalid(
             f"Idempotency-Key {idempotency.key!r} was used with another request",

@@ -1,12 +1,11 @@
 """A transaction: work on the writer's thread that reads the newest state and changes tables.
 
-What it applies becomes one epoch, or nothing does if the work raises. While it runs no
-other change can come between, so what it read is still so when its changes take place:
-no update is lost. It reads tables with its own changes in them; views stay as they
-were before it, until its epoch is there.
+Its changes become one epoch, or none if the work raises. No other change can come between, so what the work
+read is still true when its changes take effect: no update is lost. The transaction reads tables with its own
+changes; views do not have them until its epoch is published.
 
-UNIQUE is judged after each `apply`, foreign keys when the work is done (`check_references`); what
-they have go with a row that is deleted goes with it at once.
+UNIQUE is checked after each `apply`, foreign keys when the work is done (`check_references`). Rows that
+follow a deletion by ON DELETE are changed at once.
 """
 
 from __future__ import annotations
@@ -26,20 +25,18 @@ from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
-"""Words [W, j], counts [j], and the position [j] in the keys asked for that each answers."""
+"""Words int64[W, j], counts [j], and for each row the position [j] of its key among those asked for."""
 _ALIVE = np.ones(1, np.bool_)
 
 
 class Transaction:
-    """Lives for one call of the work that it was made for, on the writer's thread.
-
-    `snapshot` is the newest published state, without the transaction's own changes;
-    `changes` counts what was applied.
-    """
+    """Used by one call of the work, on the writer's thread."""
 
     def __init__(self, snapshot: Snapshot, definitions: Definitions, dictionary: Dictionary) -> None:
         self.snapshot = snapshot
+        """The newest published state, without the transaction's own changes."""
         self.changes = 0
+        """The number of applied changes."""
         self._definitions = definitions
         self._dictionary = dictionary
         self._pending: dict[str, Rows] = {}
@@ -50,11 +47,11 @@ class Transaction:
 
     @property
     def pending(self) -> Mapping[str, Rows]:
-        """By table, the rows that the transaction adds and, with negative counts, takes away."""
+        """By table, the rows that the transaction adds and, with negative counts, removes."""
         return self._pending
 
     def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The newest rows of a table or view: distinct words [W, n], sorted, and counts int64[n] > 0."""
+        """The newest rows of a table or view: distinct words int64[W, n], sorted, and counts int64[n] > 0."""
         words, counts = self.snapshot.rows(name)
         if name not in self._pending:
             return words, counts
@@ -62,9 +59,9 @@ class Transaction:
         return sum_rows(np.concatenate((words, more_words), axis=1), np.concatenate((counts, more_counts)))
 
     def apply(self, changes: Mapping[str, TableChanges], *, updates: bool = False) -> dict[str, TableChanges]:
-        """Makes the changes part of the transaction; these, complete. Conflict or Invalid: none was made.
+        """Adds changes to the transaction. Returns them completed. Raises Conflict or Invalid and adds none.
 
-        Rows that `updates` take away are not deleted: what refers to them stays.
+        Rows that `updates` removes are replaced, so rows that refer to them stay.
         """
         before = dict(self._pending)
         try:
@@ -79,18 +76,18 @@ class Transaction:
         return applied
 
     def forget(self) -> None:
-        """Leaves nothing of what was applied."""
+        """Discards all changes."""
         self._pending = {}
         self.changes = 0
 
     def check_references(self) -> None:
-        """Conflict where a row refers to none."""
+        """Raises Conflict if a foreign key is broken."""
         broken = self._broken(KeyReference)
         if broken is not None:
             raise broken
 
     def find(self, side: KeySide, keys: np.ndarray) -> Found:
-        """The newest rows of a table by distinct keys int64[K, m], the transaction's own changes in them."""
+        """The newest rows of a table by distinct keys int64[K, m], with the transaction's own changes."""
         definition = self._definitions.get(side.table, view=False)
         own = definition.relation.key
         if side.index != side.table:
@@ -102,7 +99,7 @@ class Transaction:
         return self._find(side, keys)
 
     def _find(self, side: KeySide, keys: np.ndarray) -> Found:
-        """Whole rows of a bag or by the primary key; of an index with the columns that it has not NULL."""
+        """Whole rows of a table; rows from an index have NULL in the columns that it lacks."""
         width = len(side.schema)
         words, counts, positions = self.snapshot.lookup(side.index, np.ascontiguousarray(keys))
         columns = list(range(width))
@@ -149,7 +146,7 @@ class Transaction:
         return part
 
     def _follow(self, reference: KeyReference, net: Net) -> None:
-        """Does to the rows that refer to deleted ones what their foreign key says."""
+        """Applies the action of a foreign key to the rows that refer to deleted ones."""
         gone = net.words[list(reference.parent.columns)][:, net.diffs < 0]
         gone = np.unique(gone[:, (gone != NULL).all(axis=0)], axis=1)
         if not gone.shape[1]:
@@ -173,7 +170,7 @@ class Transaction:
         self._apply(child.name, TableChanges.concat([deleted, inserted]), True)
 
     def _broken(self, kind: type) -> Exception | None:
-        """Why a bond of a kind does not hold after what is pending; None if all do."""
+        """The error of a bond of this kind that the pending changes break; None if all hold."""
         bonds = Bonds(tuple(b for b in self._definitions.bonds.of(self._pending) if isinstance(b, kind)))
         if not bonds.all:
             return None
@@ -191,7 +188,7 @@ def _primary(definition: Definition) -> KeySide:
 
 
 def _matches(rows: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Places in rows [K, n] that equal one of the distinct keys [K, m], and the place of that key."""
+    """Places in rows int64[K, n] that equal one of the distinct keys [K, m], and the places of those keys."""
     number = np.unique(np.concatenate((keys, rows), axis=1), axis=1, return_inverse=True)[1].ravel()
     of_key = np.full(number.max(initial=-1) + 1, -1, np.int64)
     of_key[number[: keys.shape[1]]] = np.arange(keys.shape[1])

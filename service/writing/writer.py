@@ -1,11 +1,10 @@
-"""The writer: one thread that makes every change, in the order in which the changes came.
+"""The writer: one thread that makes every change, in the order of arrival.
 
-Requests wait in a queue; the thread takes all that wait together, commits them as one
-group and acknowledges them with one call into the event loop. Jobs (definitions,
-transactions) run between groups, in their turn. What it calls is not thread-safe and
-belongs to it from the start to `close`.
+Requests wait in a queue. The thread takes all waiting ones together, commits them as one group, and
+acknowledges them with one call into the event loop. Jobs (definitions, transactions) run between groups, in
+their turn. What the thread uses is not thread-safe, and belongs to it from the start until `close`.
 
-More requests or changes than the limits may not wait: `Overloaded`.
+The number of waiting requests and changes is limited: beyond the limits `Overloaded` is raised.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _log = logging.getLogger("freshet.writer")
 
 @dataclass(frozen=True, eq=False)
 class _Item:
-    """A request or a job, and who waits for it: a future of `loop`, or of no loop, of a thread."""
+    """A request or a job, and the future that waits for it: of `loop`, or of a thread without one."""
 
     work: Request | Callable[[], Any]
     future: asyncio.Future | Future
@@ -38,7 +37,7 @@ class _Item:
 
 @dataclass(frozen=True)
 class WriterLimits:
-    """What may wait, and how many changes may go into one group."""
+    """How many requests and changes may wait, and how many changes a group may have."""
 
     requests: int
     changes: int
@@ -47,14 +46,14 @@ class WriterLimits:
 
 class Writer:
     def __init__(self, epochs: Epochs, limits: WriterLimits, after: Callable[[], None]) -> None:
-        """Starts the thread; it calls `after`, which must not raise, whenever something may have changed."""
+        """Starts the thread. It calls `after`, which must not raise, whenever something may have changed."""
         self._epochs = epochs
         self._limits = limits
         self._after = after
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
-        # Each number has one writing thread under the lock or the GIL; their differences are what waits.
+        # Each number has one writing thread, under the lock or the GIL. Their differences are what waits.
         self._came, self._came_changes = 0, 0
         self._went, self._went_changes = 0, 0
         self._in_hand: list[_Item | None] = []
@@ -63,23 +62,23 @@ class Writer:
 
     @property
     def is_running(self) -> bool:
-        """Whether what is put into the queue will be done."""
+        """Whether items that are put into the queue will be processed."""
         return not self._closed and self._thread.is_alive()
 
     @property
     def waiting(self) -> int:
-        """Requests and jobs that wait or are being worked on."""
+        """The number of requests and jobs that wait or are being processed."""
         return self._came - self._went
 
     async def apply(self, request: Request) -> Applied:
-        """The request's epoch, once it is durable and visible; or what it was refused with is raised."""
+        """The request's epoch, once it is durable and visible. Raises the error that refuses the request."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Applied] = loop.create_future()
         self._put(_Item(request, future, loop), request.changes)
         return await future
 
     def commit(self, request: Request) -> Applied:
-        """The same, for a thread of its own: blocks it until then."""
+        """The same as `apply`, for a thread, which it blocks."""
         future: Future[Applied] = Future()
         self._put(_Item(request, future, None), request.changes)
         return future.result()
@@ -92,9 +91,9 @@ class Writer:
         return await future
 
     def call(self, job: Callable[[], T]) -> T:
-        """Calls the job on the writer's thread in its turn; blocks another thread until it is done.
+        """Calls the job on the writer's thread in its turn. Blocks the calling thread until it is done.
 
-        On the writer's thread itself it is its turn.
+        On the writer's thread itself, it calls the job at once.
         """
         if threading.current_thread() is self._thread:
             return job()
@@ -103,7 +102,7 @@ class Writer:
         return future.result()
 
     def close(self) -> None:
-        """Takes nothing more, finishes what waits, and ends the thread. Blocks."""
+        """Accepts nothing more, finishes what waits, and ends the thread. Blocks."""
         with self._lock:
             closed, self._closed = self._closed, True
         if not closed:
@@ -115,10 +114,10 @@ class Writer:
             if self._closed:
                 raise Unavailable("the service is shutting down", code="shutting_down")
             if self._came - self._went >= self._limits.requests:
-                raise Overloaded(f"{self._limits.requests} requests wait already", "try again later")
+                raise Overloaded(f"{self._limits.requests} requests are waiting already", "try again later")
             waiting = self._came_changes - self._went_changes
             if waiting and waiting + changes > self._limits.changes:
-                raise Overloaded(f"{waiting} changes wait already", "try again later")
+                raise Overloaded(f"{waiting} changes are waiting already", "try again later")
             self._came += 1
             self._came_changes += changes
             self._queue.put(item)
@@ -127,12 +126,14 @@ class Writer:
         try:
             self._work()
         except BaseException:
-            _log.critical("the writer stopped; nothing more is accepted until a restart", exc_info=True)
+            _log.critical("the writer stopped; no changes are accepted until a restart", exc_info=True)
             with self._lock:
                 self._closed = True
             left = [item for item in self._in_hand + self._taken(0) if item is not None]
             _settle(
-                left, [Unavailable("the writer has stopped", "restart", code="shutting_down")] * len(left)
+                left,
+                [Unavailable("the writer has stopped", "restart the service", code="shutting_down")]
+                * len(left),
             )
             raise
 
@@ -150,16 +151,16 @@ class Writer:
                 self._tick()
 
     def _tick(self) -> None:
-        """Makes the epoch that is due; should that fail, it is due again later."""
+        """Makes an epoch that is due. If it fails, it is due again later."""
         try:
             self._epochs.tick()
         except Exception:
-            _log.exception("an epoch that was due could not be made")
+            _log.exception("an epoch that was due failed")
         else:
             self._after()
 
     def _taken(self, patience: float | None) -> list[_Item | None]:
-        """All that is in the queue: at least one, or what has come when the patience, in seconds, is over."""
+        """All items in the queue: at least one, or none if none came within `patience` seconds."""
         items: list[_Item | None] = []
         try:
             items.append(self._queue.get(timeout=patience))
@@ -169,7 +170,7 @@ class Writer:
             return items
 
     def _outcomes(self, group: Sequence[_Item]) -> Sequence[Any]:
-        """What becomes of a group's items: results, and exceptions to be raised."""
+        """The outcomes of a group's items: results, and exceptions to raise."""
         try:
             if isinstance(group[0].work, Request):
                 return self._epochs.commit([item.work for item in group])  # type: ignore[misc]
@@ -179,7 +180,7 @@ class Writer:
 
 
 def _groups(items: Sequence[_Item], most: int) -> list[list[_Item]]:
-    """Requests that follow each other, together, up to `most` changes; each job alone."""
+    """Groups of consecutive requests, up to `most` changes each; a job is a group of its own."""
     groups: list[list[_Item]] = []
     room = 0
     for item in items:
@@ -197,12 +198,12 @@ def _groups(items: Sequence[_Item], most: int) -> list[list[_Item]]:
 
 
 def _size(item: _Item) -> int:
-    """What the item counts against limits of changes."""
+    """The changes that an item counts against the limits."""
     return item.work.changes if isinstance(item.work, Request) else 0
 
 
 def _settle(group: Sequence[_Item], outcomes: Sequence[Any]) -> None:
-    """Tells everybody what became of their item: one call for each event loop."""
+    """Delivers the outcomes: one call for each event loop."""
     loops: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future, Any]]] = {}
     for item, outcome in zip(group, outcomes, strict=True):
         if item.loop is not None:

@@ -80,7 +80,7 @@ CREATE OR REPLACE VIEW everything AS SELECT id FROM goods
 --
 409 in_use: column price INTEGER of view everything would be gone, and view total reads it
 at statement 0
-hint: keep the columns, with new ones behind them, or drop total first
+hint: keep the columns, add new ones after them, or drop total first
 
 sql
 ALTER TABLE goods DROP COLUMN cents

@@ -59,7 +59,7 @@ delta books
 delta books
 {"insert": {"isbn": "4", "author": 9}}
 --
-409 foreign_key_violated: a row of table books has author = 9, which is no row of table authors: constraint books_author_fkey
+409 foreign_key_violated: a row of table books has author = 9, which table authors does not have: constraint books_author_fkey
 hint: insert the row of authors before it, or in the same epoch
 
 sql
@@ -67,7 +67,7 @@ INSERT INTO authors (name) VALUES ('Joyce')
 --
 409 unique_violated: two rows of table authors have name = Joyce, which constraint authors_name_key forbids
 at statement 0
-hint: ON CONFLICT says what to do with such a row
+hint: add ON CONFLICT to say what happens to such a row
 
 sql
 INSERT INTO books (isbn, gross) VALUES ('4', 1)

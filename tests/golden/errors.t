@@ -80,7 +80,7 @@ INSERT INTO orders VALUES (1, 'Bob', 5)
 --
 409 key_exists: change 0 inserts a key that table orders has already: id = 1
 at statement 0
-hint: upsert replaces the row
+hint: use upsert to replace the row
 
 delta orders
 {"insert": {"id": 7, "customer": "Dia", "amount": "1.00"}}
@@ -107,7 +107,7 @@ SELECT * FROM shares
 --
 409 view_has_errors: view shares has errors at epoch 1: division by zero: 100 // 0
 at statement 0
-hint: errors=skip reads the other rows; the view heals when the rows that fail are gone
+hint: use errors=skip to read the other rows; the view heals when the failing rows are gone
 
 sql
 UPDATE orders SET amount = 30 WHERE id = 1;

@@ -88,10 +88,10 @@ epoch | diff | item
     2 |   +1 | bolt
     3 |   -1 | nut
 
-# What has not been yet cannot be read.
+# A future epoch cannot be read.
 
 read stock as_of=9
 --
-422 epoch_not_reached: epoch 9 has not been yet
+422 epoch_not_reached: epoch 9 does not exist yet
 hint: the newest is 3
 

@@ -43,7 +43,7 @@ END = "--"
 
 @dataclass(frozen=True)
 class Section:
-    """A request: its first line in words, what stands below, and the answer that is expected."""
+    """A request: the words of its first line, the lines below it, and the expected answer."""
 
     words: tuple[str, ...]
     body: str
@@ -55,7 +55,7 @@ class Section:
 
 
 def parse(text: str) -> list[str | Section]:
-    """A transcript's parts in order: sections, and the lines between them."""
+    """The parts of a transcript in order: sections, and the lines between them."""
     lines = iter(text.split("\n"))
     parts: list[str | Section] = []
     for line in lines:

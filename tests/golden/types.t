@@ -136,7 +136,7 @@ CREATE VIEW, epoch 2
 read labels
 --
 409 view_has_errors: view labels has errors at epoch 2: 'true' is not a valid ENUM('sad', 'ok', 'happy')
-hint: errors=skip reads the other rows; the view heals when the rows that fail are gone
+hint: use errors=skip to read the other rows; the view heals when the failing rows are gone
 
 # A type that loses its name leaves what was made with it.
 

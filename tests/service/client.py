@@ -1,4 +1,4 @@
-"""Clients of a service: one that runs the app in this process, one that starts `python -m service`."""
+"""Clients of a service: one runs the app in this process, one starts `python -m service`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Change = dict[str, dict[str, object]]
 
 
 class Client:
-    """The app on an event loop in a thread; calls wait for their answers."""
+    """The app on an event loop in a thread. Calls wait for their responses."""
 
     def __init__(
         self, settings: Settings, sessions: Sessions | None = None, time: Time = system_time
@@ -86,7 +86,7 @@ class Client:
         return self.run(self.http.delete(path))
 
     def table(self, name: str, columns: Mapping[str, str], key: Sequence[str] = ()) -> None:
-        """Creates a table; must be accepted."""
+        """Creates a table. Fails if it is refused."""
         body = {
             "name": name,
             "columns": [{"name": n, "type": type} for n, type in columns.items()],
@@ -96,12 +96,12 @@ class Client:
         assert answer.status_code == 201, answer.text
 
     def view(self, name: str, sql: str) -> None:
-        """Creates a view; must be accepted."""
+        """Creates a view. Fails if it is refused."""
         answer = self.post("/v1/views", {"name": name, "sql": sql})
         assert answer.status_code == 201, answer.text
 
     def change(self, table: str, *changes: Change, **headers: str) -> int:
-        """Changes a table; must be accepted. The epoch."""
+        """Changes a table and returns the epoch. Fails if the change is refused."""
         answer = self.deltas(table, *changes, **headers)
         assert answer.status_code == 200, answer.text
         return answer.json()["epoch"]
@@ -122,7 +122,7 @@ class Client:
 
 
 def code(answer: httpx.Response) -> tuple[int, str]:
-    """The status and code of a problem, whose shape is checked."""
+    """The status and code of a problem. Checks the problem's shape."""
     assert answer.headers["content-type"] == "application/problem+json", answer.text
     problem = answer.json()
     assert {"type", "title", "status", "detail", "code", "hint"} <= problem.keys()
@@ -145,7 +145,7 @@ class Process:
         )
 
     def wait_ready(self, seconds: float = 120) -> None:
-        """Until `/readyz` is 200; RuntimeError with what the process wrote if it ends before."""
+        """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self._process.poll() is not None:
@@ -159,12 +159,12 @@ class Process:
         raise RuntimeError(f"the service is not ready after {seconds} s")
 
     def terminate(self) -> int:
-        """SIGTERM; the exit code."""
+        """Sends SIGTERM. Returns the exit code."""
         self._process.terminate()
         return self._end()
 
     def finish(self) -> str:
-        """SIGTERM; what was written."""
+        """Sends SIGTERM. Returns the output."""
         self._process.terminate()
         return self.wait(60)[1]
 
@@ -173,12 +173,12 @@ class Process:
         return self._process.pid
 
     def kill(self) -> None:
-        """SIGKILL."""
+        """Sends SIGKILL."""
         self._process.kill()
         self._end()
 
     def wait(self, seconds: float) -> tuple[int, str]:
-        """The exit code and what was written, of a process that ends by itself."""
+        """The exit code and the output of a process that ends by itself."""
         _, written = self._process.communicate(timeout=seconds)
         return self._process.returncode, written
 

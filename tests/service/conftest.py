@@ -27,7 +27,7 @@ def client(settings: Settings) -> Iterator[Client]:
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
-    """Starts processes over one data directory; what still runs at the end is killed."""
+    """Starts processes over one data directory, and kills those that still run at the end."""
     started: list[Process] = []
 
     def start(**environment: str) -> Process:
@@ -42,7 +42,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
 
 @pytest.fixture
 def bulk(settings: Settings, sessions: Sessions) -> Iterator[Client]:
-    """A service whose Spark is that of all tests."""
+    """A service that shares the Spark session of all tests."""
     with Client(settings, sessions) as client:
         yield client
 

@@ -1,4 +1,4 @@
-"""A clock that is set by hand, for a service that shall know no other."""
+"""A clock that is set by hand, for tests of a service."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Hands:
-    """It shows `at` until that is changed."""
+    """Shows `at` until that is changed."""
 
     def __init__(self, at: datetime) -> None:
         self.at = at
@@ -20,9 +20,9 @@ class Hands:
         return (self.at - _1970) // timedelta(microseconds=1)
 
     def set(self, at: datetime, client: Client) -> None:
-        """Let it show another time, and the client's service make the epoch that is due then, if one is."""
+        """Sets the time, and waits until the client's service has made the epoch that is due then, if any."""
         self.at = at
         for _ in range(
             2
-        ):  # the writer looks at the clock after a job, and has looked when the next one is done
+        ):  # the writer looks at the clock after each job, so it has looked once the next job is done
             client.run(client.runtime.transact(lambda transaction: None))

@@ -1,4 +1,4 @@
-"""Jobs over HTTP, waited for; and the rows of a relation as Python values."""
+"""Jobs over HTTP, with waiting; and the rows of a relation as Python values."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ ROWS = """
         TIMESTAMP '1850-01-01 00:00:00.000001' + i * INTERVAL '1234567 minutes 13 microseconds' AS at
     FROM range(100) AS t (i)
 """
-"""A hundred rows of it, as DuckDB makes them."""
+"""A hundred rows of every type, as DuckDB makes them."""
 
 
 def begin(client: Client, kind: str, **request: object) -> str:
-    """Begins a load or an export, which must be taken. The path of its job."""
+    """Begins a load or an export. Returns the path of its job. Fails if it is refused."""
     answer = client.post(f"/v1/{kind}", request)
     assert answer.status_code == 202, answer.text
     assert answer.json()["state"] == "running"
@@ -47,7 +47,7 @@ def begin(client: Client, kind: str, **request: object) -> str:
 
 
 def ended(client: Client, path: str, seconds: float = 300) -> dict:
-    """The job at a path, when it has ended."""
+    """The job at a path, once it has ended."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         job = client.get(path).json()
@@ -58,7 +58,7 @@ def ended(client: Client, path: str, seconds: float = 300) -> dict:
 
 
 def done(client: Client, kind: str, **request: object) -> dict:
-    """A job that must be done."""
+    """Runs a job. Fails unless it is done."""
     job = ended(client, begin(client, kind, **request))
     assert job["state"] == "done", job
     assert job["progress"] == 1
@@ -66,14 +66,14 @@ def done(client: Client, kind: str, **request: object) -> dict:
 
 
 def failed(client: Client, kind: str, **request: object) -> dict:
-    """The problem of a job that must fail."""
+    """Runs a job. Returns its problem, and fails unless the job does."""
     job = ended(client, begin(client, kind, **request))
     assert job["state"] == "failed", job
     return job["error"]
 
 
 def values(client: Client, path: str, **params: object) -> list[str]:
-    """All rows at a path, as `ordered` has them."""
+    """All rows at a path, as `ordered` returns them."""
     answer = client.get(path, accept=ARROW, **params)
     assert answer.status_code == 200, answer.text
     return ordered(
@@ -82,10 +82,10 @@ def values(client: Client, path: str, **params: object) -> list[str]:
 
 
 def ordered(rows: Iterable[tuple]) -> list[str]:
-    """Rows as texts, which compare NaN as equal, in order."""
+    """Sorted rows as texts, so that NaN equals NaN."""
     return sorted(map(repr, rows))
 
 
 def expected(duck: duckdb.DuckDBPyConnection, query: str = "FROM rows") -> list[str]:
-    """What DuckDB finds, as `ordered` has it."""
+    """DuckDB's rows, as `ordered` returns them."""
     return ordered(duck.execute(query).fetchall())

@@ -21,7 +21,7 @@ from tests.service.client import Client, Process, code
 
 
 def test_before_it_is_ready(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    """While the runtime recovers only /healthz answers; then everything does."""
+    """While the runtime recovers only /healthz answers; then all routes do."""
     go = threading.Event()
     opened = Runtime.open
 

@@ -1,4 +1,4 @@
-"""Small bodies that are much when they are decoded: refused while they are, with memory to spare."""
+"""Small bodies that decode to large data: the service refuses them while decoding, within its memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ ROWS = 20_000
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """A service that takes 20,000 rows and 8 MiB at once."""
+    """A service that takes at most 20,000 rows and 8 MiB in a body."""
     data = tmp_path_factory.mktemp("bombs")
     with Client(replace(Settings(data=data), body_rows=ROWS, body_limit=8 * MIB)) as client:
         client.table("n", {"a": "BIGINT"})
@@ -111,7 +111,7 @@ def test_what_is_large_and_no_bomb(client: Client, table: str, body: bytes, type
 
 @pytest.mark.parametrize("encoding", ["PLAIN", "DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY", "dictionary"])
 def test_encodings_of_parquet(client: Client, encoding: str) -> None:
-    """Whatever a writer chose; texts that share all but their ends are counted whole."""
+    """Any encoding may be chosen by a writer. Texts that share all but their ends count in full."""
     client.post("/v1/sql", {"sql": "DROP TABLE IF EXISTS e; CREATE TABLE e (x TEXT, a BIGINT)"})
     table = pa.table({"x": [f"text {i % 50}" for i in range(1000)] + [None], "a": range(1001)})
     for rows, status in ((table, 200), (pa.table({"x": ["y" * 2000 + str(i) for i in range(9000)]}), 413)):
@@ -133,7 +133,7 @@ def test_several_tables_share_the_rows(client: Client) -> None:
     half = [{"insert": {"a": 1}}] * (ROWS // 2 + 1)
     answer = client.post("/v1/deltas", {"tables": {"n": half, "s": [{"insert": {"x": "1"}}] * len(half)}})
     assert code(answer) == (413, "too_many_rows")
-    long = [{"insert": {"x": "y" * 200}}] * 9_000  # more than is parsed at once
+    long = [{"insert": {"x": "y" * 200}}] * 9_000  # more than is parsed in one piece
     answer = client.post("/v1/deltas", {"tables": {"s": long, "n": half[:9_000]}})
     assert answer.json()["changes"] == 18_000
 
@@ -142,7 +142,7 @@ def test_several_tables_share_the_rows(client: Client) -> None:
 
 
 def nested(depth: int) -> pa.Array:
-    """A dictionary of a text in lists, which are doubled at every level."""
+    """A dictionary of one text inside lists, doubled at every level."""
     array: pa.Array = pa.DictionaryArray.from_arrays(pa.array([0, 0], pa.int32()), ["x" * 1000])
     for _ in range(depth):
         array = pa.ListViewArray.from_arrays([0, 0], [2, 2], array)
@@ -170,7 +170,7 @@ def nested(depth: int) -> pa.Array:
     ids=lambda array: str(array.type)[:40],
 )
 def test_sizes_are_those_of_the_values(array: pa.Array) -> None:
-    """What is shared counts as often as it is said: as much as the Python values have."""
+    """Shared values count as often as they occur, as the corresponding Python values would."""
     counted = decoded_size(batch(array), 1 << 40)
     assert counted >= sum(map(size, array.to_pylist()))
     sliced = decoded_size(batch(array.slice(1)), 1 << 40)
@@ -180,7 +180,7 @@ def test_sizes_are_those_of_the_values(array: pa.Array) -> None:
 
 
 def size(value: object) -> int:
-    """The least that a value counts: 8, and its bytes."""
+    """The least size of a value: 8 bytes and its content."""
     if isinstance(value, list):
         return 8 + sum(map(size, value))
     if isinstance(value, (dict, tuple)):
@@ -209,7 +209,7 @@ def test_messages_say_their_sizes() -> None:
 
 
 def test_metadata_that_is_damaged(client: Client) -> None:
-    """Any byte of a stream may be another: an answer, and never a 500."""
+    """Any byte of a stream may be wrong. The answer is a problem, never a 500."""
     rng = np.random.default_rng(1)
     good = stream(batch(pa.DictionaryArray.from_arrays(pa.array([0, 1, 0], pa.int32()), ["ab", "c"])), "zstd")
     for _ in range(300):

@@ -1,4 +1,4 @@
-"""The catalog database over SQLite, and its schema against the migrations."""
+"""The catalog database on SQLite, and its schema against the migrations."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ def test_keys_are_kept_with_their_commit(catalog: Catalog) -> None:
 
 
 def manifest(upper: int, **files: str) -> Manifest:
-    """A manifest with a file or more for each arrangement; the names' letters are the files'."""
+    """A manifest with files for each arrangement, one for each letter."""
     arrangements = {
         fingerprint: tuple(BatchFile(name, 3, 4, -1, 96, 2**32 - 1, 1, 2) for name in names)
         for fingerprint, names in files.items()

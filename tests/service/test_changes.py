@@ -69,7 +69,7 @@ def test_bad_requests(counts: Client, params: dict, expected: tuple[int, str]) -
 
 
 class Events:
-    """Reads server-sent events, each as its id, its name and its data."""
+    """Reads server-sent events as id, name and data."""
 
     def __init__(self, response: httpx.Response) -> None:
         self._lines = response.iter_lines()

@@ -1,4 +1,4 @@
-"""Views that change as time passes: the epochs that the service makes, and what survives a restart."""
+"""Views that change as time passes: the epochs that the service makes, and a restart."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ def table(client: Client, view: str = f"CREATE VIEW live AS {LIVE}") -> None:
 
 
 def insert(client: Client, *rows: tuple[int, timedelta]) -> int:
-    """Rows with times that lie so far from the start; their epoch."""
+    """Inserts rows with times at these distances from the start. Returns their epoch."""
     lines = ", ".join(f"({id}, '{(START + at).replace(tzinfo=None).isoformat()}')" for id, at in rows)
     return sql(client, f"INSERT INTO t VALUES {lines}")[0]["epoch"]
 
 
 def passed(client: Client, hands: Hands, time: timedelta) -> None:
-    """Let so much time have passed since the start."""
+    """Sets the clock to this time after the start."""
     hands.set(START + time, client)
 
 
@@ -150,7 +150,7 @@ def test_a_restart_goes_on_where_it_was(settings: Settings, hands: Hands, checkp
 
 
 def test_a_crash_loses_nothing(settings: Settings, hands: Hands, tmp_path) -> None:
-    """What the log alone says is enough: the manifest of the end is taken away."""
+    """The log alone is enough: the last manifest is removed."""
     with Client(settings, time=hands) as client:
         table(client)
         first = insert(client, (1, timedelta(0)), (2, 30 * MINUTE))
@@ -163,7 +163,7 @@ def test_a_crash_loses_nothing(settings: Settings, hands: Hands, tmp_path) -> No
 
 
 def test_statements_may_write_the_time(timed: Client) -> None:
-    """What DuckDB would take for columns of these names, where a select list has them."""
+    """Names that DuckDB would read as columns if a select list has such columns."""
     sql(timed, "CREATE TABLE log (id BIGINT, at TIMESTAMP, d DATE)")
     sql(timed, "INSERT INTO log SELECT 1, now(), current_date; UPDATE log SET at = now() + INTERVAL '1 hour'")
     sql(timed, "INSERT INTO log SELECT 2, localtimestamp, current_date")

@@ -1,4 +1,4 @@
-"""Every door by which a client's text reaches DuckDB is closed to what is not open."""
+"""Clients' text reaches DuckDB in several places; functions that are not open are refused in all of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What clients are told of rows: the key of a conflict, the line of a value, no path of the server."""
+"""Messages about rows: the key of a conflict, the line of a value, and no path of the server."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_lines_and_elements_of_json(client: Client) -> None:
         assert answer.json()["detail"].startswith(f"line {number}: column a: ")
     for lines, said in (
         ([good, b"{"], "line 2 is not JSON"),
-        ([good, b"[]"], "line 2 is no change"),
+        ([good, b"[]"], "line 2 is not a change"),
         ([good, b'{"insert": {"b": 1}}'], "line 2 has a column b"),
     ):
         answer = client.post("/v1/tables/t/deltas", content=b"\n".join(lines), headers=NDJSON)

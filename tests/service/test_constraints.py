@@ -1,4 +1,4 @@
-"""Constraints, defaults and generated columns: on every way in, and what a client is told."""
+"""Constraints, defaults and generated columns, on every way in, and the messages to clients."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_numbers_are_never_given_twice(settings: Settings):
     [
         ({"isbn": "1", "net": 0}, 422, "check_violated", "violates constraint books_net_check of table"),
         ({"isbn": "1", "net": None}, 422, "null_not_allowed", "change 1 has NULL in column net"),
-        ({"isbn": "1", "author": 9}, 409, "foreign_key_violated", "has author = 9, which is no row of table"),
+        ({"isbn": "1", "author": 9}, 409, "foreign_key_violated", "which table authors does not have"),
     ],
 )  # fmt: skip
 def test_a_delta_that_breaks_a_rule_is_refused_whole(
@@ -205,7 +205,7 @@ def test_tables_show_their_rules(shop: Client):
 @pytest.mark.parametrize(
     ("sql", "detail"),
     [
-        ("CREATE TABLE b (a INT REFERENCES nope)", "constraint b_a_fkey refers to nope, which is no table"),
+        ("CREATE TABLE b (a INT REFERENCES nope)", "b_a_fkey refers to nope, which is not a table"),
         ("CREATE TABLE b (a TEXT REFERENCES authors)", "column a is TEXT, column id of table"),
         ("CREATE TABLE b (a BIGINT, c BIGINT, FOREIGN KEY (a, c) REFERENCES authors)", "2 columns refer"),
         ("CREATE TABLE b (a INT REFERENCES books (net))", "which is neither its primary key nor UNIQUE"),

@@ -1,7 +1,7 @@
-"""Random changes of tables with constraints leave them as they leave SQLite's.
+"""Random changes of tables with constraints have the same effect as in SQLite.
 
-SQLite runs the same statements with its foreign keys deferred, each in a transaction of its own.
-What it refuses must have been refused, and must have changed nothing.
+SQLite runs the same statements, each in a transaction of its own with deferred foreign keys. A request that
+SQLite refuses must be refused here too, and must change nothing.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ STATEMENTS = 70
 
 
 class Author:
-    """Writes scripts of few values, so that they meet."""
+    """Writes scripts with few distinct values, so that rows often conflict."""
 
     def __init__(self, seed: int) -> None:
         self._chance = random.Random(seed)
@@ -185,7 +185,7 @@ def _parts(body: dict) -> list[tuple[str, dict]]:
 
 
 def _as_statement(table: str, change: dict) -> str:
-    """What a change of a delta says, as SQL."""
+    """A change of a delta as SQL."""
     ((op, row),) = change.items()
     values = ", ".join("NULL" if value is None else str(value) for value in row.values())
     cells = ", ".join(f"{name} = excluded.{name}" for name in row if name != "id")
@@ -223,7 +223,7 @@ def _rows(state: State, table: str) -> Counter:
 
 @each_seed(6)
 def test_a_group_of_requests_is_judged_one_after_another(state: State, seed: int) -> None:
-    """Each is what it would be alone, after those before it that were not refused."""
+    """Each request has the effect it would have alone, after earlier ones that were not refused."""
     chance, referee = random.Random(seed), Referee()
     setup = {"parents": [{"insert": {"id": i, "u": i}} for i in range(3)]}
     state.epochs.commit([_request(state, setup)])
@@ -241,7 +241,7 @@ def test_a_group_of_requests_is_judged_one_after_another(state: State, seed: int
 
 
 def _body(chance: random.Random) -> dict:
-    """A delta of several tables, of few keys."""
+    """A delta of several tables, with few keys."""
 
     def key() -> int:
         return chance.randrange(9)

@@ -1,4 +1,4 @@
-"""Debezium's envelopes: each event by itself, encodings of values, whole histories against a dict."""
+"""Debezium's envelopes: single events, encodings of values, and whole histories against a dict."""
 
 from __future__ import annotations
 
@@ -93,19 +93,22 @@ def test_a_key_alone_says_what_goes() -> None:
 @pytest.mark.parametrize(
     ("document", "message"),
     [
-        ([1], "change 7 is no Debezium envelope"),
-        ({"insert": NEW}, "change 7 is no Debezium envelope"),
+        ([1], "change 7 is not a Debezium envelope"),
+        ({"insert": NEW}, "change 7 is not a Debezium envelope"),
         (event("t"), "change 7 truncates the table"),
         (event("c"), 'change 7 has no "after"'),
         (event("d"), 'change 7 has no key in its "before"'),
         (event("d", {"name": "a"}), 'change 7 has no key in its "before"'),
         (event("c", None, {"id": 1, "nick": "b"}), "change 7 has a column nick"),
-        (event("u", None, {"id": 1, "name": "__debezium_unavailable_value"}), "column name, which it left"),
+        (
+            event("u", None, {"id": 1, "name": "__debezium_unavailable_value"}),
+            "unchanged value of column name",
+        ),
         ({"schema": {"fields": [{"field": "after"}]}, "payload": event("c", None, NEW)}, "has a schema"),
         ({"schema": "after", "payload": event("c", None, NEW)}, "has a schema"),
     ],
 )
-def test_what_is_none(document: object, message: str) -> None:
+def test_what_is_not_an_envelope(document: object, message: str) -> None:
     with pytest.raises(Invalid, match=message):
         read(document)
 
@@ -127,7 +130,7 @@ VALUES = (
 
 
 def with_schema(row: dict, **encodings: tuple) -> dict:
-    """An envelope with its schema: by column the name of its encoding, and maybe a scale."""
+    """An envelope with its schema: for each column the name of its encoding, and maybe a scale."""
     fields = []
     for column in row:
         name, *scale = encodings.get(column, (None,))
@@ -249,7 +252,7 @@ def test_posted(client: Client) -> None:
 
 @each_seed(4)
 def test_histories(client: Client, seed: int) -> None:
-    """A database's log, from which some of the newest events come again, as after a connector's crash."""
+    """A database's log in which some of the newest events repeat, as after a crash of the connector."""
     chance = random.Random(seed)
     client.table("t", {"id": "BIGINT", "name": "TEXT"}, ["id"])
     client.table("bag", {"id": "BIGINT", "name": "TEXT"})
@@ -270,7 +273,7 @@ def test_histories(client: Client, seed: int) -> None:
 
 
 def step(rows: dict[int, str], chance: random.Random) -> list[dict]:
-    """Changes the rows, and says so in events."""
+    """Changes the rows and returns the events that say so."""
     id, name = chance.randrange(8), chance.choice("abc")
     new = {"id": id, "name": name}
     if id not in rows:

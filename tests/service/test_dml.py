@@ -1,7 +1,7 @@
-"""Random INSERTs, UPDATEs and DELETEs leave a table as they leave DuckDB's.
+"""Random INSERTs, UPDATEs and DELETEs have the same effect on a table as in DuckDB.
 
-DuckDB runs the same text over tables without keys. Where that leaves two rows of one
-primary key, our statement must have been refused and have changed nothing.
+DuckDB runs the same text over tables without keys. If that leaves two rows with one primary key, the
+statement must be refused here, and must change nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ STATEMENTS = 60
 
 
 class Author:
-    """Writes statements of few values, so that they meet."""
+    """Writes statements with few distinct values, so that rows often conflict."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)
@@ -101,7 +101,7 @@ class Author:
 
 
 class Referee:
-    """DuckDB's tables, and what it makes of a statement."""
+    """DuckDB's tables, and the effect of statements on them."""
 
     def __init__(self) -> None:
         self._connection = duckdb.connect()
@@ -109,7 +109,7 @@ class Referee:
             self._connection.execute(f"CREATE TABLE {name} ({columns})")
 
     def accepts(self, statement: str) -> bool:
-        """Runs the statement; False, with nothing changed, if a key would be there twice."""
+        """Runs the statement. Returns False, with nothing changed, if a key would be duplicated."""
         self._connection.execute("BEGIN")
         self._connection.execute(statement)
         keys = [key for key, _, _ in self.rows("keyed").elements()]

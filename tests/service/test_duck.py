@@ -1,4 +1,4 @@
-"""DuckDB answers queries over the tables it is given, within limits, and opens nothing."""
+"""DuckDB answers queries over the tables it is given, within limits, and opens nothing else."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def state(tmp_path: Path) -> Iterator[State]:
 
 
 def request(state: State, *changes: tuple, table: str = "t", key: str | None = None) -> Request:
-    """A request of (operation, id, name) changes; `key` makes it idempotent, with its changes as digest."""
+    """A request of (operation, id, name) changes. `key` makes it idempotent, with the changes as digest."""
     definition = state.definitions.get(table)
     words = encode_rows([row for _, *row in changes], definition.loose, state.engine.dictionary)
     ops = np.array([op for op, *_ in changes], np.int8)
@@ -125,7 +125,7 @@ def test_any_grouping_gives_the_same_answers(state: State, seed: int) -> None:
 
 
 def apply_to_model(table: str, changes: list, model: dict[int, str], bag: Counter) -> bool:
-    """Applies changes to the model, all or none; whether they could be."""
+    """Applies changes to the model, all or none. Returns whether they could be applied."""
     trial, trial_bag = dict(model), Counter(bag)
     for op, id, name in changes:
         held = id in trial if table == "t" else trial_bag[id, name] > 0
@@ -216,7 +216,7 @@ def test_a_receipt_is_written_with_its_epoch(state: State) -> None:
 
 
 def test_the_culprit_fails_alone(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An engine that cannot take one of the requests takes the others."""
+    """If the engine cannot take one of the requests, it takes the others."""
     stage = state.engine.stage
     poison = state.engine.dictionary.word("poison")
 
@@ -234,7 +234,7 @@ def test_the_culprit_fails_alone(state: State, monkeypatch: pytest.MonkeyPatch) 
 
 
 class Failing:
-    """A log that fails, before or after the commit, and may then not answer."""
+    """A log that fails before or after the commit, and may then not answer."""
 
     def __init__(self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
         self.append, self.newest = catalog.append, catalog.newest
@@ -287,7 +287,7 @@ def test_while_it_is_not_known_nothing_is_accepted(
     failing.mute = False
     [outcome] = state.epochs.commit([request(state, (ChangeOp.INSERT, 2, "b"))])
     if kept:
-        # The log is ahead of what is visible: only a restart, which reads it, makes that right.
+        # The log is ahead of the visible state. Only a restart, which reads the log, repairs that.
         assert isinstance(outcome, Unavailable)
         assert "restart" in outcome.hint
     else:

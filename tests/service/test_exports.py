@@ -1,4 +1,4 @@
-"""Exports: every format as DuckDB and Spark read it, modes, epochs, and what a failure leaves."""
+"""Exports: every format as DuckDB and Spark read it, modes, epochs, and the state after a failure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ QUERY = "FROM rows UNION ALL FROM rows WHERE id = 1"
 
 @pytest.fixture
 def filled(bulk: Client, data: Path, duck: duckdb.DuckDBPyConnection) -> Client:
-    """A service with a hundred rows of every type in `t`, and in a view `v` one of them twice."""
+    """A service with a hundred rows of every type in `t`, and a view `v` with one of them twice."""
     duck.execute(f"COPY rows TO '{data}/rows.parquet' (FORMAT parquet)")
     bulk.table("t", COLUMNS, key=["id"])
     bulk.view("v", VIEW)
@@ -54,7 +54,7 @@ def read(data: Path, name: str) -> list[tuple]:
 
 
 def beside(data: Path) -> set[str]:
-    """What lies in the directory, without what the service keeps there."""
+    """The entries of the directory, without the service's own."""
     return (
         {path.name for path in data.iterdir()}
         - {"state", "lock", "spark"}

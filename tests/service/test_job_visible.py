@@ -1,4 +1,4 @@
-"""A load is not done before its rows can be read."""
+"""A load is done only when its rows can be read."""
 
 from __future__ import annotations
 

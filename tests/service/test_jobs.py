@@ -1,4 +1,4 @@
-"""Jobs: in turn, cancelled, cut off by kill -9, and no more of them than are kept."""
+"""Jobs: their order, cancellation, kill -9, and the limit of their number."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from tests.service.client import Client, Process, code
 from tests.service.jobs import begin, done, ended, failed
 
 SLOW = 400_000
-"""Lines of JSON that take Spark some seconds."""
+"""Lines of JSON that keep Spark busy for some seconds."""
 
 
 @pytest.fixture
 def slow(data: Path) -> Path:
-    """Data that takes a while: keys that have to be found, and values that have to be read."""
+    """Data that takes a while to load: duplicate keys to find, and values to parse."""
     path = data / "slow.json"
     pad = "x" * 200
     path.write_text(
@@ -35,7 +35,7 @@ def table(client: Client) -> None:
 
 
 def until(client: Client, path: str, reached: Callable[[dict], bool]) -> None:
-    """Waits until the job at the path, which must not have ended, is so far."""
+    """Waits until the job at the path, which must not have ended, satisfies `reached`."""
     end = time.monotonic() + 300
     while not reached(job := client.get(path).json()):
         assert job["state"] == "running"
@@ -44,7 +44,7 @@ def until(client: Client, path: str, reached: Callable[[dict], bool]) -> None:
 
 
 def scratch(data: Path) -> list[Path]:
-    """What jobs have left in their scratch directories."""
+    """Files that jobs have left in their scratch directories."""
     directory = data / "state" / "scratch"
     return list(directory.iterdir()) if directory.exists() else []
 

@@ -1,8 +1,8 @@
-"""kill -9 at random moments: what was acknowledged is there, once; what was not is there whole or not at all.
+"""kill -9 at random moments: acknowledged changes exist once; others exist in full or not at all.
 
-Clients write until the process is killed, each knowing what it was answered. After the
-restart the tables' changefeeds say which epoch holds what, and the views are compared
-with their tables. `FRESHET_KILLS` sets the number of kills.
+Clients write until the process is killed, and each records its responses. After the restart the tables'
+changefeeds show what each epoch holds, and the views are compared with their tables. `FRESHET_KILLS` sets
+the number of kills.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ REACH = """
 
 Row = tuple[int, ...]
 Effect = Counter
-"""What a request does, as diffs by (table, *row)."""
+"""The effect of a request: diffs by (table, *row)."""
 
 
 @dataclass
 class Writer:
-    """A client: what it had applied, by epoch, and the one request whose fate it does not know."""
+    """A client. It knows the epochs of its requests, and one request whose outcome it does not know."""
 
     number: int
     chance: random.Random
@@ -66,7 +66,7 @@ class Writer:
         return http.post("/v1/deltas", json=body, headers={"Idempotency-Key": key})
 
     def close(self, answer: httpx.Response) -> None:
-        """The open request was answered: it has an epoch."""
+        """Records the epoch of the open request."""
         assert self.open is not None
         assert answer.status_code == 200, answer.text
         _, _, effect = self.open
@@ -84,7 +84,7 @@ class Writer:
         self.open = None
 
     def _request(self) -> tuple[str, dict, Effect]:
-        """New items, an item replaced, another deleted, edges put in and taken out: one epoch, or nothing."""
+        """New items, an item replaced, another deleted, edges added and removed: one epoch, or nothing."""
         self.requests += 1
         effect: Effect = Counter()
         items, edges = [], []
@@ -125,7 +125,7 @@ def define(http: httpx.Client) -> None:
 
 
 def effects(http: httpx.Client) -> dict[int, Effect]:
-    """What each epoch did, by the tables' changefeeds."""
+    """The effect of each epoch, from the tables' changefeeds."""
     found: dict[int, Effect] = {}
     for table in ("items", "edges"):
         answer = http.get(f"/v1/tables/{table}/changes", params={"since": 0})
@@ -151,7 +151,7 @@ def closure(edges: set[Row]) -> set[Row]:
 
 
 def check(http: httpx.Client, writers: list[Writer], chance: random.Random) -> None:
-    """The promise, against what the writers know; settles their open requests."""
+    """Checks the guarantee against what the writers know, and settles their open requests."""
     found = effects(http)
     newest = http.get("/v1/status").json()["epoch"]
     known = {epoch: effect for writer in writers for epoch, effect in writer.applied.items()}

@@ -1,4 +1,4 @@
-"""Loads: every format against DuckDB's reading of the same files, and all the ways for a load to fail."""
+"""Loads: every format against DuckDB's reading of the same files, and all the ways a load can fail."""
 
 from __future__ import annotations
 
@@ -217,7 +217,7 @@ def test_bad_rows_fail_a_load_or_are_counted(bulk: Client, data: Path) -> None:
     problem = failed(bulk, "loads", table="t", format="csv", path="a.csv")
     assert (problem["status"], problem["code"]) == (422, "bad_rows")
     assert problem["detail"] == (
-        "4 bad rows: column id: x is not a valid BIGINT; no record: 3; no record: 4,d,e; "
+        "4 bad rows: column id: x is not a valid BIGINT; not a record: 3; not a record: 4,d,e; "
         "column id: NULL in a column that is NOT NULL"
     )
     assert bulk.get("/v1/status").json()["epoch"] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from service.errors import Invalid
-from service.names import check_columns, fold
+from service.names import check_columns, fold_name
 
 
 @pytest.mark.parametrize(
@@ -13,15 +13,15 @@ from service.names import check_columns, fold
     [("Orders", "orders"), ("_a1", "_a1"), ('"Orders"', "Orders"), ('"a ""b"""', 'a "b"'), ('"ü"', "ü")],
 )
 def test_fold(written: str, name: str) -> None:
-    assert fold(written) == name
+    assert fold_name(written) == name
 
 
 @pytest.mark.parametrize(
     "written", ["", "1a", "a-b", "a b", '""', '"a', 'a"', '"a"b"', "ü", "x" * 64, '"a\0"', "a;", "a\n"]
 )
-def test_what_is_no_name(written: str) -> None:
+def test_what_is_not_a_name(written: str) -> None:
     with pytest.raises(Invalid) as caught:
-        fold(written)
+        fold_name(written)
     assert caught.value.code == "invalid_name"
 
 

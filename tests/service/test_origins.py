@@ -1,4 +1,4 @@
-"""Who may call the service: hosts, origins, and what browsers say of a page."""
+"""Who may call the service: hosts, origins, and what browsers report about a page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.service.client import Client, code
 
 
 def refusal(origins: Origins, method: str = "POST", version: str = "1.1", **headers: str) -> str | None:
-    """The code of the refusal."""
+    """The code of the error that refuses a request; None if it may pass."""
     raw = [(name.replace("_", "-").encode(), value.encode()) for name, value in headers.items()]
     error = origins.refusal({"method": method, "headers": raw, "http_version": version})
     return error and error.code
@@ -68,7 +68,7 @@ def test_a_request_has_one_host() -> None:
     ("origin", "code"),
     [
         ("http://localhost:8000", None),
-        ("https://localhost:8000", None),  # a proxy in front has the certificate
+        ("https://localhost:8000", None),  # a proxy in front of the service has the certificate
         ("https://console.example", None),
         ("HTTPS://CONSOLE.example", None),
         ("http://console.example", "cross_origin"),

@@ -1,4 +1,4 @@
-"""Payloads: what goes in comes out, in any dictionary, or nothing does."""
+"""Payloads: decoding returns what was encoded, with any dictionary, or raises."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from engine.kernels.words import NULL
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state.dictionary import Dictionary
-from service.changes.payload import DamagedPayload, decode, encode
+from service.changes.payload import DamagedPayload, decode_payload, encode_payload
 
 TEXTS = Schema((Column("id", BIGINT), Column("name", TEXT)))
 NUMBERS = Schema((Column("n", BIGINT),))
@@ -25,8 +25,8 @@ def test_a_payload_stands_for_itself(count: int) -> None:
     mine, other = Dictionary(), Dictionary()
     rows = [(i, None if i % 7 == 3 else f"text ü {i % 1000}") for i in range(count)]
     texts, numbers = delta_of(mine, rows), np.array([[NULL, 2**63 - 1], [1, 2], [-1, 5]])
-    payload = encode({7: (TEXTS, texts), 9: (NUMBERS, numbers)}, mine)
-    (first, found_texts), (second, found_numbers) = decode(payload, other)
+    payload = encode_payload({7: (TEXTS, texts), 9: (NUMBERS, numbers)}, mine)
+    (first, found_texts), (second, found_numbers) = decode_payload(payload, other)
     assert (first, second) == (7, 9)
     np.testing.assert_array_equal(found_texts, texts)
     np.testing.assert_array_equal(found_numbers, numbers)
@@ -34,23 +34,23 @@ def test_a_payload_stands_for_itself(count: int) -> None:
 
 
 def test_nothing_at_all() -> None:
-    assert decode(encode({}, Dictionary()), Dictionary()) == []
+    assert decode_payload(encode_payload({}, Dictionary()), Dictionary()) == []
 
 
 def test_large_payloads_are_compressed() -> None:
     delta = np.zeros((3, 10_000), np.int64)
-    assert len(encode({1: (NUMBERS, delta)}, Dictionary())) < delta.nbytes // 100
+    assert len(encode_payload({1: (NUMBERS, delta)}, Dictionary())) < delta.nbytes // 100
 
 
 @pytest.mark.parametrize("count", [1, 5000])
 def test_damage_is_an_error(count: int) -> None:
     dictionary = Dictionary()
-    payload = encode({1: (TEXTS, delta_of(dictionary, [(i, "x") for i in range(count)]))}, dictionary)
+    payload = encode_payload({1: (TEXTS, delta_of(dictionary, [(i, "x") for i in range(count)]))}, dictionary)
     for place in (0, 2, 6, len(payload) // 2, len(payload) - 1):
         damaged = bytearray(payload)
         damaged[place] ^= 1
         with pytest.raises(DamagedPayload):
-            decode(bytes(damaged), Dictionary())
+            decode_payload(bytes(damaged), Dictionary())
     for length in (0, 3, 6, len(payload) - 1):
         with pytest.raises(DamagedPayload):
-            decode(payload[:length], Dictionary())
+            decode_payload(payload[:length], Dictionary())

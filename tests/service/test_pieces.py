@@ -1,4 +1,4 @@
-"""JSON in pieces: the same values as when it is parsed at once, and the same texts refused."""
+"""JSON in pieces: the same values as when parsed at once, and the same texts refused."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 from service.decoding import json_scanner as scanning
 from service.decoding import pieces
-from service.decoding.pieces import elements, lines, spans
+from service.decoding.pieces import elements, parsed_lines, spans
 from service.errors import ServiceError
 from tests.seeds import SEED
 
@@ -27,7 +27,7 @@ def value(rng: random.Random, depth: int = 0) -> object:
 
 
 def damaged(rng: random.Random, text: bytes) -> bytes:
-    """One byte left out, put in or exchanged."""
+    """The text with one byte removed, inserted or replaced."""
     found = bytearray(text)
     place, byte = rng.randrange(len(found)), rng.choice(b'[]{},":\\ 1x')
     match rng.randrange(3):
@@ -58,7 +58,7 @@ def in_pieces(text: bytes) -> list | None:
 
 @pytest.mark.parametrize("window", [1, 2, 3, 7, 16, 50, 1000])
 def test_arrays(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
-    """Windows that end anywhere: in strings, escapes, numbers."""
+    """Windows may end anywhere: inside strings, escapes, numbers."""
     monkeypatch.setattr(pieces, "WHOLE", 0)
     monkeypatch.setattr(scanning, "WINDOW", window)
     rng = random.Random(SEED + window)
@@ -83,7 +83,9 @@ def test_lines(monkeypatch: pytest.MonkeyPatch, window: int) -> None:
         texts = [rng.choice([orjson.dumps(value(rng)), b"", b" \t"]) for _ in range(8)]
         kept = [(i, orjson.loads(text)) for i, text in enumerate(texts, 1) if text.strip()]
         found = [
-            pair for numbers, values in lines(b"\n".join(texts)) for pair in zip(numbers, values, strict=True)
+            pair
+            for numbers, values in parsed_lines(b"\n".join(texts))
+            for pair in zip(numbers, values, strict=True)
         ]
         assert found == kept
 
@@ -105,6 +107,6 @@ def test_an_error_has_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("text", [b"[" + b"1," * 1_500_000, b"[" * 2_000_000, b'{"a":' + b"[]," * 800_000])
 def test_one_text_of_too_many_values(text: bytes) -> None:
-    for parse in (pieces.loads, lambda text: list(lines(text))):
+    for parse in (pieces.parse_json, lambda text: list(parsed_lines(text))):
         with pytest.raises(ServiceError, match="values"):
             parse(text)

@@ -1,4 +1,4 @@
-"""What a data directory gives back: every epoch, view and time, with and without checkpoints."""
+"""Recovery from a data directory: every epoch, view and time, with and without checkpoints."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_everything_comes_back(settings: Settings, options: dict) -> None:
 
 
 def saved(settings: Settings) -> Manifest | None:
-    """The manifest that the catalog has."""
+    """The catalog's manifest."""
     catalog = Catalog(settings.url)
     found = catalog.saved()
     catalog.close()
@@ -270,7 +270,7 @@ def test_a_start_computes_no_view(settings: Settings, computed: list[str]) -> No
 
 @pytest.fixture
 def crash(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
-    """After it is called, the service ends without a checkpoint."""
+    """Once it is called, the service ends without a checkpoint."""
     yield lambda: monkeypatch.setattr("service.running.checkpoints.Checkpoints.finish", lambda self: None)
 
 
@@ -298,7 +298,7 @@ def test_what_was_made_after_the_checkpoint_is_not_taken_for_its_namesake(
 def test_a_view_that_was_quarantined_and_replaced_is_healthy(
     settings: Settings, crash: Callable[[], None]
 ) -> None:
-    """It is computed over all of the log: as of the checkpoint it would have had no answer."""
+    """The view is computed over the whole log: as of the checkpoint it would have had no answer."""
     with Client(settings) as client:
         define(client)
         client.insert("bag", {"a": 10})
@@ -362,7 +362,7 @@ def fail(*arguments: object) -> None:
 def test_epochs_go_on_while_a_checkpoint_is_written(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, crash: Callable[[], None]
 ) -> None:
-    """What they do is in the log after the manifest."""
+    """The effect of those epochs is in the log after the manifest."""
     settings = replace(settings, checkpoint_commits=3)
     go_on, begun = threading.Event(), threading.Event()
     write = Capture.write
@@ -398,7 +398,7 @@ HOUR = 3_600_000_000
 
 
 def at_hour(monkeypatch: pytest.MonkeyPatch, hour: int) -> None:
-    """Makes it so many hours since the tests began, for commits and checkpoints."""
+    """Sets the time of commits and checkpoints to this many hours after the tests began."""
     monkeypatch.setattr(
         "service.writing.epochs.time.time_ns", lambda: (1_800_000_000_000_000 + hour * HOUR) * 1000
     )

@@ -1,4 +1,4 @@
-"""Changes resolved many at once, against taking them one by one."""
+"""Changes resolved together, against taking them one by one."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def batch_of(changes: list[Change], base: Counter, key: tuple[int, ...] | None) 
 
 
 def resolve(batch: TableBatch, requests: int) -> tuple[set[int], Net]:
-    """The requests refused, and what the others come to."""
+    """The refused requests, and the net effect of the others."""
     alive = np.ones(requests, np.bool_)
     while (found := batch.conflict(alive)) is not None:
         alive[found[0]] = False
@@ -48,7 +48,7 @@ def resolve(batch: TableBatch, requests: int) -> tuple[set[int], Net]:
 def one_by_one(
     changes: list[Change], base: Counter, key: tuple[int, ...] | None, requests: int
 ) -> tuple[set[int], list[Counter]]:
-    """The requests refused, and the state after each request."""
+    """The refused requests, and the state after each request."""
     state, refused, states = Counter(base), set(), []
     for request in range(requests):
         trial = Counter(state)

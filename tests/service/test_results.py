@@ -1,11 +1,11 @@
-"""Whatever DuckDB answers is JSON, with a type that the contract has."""
+"""Every answer of DuckDB becomes JSON, with a type of the REST contract."""
 
 import orjson
 import pytest
 
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Duck
-from service.reading.results import document, is_written
+from service.reading.results import answer_document, is_written
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +18,7 @@ def duck():
 def one(duck: Duck, expression: str) -> tuple[str, object]:
     """Type and value of an expression, through JSON."""
     answer = duck.run(AdhocQuery(f"SELECT {expression} AS it", (), False), {}, is_written)
-    columns, rows = orjson.loads(orjson.dumps(document(answer)))
+    columns, rows = orjson.loads(orjson.dumps(answer_document(answer)))
     assert columns[0]["name"] == "it"
     return columns[0]["type"], rows[0][0]
 
@@ -78,7 +78,7 @@ def test_rows_come_in_order(duck: Duck):
         {},
         is_written,
     )
-    assert document(answer) == (
+    assert answer_document(answer) == (
         [{"name": "a", "type": "BIGINT"}, {"name": "b", "type": "TEXT"}],
         [[2, "10:00:00+02"], [1, "10:00:00+02"], [0, "10:00:00+02"]],
     )
@@ -86,4 +86,7 @@ def test_rows_come_in_order(duck: Duck):
 
 def test_no_rows_have_columns_all_the_same(duck: Duck):
     answer = duck.run(AdhocQuery("SELECT 1 AS a, [1] AS b WHERE false", (), False), {}, is_written)
-    assert document(answer) == ([{"name": "a", "type": "INTEGER"}, {"name": "b", "type": "INTEGER[]"}], [])
+    assert answer_document(answer) == (
+        [{"name": "a", "type": "INTEGER"}, {"name": "b", "type": "INTEGER[]"}],
+        [],
+    )

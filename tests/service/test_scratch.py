@@ -1,4 +1,4 @@
-"""What an epoch on Spark has left behind when its service was killed goes with the next start."""
+"""A start removes the files that a killed service's epoch on Spark has left behind."""
 
 from __future__ import annotations
 

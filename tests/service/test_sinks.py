@@ -1,4 +1,4 @@
-"""Continuous sinks: the files against the history that was posted, and what a crash leaves."""
+"""Continuous sinks: the files against the posted history, and recovery from crashes."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def sink(client: Client, name: str = "s") -> dict:
 
 
 def follow(client: Client, name: str = "s") -> dict:
-    """The sink, once it has all that there is."""
+    """The sink, once it has everything that exists."""
     newest = client.get("/v1/status").json()["epoch"]
     wait_until(lambda: sink(client, name)["epoch"] == newest)
     return sink(client, name)
 
 
 def exported(directory: Path) -> Counter:
-    """The sums of `_diff` by epoch and row; no epoch may be in two files."""
+    """The sums of `_diff` by epoch and row. No epoch may be in two files."""
     found: Counter = Counter()
     epochs: Counter = Counter()
     for path in directory.iterdir():
@@ -121,7 +121,7 @@ def test_types(client: Client, out: Path) -> None:
 
 @pytest.mark.parametrize("written", [True, False])
 def test_a_crash_around_a_file(settings: Settings, out: Path, written: bool) -> None:
-    """The catalog says that a file is being made, and it is there, or there is half of it."""
+    """According to the catalog a file is being written; it exists in full or in part."""
     with Client(settings) as client:
         define(client)
         client.insert("t", {"id": 1, "name": "a"})
@@ -185,7 +185,7 @@ def test_a_view_that_is_dropped(settings: Settings) -> None:
         wait_until(lambda: sink(client)["state"] == "failed")
     with Client(settings) as client:
         assert sink(client)["state"] == "failed"
-        assert sink(client)["reason"] == "view v was dropped or created anew"
+        assert sink(client)["reason"] == "view v was dropped or created again"
 
 
 def test_a_view_with_errors_is_waited_for(client: Client, out: Path) -> None:

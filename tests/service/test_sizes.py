@@ -1,4 +1,4 @@
-"""Joins go by the sizes that tables had when a view was made, and go on doing so after a restart."""
+"""Joins are planned by the sizes that tables had when a view was made, also after a restart."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""kill -9 of a service with a source, while files arrive: every row of every file is there once.
+"""kill -9 of a service with a source while files arrive: every row of every file exists once.
 
-Files of several rows come at random moments, also while no service runs. The service is
-killed at a random moment after its source has begun to run again, which lies anywhere
-between Spark's decision on a batch and Spark's note that it is done.
-`FRESHET_SOURCE_KILLS` sets the number of kills.
+Files of several rows arrive at random moments, also while no service runs. The service is killed at a random
+moment after its source has started again: anywhere between Spark's decision on a batch and Spark's note that
+the batch is done. `FRESHET_SOURCE_KILLS` sets the number of kills.
 """
 
 from __future__ import annotations
@@ -30,18 +29,18 @@ ENVIRONMENT = {
     "FRESHET_CHECKPOINT_COMMITS": "5",
     "FRESHET_LOG_LEVEL": "warning",
     "FRESHET_SPARK_MASTER": "local[2,4]",
-    # No JVM of this test lives long enough for its second compiler to pay.
+    # No JVM of this test lives long enough for the second compiler to pay.
     "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
 }
 GROUPS = "SELECT file, count(*) AS n, sum(row) AS total FROM t GROUP BY file"
 
 
 LEAD = 6
-"""Files that come at most before a batch has been seen for each that came before: a start takes long."""
+"""The most files that arrive before the batches of earlier ones are seen, because a start takes long."""
 
 
 class Author(threading.Thread):
-    """Puts files into the directory until it is told to end; knows how many rows each has."""
+    """Puts files into the directory until it is told to stop. Knows the number of rows of each."""
 
     def __init__(self, directory: Path, chance: random.Random) -> None:
         super().__init__()
@@ -89,7 +88,7 @@ def rows(http: httpx.Client, path: str) -> Counter:
 
 
 def check_whole(http: httpx.Client, known: dict[int, int]) -> int:
-    """Of each file all rows or none are there, once; how many files are."""
+    """Checks that all or none of each file's rows exist, once. Returns the number of files that do."""
     found = rows(http, "/v1/tables/t/rows")
     files = {file for file, _ in found}
     assert found == Counter((file, row) for file in files for row in range(known[file]))
@@ -103,7 +102,7 @@ def progress(http: httpx.Client) -> dict:
 
 
 def moment(data: Path) -> str:
-    """What the kill came upon, by what our catalog and Spark's checkpoint say."""
+    """The state in which the kill hit, according to the catalog and Spark's checkpoint."""
     with closing(sqlite3.connect(data / "freshet.db")) as database:
         ((id, applied),) = database.execute("SELECT id, last_batch FROM sources")
     checkpoint = data / "pipeline/sources" / id

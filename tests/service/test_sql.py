@@ -1,4 +1,4 @@
-"""The SQL door: what each statement answers, and what stands when one fails."""
+"""SQL scripts: the result of each statement, and what stands when one fails."""
 
 from __future__ import annotations
 
@@ -192,7 +192,7 @@ def test_delete_using_another_table(door: Door):
 def test_a_view_cannot_be_changed(door: Door):
     door.results("CREATE VIEW v AS SELECT a FROM t")
     for statement in ("INSERT INTO v VALUES (1)", "UPDATE v SET a = 1", "DELETE FROM v"):
-        assert door.problem(statement)["detail"] == "v is a view: its rows follow from its query"
+        assert door.problem(statement)["detail"] == "v is a view: its rows cannot be changed"
 
 
 def test_no_update_is_lost(door: Door):

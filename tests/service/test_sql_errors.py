@@ -1,4 +1,4 @@
-"""Errors of scripts: the place of each counts from the start of the text that was sent."""
+"""Errors of scripts: places count from the start of the text that was sent."""
 
 from __future__ import annotations
 

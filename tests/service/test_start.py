@@ -1,4 +1,4 @@
-"""How the service starts, and does not: the command line, what is in the way, and whose files it makes."""
+"""The service's start: the command line, everything that can prevent it, and permissions of files."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def failure(settings: Settings) -> str:
 
 
 def test_what_is_in_the_way_is_a_sentence(tmp_path: Path) -> None:
-    """Of each kind of failure: a database that is not there or is none, a directory that is a file."""
+    """One case of each kind: a database that does not exist or is not one, a directory that is a file."""
     file = tmp_path / "file"
     file.write_text("not a directory, not a database")
     for settings in (
@@ -93,7 +93,7 @@ def test_settings_that_cannot_be(variable: str, text: str) -> None:
 
 
 def others(path: Path) -> bool:
-    """Whether others than the owner have rights."""
+    """Whether others than the owner have permissions."""
     return bool(stat.S_IMODE(path.lstat().st_mode) & 0o077)
 
 
@@ -112,7 +112,7 @@ def test_what_was_open_is_tightened(tmp_path: Path) -> None:
 
 
 def test_a_process(start: Callable[..., Process], tmp_path: Path) -> None:
-    """Its files are its owner's, its sinks' are for others; a second one says why there is none."""
+    """The process's files are its owner's, its sinks' are for others. A second process says why it ends."""
     umask = os.umask(0o022)
     try:
         service = start(FRESHET_LOAD_ROOTS=str(tmp_path / "out"))

@@ -1,4 +1,4 @@
-"""What all routes have in common: parameters that are unknown, bodies of another type, bodies too large."""
+"""Rules of all routes: unknown parameters, bodies of another type, and bodies too large are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN = {"/docs", "/redoc", "/openapi.json"}
 
 
 def routes(client: Client) -> list[tuple[str, str, dict]]:
-    """Method, path with values, and description of every route of the document."""
+    """Method, path with values, and description of every route in the document."""
     paths = client.get("/openapi.json").json()["paths"]
     return [
         (method.upper(), path.format(**VALUES), operation)
@@ -104,7 +104,7 @@ def test_what_brings_no_rows_is_small(settings: Settings) -> None:
 
 
 def test_what_is_taken_can_be_read(client: Client) -> None:
-    """The deepest JSON that a column takes does not break the answers that have it."""
+    """The deepest JSON that a column accepts does not break responses that contain it."""
     client.table("t", {"a": "JSON"})
     client.view("v", "SELECT a FROM t")
     headers = {"Content-Type": "application/json"}

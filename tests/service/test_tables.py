@@ -1,4 +1,4 @@
-"""Tables over HTTP: definitions, changes in every format, and what is refused."""
+"""Tables over HTTP: definitions, changes in every format, and refusals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of every type over HTTP: in and out in every format, in clauses, statements and views."""
+"""Columns of every type over HTTP: in every format, in clauses, statements and views."""
 
 from __future__ import annotations
 
@@ -290,5 +290,5 @@ def test_a_dropped_name_leaves_what_was_made_with_it(tmp_path: Path) -> None:
         "DROP TYPE",
     ],
 )
-def test_what_is_no_type(service: Client, sql: str) -> None:
+def test_what_is_not_a_type(service: Client, sql: str) -> None:
     assert service.post("/v1/sql", {"sql": sql}).status_code in (400, 422)

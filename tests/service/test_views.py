@@ -1,4 +1,4 @@
-"""Views over HTTP: definitions, states, and what stands in the way of dropping."""
+"""Views over HTTP: definitions, states, and conflicts when dropping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers beyond a word's digits through the doors, and after a kill, from the log alone."""
+"""Numbers of more digits than a word holds: over HTTP, and after a kill, from the log alone."""
 
 from __future__ import annotations
 

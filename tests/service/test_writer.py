@@ -27,7 +27,7 @@ def request(size: int = 1) -> Request:
 
 
 class Recorder:
-    """Stands for the epochs: gives every request the next one, and remembers the groups."""
+    """Takes the place of the epochs: gives every request the next epoch, and records the groups."""
 
     def __init__(self) -> None:
         self.groups: list[int] = []
@@ -67,7 +67,7 @@ def test_a_thread_waits_for_its_epoch(writer: Writer) -> None:
 
 
 class Held:
-    """Holds the writer up from inside a job."""
+    """Blocks the writer from inside a job."""
 
     def __init__(self, writer: Writer) -> None:
         self._writer = writer
@@ -143,7 +143,7 @@ def test_limits_of_what_waits(writer: Writer) -> None:
             with pytest.raises(Overloaded):
                 await writer.run(lambda: None)
         await asyncio.gather(large, *small)
-        # A request larger than the limit is taken when nothing else waits.
+        # A request larger than the limit is accepted if nothing else waits.
         assert (await writer.apply(request(500))).changes == 500
 
     asyncio.run(scenario())
@@ -183,7 +183,7 @@ def test_close_finishes_what_waits(epochs: Recorder) -> None:
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_a_writer_that_breaks_says_so(epochs: Recorder, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One outcome too few is a mistake of ours: nobody waits for ever, and nothing more is taken."""
+    """One outcome too few is a fault of the service: nobody waits for ever, and nothing more is accepted."""
     monkeypatch.setattr(epochs, "commit", lambda requests: [])
 
     async def scenario() -> None:

@@ -1,4 +1,4 @@
-"""Waiting for what happens in its own time."""
+"""Waiting for a condition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
-    """Until it holds. The limit is for what will never be, on the busiest machine."""
+    """Waits until the condition holds. The limit suits the busiest machine."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"

@@ -1,7 +1,7 @@
-"""A Spark cluster on this machine, of processes that can be killed: a master, workers, and a Connect server.
+"""A Spark cluster on this machine, of processes that can be killed: a master, workers, a Connect server.
 
-They are started by PySpark's own `bin/spark-class`, bound to loopback, and each has a process
-group of its own, to which a worker's executors belong.
+PySpark's own `bin/spark-class` starts them, bound to the loopback. Each has a process group of its own,
+which includes a worker's executors.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ CONNECT = re.compile(r"Spark Connect server started at: \S+?:(\d+)")
 
 @dataclass(eq=False)
 class Daemon:
-    """A process of Spark's, with all that it starts."""
+    """A process of Spark, with all that it starts."""
 
     log: Path
     process: subprocess.Popen[bytes]
 
     def wait_for(self, pattern: re.Pattern[str]) -> re.Match[str]:
-        """The place in its log that says so; AssertionError if it ends before, or takes two minutes."""
+        """The match of a pattern in its log. AssertionError if it ends before, or after two minutes."""
         deadline = time.monotonic() + 120
         while True:
             found = pattern.search(self.log.read_text(errors="replace"))
@@ -46,7 +46,7 @@ class Daemon:
             time.sleep(0.1)
 
     def kill(self) -> None:
-        """With -9, and its executors with it."""
+        """Kills the process and its executors with SIGKILL."""
         with suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -54,7 +54,7 @@ class Daemon:
 
 @dataclass(eq=False)
 class Cluster:
-    """A standalone cluster. `url` is its master's."""
+    """A standalone cluster. `url` is the address of its master."""
 
     directory: Path
     daemons: list[Daemon] = field(default_factory=list)
@@ -62,7 +62,7 @@ class Cluster:
     url: str = ""
 
     def start_worker(self, cores: int = 1, memory: str = "1g") -> Daemon:
-        """One more worker, ready."""
+        """Starts one more worker and waits until it is ready."""
         work = self.directory / f"work-{len(self.daemons)}"
         options = ["--host", "127.0.0.1", "--webui-port", "0", "--cores", str(cores), "--memory", memory]
         worker = self._start(
@@ -115,7 +115,7 @@ class Cluster:
 
 @contextmanager
 def cluster(directory: Path, workers: int = 2) -> Iterator[Cluster]:
-    """A master and its workers, all gone afterwards. `directory` takes their logs and their work."""
+    """A master and its workers, which end with the block. `directory` has their logs and their work."""
     running = Cluster(directory)
     try:
         options = ["--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]

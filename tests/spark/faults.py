@@ -1,6 +1,6 @@
-"""An engine whose epochs Spark computes while its processes are killed, and two others that know better.
+"""An engine whose epochs Spark computes while its processes are killed, with two references.
 
-One computes the same epochs in this process; what tables hold is counted in plain Python.
+One reference computes the same epochs in this process; the other counts the tables' rows in plain Python.
 """
 
 from __future__ import annotations
@@ -42,23 +42,23 @@ VIEWS = {
     """,
 }
 LAYERS, WIDTH = 3, 100
-"""Edges go from one layer to the next, so that the recursion takes as many rounds."""
+"""Edges go from one layer to the next, so the recursion takes as many rounds as there are layers."""
 LARGE = 10_000
-"""Rows of a large epoch: what shards keep of it they keep in files."""
+"""Rows of a large epoch: enough for shards to keep their part in files."""
 
 Row = tuple[object, ...]
 Changes = Mapping[str, list[tuple[Row, int]]]
 
 
 class History:
-    """Random epochs, and what the tables then hold."""
+    """Random epochs, and the contents of the tables after them."""
 
     def __init__(self, rng: random.Random) -> None:
         self.held: dict[str, Counter[Row]] = {name: Counter() for name in TABLES}
         self._rng = rng
 
     def epoch(self) -> Changes:
-        """Inserts into both tables, and deletes of a tenth of what there is."""
+        """Inserts into both tables, and deletes a tenth of their rows."""
         rng = self._rng
         rows = {"edges": 60, "nodes": LARGE if rng.random() < 0.3 else 40}
         changes: dict[str, list[tuple[Row, int]]] = {}
@@ -82,7 +82,7 @@ class History:
 
 @dataclass
 class Trial:
-    """The three, and the files of the first."""
+    """The engine and its two references, and the files of the engine."""
 
     directory: Path
     transport: Transport
@@ -107,7 +107,7 @@ class Trial:
         return engine
 
     def run(self, faults: AbstractContextManager[None]) -> None:
-        """One more epoch, with faults while Spark computes it."""
+        """Computes one more epoch on Spark, with faults."""
         changes = self.history.epoch()
         self.advance(self.other, changes, None)
         with faults:
@@ -124,13 +124,13 @@ class Trial:
         stage.publish()
 
     def holds(self) -> tuple[object, ...]:
-        """What can be seen of the engine."""
+        """Everything that can be read from the engine."""
         snapshot = self.engine.snapshot
         names = (*TABLES, *VIEWS)
         return snapshot.upper, [snapshot.changes(name, 0, snapshot.upper - 1).tolist() for name in names]
 
     def compare(self, engine: Engine | None = None) -> None:
-        """AssertionError if a table or a view is not what it should be."""
+        """Raises AssertionError if a table or a view is wrong."""
         engine = engine or self.engine
         upper = self.other.snapshot.upper
         assert engine.snapshot.upper == upper
@@ -143,7 +143,7 @@ class Trial:
             assert np.array_equal(engine.snapshot.changes(name, 0, upper - 1), expected), (name, upper)
 
     def end(self) -> int:
-        """How many files of lost attempts were swept; what then is there is the state, and whole."""
+        """Sweeps files of lost attempts and checks that the rest is the state. Returns the number swept."""
         manifest = self.engine.spill(self.state, self.shards)
         swept = self.state.sweep(set(manifest.names()))
         assert not list(self.scratch.glob("*"))

@@ -1,4 +1,4 @@
-"""Programs in a process of their own, for PySpark has one classic session a process."""
+"""Programs in a process of their own, because PySpark has one classic session a process."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ scratch = Path(sys.argv[1])
 
 
 SECONDS = 3600 if os.environ.get("FRESHET_CLUSTER") else 600
-"""What a program may take: a soak's runs for long."""
+"""The longest time of a program in seconds; a soak's runs for long."""
 
 
 def path_without_java(directory: Path) -> Path:
-    """A directory for PATH, made in `directory`, with the programs that Spark's scripts call, and no Java."""
+    """A directory for PATH with the programs that Spark's scripts call, except Java."""
     programs = directory / "programs"
     programs.mkdir()
     for name in ("bash", "sh", "env", "dirname", "ps"):
@@ -36,9 +36,9 @@ def path_without_java(directory: Path) -> Path:
 
 
 def run(program: str, scratch: Path, environment: Mapping[str, str] = os.environ, ended_by: int = 0) -> str:
-    """What the program prints; it has the names of the prelude, and `scratch`.
+    """The output of the program, which can use the names of the prelude, and `scratch`.
 
-    AssertionError if it fails, or does not end by the signal that it was to end by.
+    AssertionError if it fails, or does not end by the expected signal.
     """
     answer = subprocess.run(
         [sys.executable, "-W", "error", "-c", PRELUDE + textwrap.dedent(program), str(scratch)],

@@ -1,6 +1,6 @@
-"""Sessions on clusters: how the engine reaches workers that do not share our disk, and what a lost one costs.
+"""Sessions on clusters: how the engine reaches workers that do not share a disk, and the loss of a worker.
 
-They start many JVMs and take minutes, so they run where FRESHET_CLUSTER is set.
+These tests start many JVMs and take minutes, so they run only if FRESHET_CLUSTER is set.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Ask = Callable[[int], list[dict[str, Any]]]
 
 @contextmanager
 def asking(scratch: Path, **options: object) -> Iterator[Ask]:
-    """A session in a process of its own, and how many tasks to run on it; see `tests.spark.where`."""
+    """A session in a process of its own, which runs the given numbers of tasks; see `tests.spark.where`."""
     program = subprocess.Popen(
         [sys.executable, "-W", "error", "-m", "tests.spark.where", str(scratch), json.dumps(options)],
         cwd=ROOT,
@@ -107,7 +107,7 @@ def test_a_connect_server_is_sent_the_engine_too(running: Cluster, tmp_path: Pat
 
 
 def unpacked(running: Cluster) -> int:
-    """How often tasks began where the engine had to be unpacked."""
+    """The number of tasks that had to unpack the engine first."""
     return len(list(running.directory.glob("work-*/**/engine/__init__.py")))
 
 
@@ -152,7 +152,7 @@ CREATE VIEW paths AS
 
 
 def run_sql(service: Process, sql: str) -> Any:
-    """The rows that a statement returns, if it does."""
+    """The rows that a statement returns, if any."""
     answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=600)
     assert answer.status_code == 200, answer.text
     return answer.json()["results"][0].get("rows")

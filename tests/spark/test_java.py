@@ -1,4 +1,4 @@
-"""Which Java is taken, with scripts in the place of Java."""
+"""The choice of a Java, with scripts in place of Java."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from engine.spark import java
 
 
 def stand_in(home: Path, version: str, modules: bool = True) -> Path:
-    """A Java of a version, with the module unless it was reduced; started, it prints its arguments."""
+    """A script in place of a Java, with or without the module that reduced ones lack. Prints arguments."""
     program = home / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(f"""#!/bin/sh
@@ -33,7 +33,7 @@ esac
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """JAVA_HOME and PATH name a Java each; the tests say which."""
+    """JAVA_HOME and PATH, each with a Java that the tests choose."""
     return {"JAVA_HOME": str(tmp_path / "named"), "PATH": str(tmp_path / "found" / "bin")}
 
 

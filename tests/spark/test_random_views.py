@@ -1,4 +1,4 @@
-"""Epochs that Spark computes, mixed by chance with epochs in the process, give the referee's answers.
+"""Epochs computed on Spark or in the process, in random order, give the referee's answers.
 
 FRESHET_SPARK_CASES is the number of (views, history) cases, of a few views each. With FRESHET_CLUSTER they
 run on executors of a local cluster too.
@@ -22,12 +22,12 @@ from tests.spark.programs import run
 
 CASES = int(os.environ.get("FRESHET_SPARK_CASES", "1"))
 VIEWS = 4
-"""Candidates for the views of a case; a job takes as long as it has exchanges."""
+"""Candidates for the views of a case. A job's time grows with its exchanges."""
 SHARE = 0.3
 
 
 def departure(seed: int, sessions: Sessions, directory: Path) -> str:
-    """Where a case departs from the referee, if it does."""
+    """Where a case departs from the referee; empty if it does not."""
     case, answers = random_case(seed, VIEWS)
     executor, rng = executor_for(seed, directory, SparkTransport(sessions))
     mismatch = check(case, answers, lambda: Mixed(executor, rng, SHARE))

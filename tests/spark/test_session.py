@@ -1,4 +1,4 @@
-"""Sessions: where workers find the engine, what ends with what, and how work is named and cancelled."""
+"""Sessions: how workers find the engine, what ends with what, and how work is named and cancelled."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None
 
 
 def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
-    """Without JAVA_HOME and with a PATH that has what Spark's scripts call, and no Java.
+    """Runs without JAVA_HOME, and with a PATH that has what Spark's scripts call but no Java.
 
-    And the JVM ends with the process even on SIGKILL: the pipe of its standard input is closed.
+    The JVM also ends with the process on SIGKILL, because the pipe of its standard input closes.
     """
     home, jvm = run(
         """
@@ -111,7 +111,7 @@ def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
 
 
 def test_why_there_is_no_session_is_said(tmp_path: Path) -> None:
-    """A session that does not start says why, and the next that is asked for says it again."""
+    """A session that does not start says why, and so does the next one."""
     sessions = Sessions(SparkOptions(tmp_path, memory="none"))
     for _ in range(2):
         with pytest.raises(SparkUnavailable, match="none"):

@@ -1,7 +1,7 @@
-"""A program over a session of its own: where did workers find the engine, and did they compile its kernels?
+"""A program with a session of its own: where did workers find the engine, and did they compile kernels?
 
-`python -m tests.spark.where SCRATCH OPTIONS`, the options of the session as JSON. For every
-line of its input, a number of tasks, it runs so many, and says what each of them saw.
+`python -m tests.spark.where SCRATCH OPTIONS`, with the session's options as JSON. Each line of its input is
+a number of tasks; it runs that many and prints what each of them saw.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.spark.sessions import Sessions, SparkOptions
 
 
 def look(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """In a worker, to which it goes by value: what is imported here is imported there."""
+    """Runs in a worker, which receives it by value, so its imports happen there."""
     import sys  # noqa: PLC0415
     import time  # noqa: PLC0415
 

@@ -15,7 +15,7 @@ from tests.seeds import SEED
 
 ROUNDS = int(os.environ.get("FRESHET_NEXMARK_ROUNDS", "4"))
 KEYS = 60
-"""Of 100 that bids may ask `side_input` for."""
+"""How many of the 100 keys that bids may look up `side_input` has."""
 
 
 def test_every_view_at_every_epoch() -> None:

@@ -1,4 +1,4 @@
-"""The suites' views with every advance computed in supersteps, as Spark's tasks compute them."""
+"""The suites' views with every advance computed in supersteps, as in Spark's tasks."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.seeds import SEED
 
 
 class Elsewhere(Engine):
-    """All its advances are computed in supersteps, over three shards."""
+    """An engine that computes all advances in supersteps, over three shards."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()

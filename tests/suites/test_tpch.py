@@ -30,7 +30,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def drawn(rng: random.Random, tables: Business) -> Change:
-    """A change of one kind or another: the refresh functions, and worse."""
+    """A random change: one of the refresh functions, or a worse one."""
     name = rng.choice(tuple(TABLES))
     count = rng.choice((1, 3, 20))
     kind = rng.choice((tables.place, tables.cancel, None, None, None))

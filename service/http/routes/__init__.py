@@ -1,1 +1,1 @@
-"""The REST contract's routes, a module each for what they are about."""
+"""The routes of the REST contract, one module for each resource."""

@@ -1,8 +1,8 @@
-"""Changefeeds: what changed in a view or a table between two epochs, or from now on.
+"""Changefeeds: the changes of a view or a table between two epochs, or from now on.
 
-NDJSON gives the changes after `since` up to `until` and ends. An event stream goes on:
-one event an epoch that changed something, its id the epoch, so that a client that comes
-back with `Last-Event-ID` misses nothing and sees nothing twice.
+NDJSON has the changes after `since` up to `until` and ends. An event stream goes on: each epoch with changes
+is one event, whose id is the epoch, so a client that returns with `Last-Event-ID` misses nothing and sees
+nothing twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from service.definitions.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
 from service.http.access import runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.problems import members
 from service.reading.reads import check_health
 from service.reading.row_formats import json_rows, negotiate
@@ -34,14 +34,14 @@ router = APIRouter(route_class=StrictRoute, tags=["changes"])
 
 EVENTS = "text/event-stream"
 PIECE = 4096
-"""Changes in one piece of an answer."""
+"""Changes in one piece of a response."""
 KEEP_ALIVE = 15.0
-"""Seconds of silence after which a comment shows that the stream lives."""
+"""Seconds of silence after which a comment shows that the stream is alive."""
 
 Since = Annotated[int | None, Query(ge=0, description="Changes after this epoch.")]
-Until = Annotated[int | None, Query(ge=0, description="Up to this epoch; the newest without it.")]
+Until = Annotated[int | None, Query(ge=0, description="Up to this epoch; by default the newest.")]
 Errors = Annotated[Literal["skip"] | None, Query(description="`skip`: follow a view that has errors.")]
-LastEvent = Annotated[str | None, Header(description="The last epoch that an event stream gave.")]
+LastEvent = Annotated[str | None, Header(description="The last epoch received from an event stream.")]
 
 
 @router.get("/v1/views/{view}/changes")
@@ -54,7 +54,7 @@ async def view_changes(
     last_event_id: LastEvent = None,
 ) -> Response:
     """The view's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
-    definition = runtime_of(request).definition(fold(view), view=True)
+    definition = runtime_of(request).definition(fold_name(view), view=True)
     return await _changes(request, definition, since, until, errors == "skip", last_event_id)
 
 
@@ -67,7 +67,7 @@ async def table_changes(
     last_event_id: LastEvent = None,
 ) -> Response:
     """The table's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
-    definition = runtime_of(request).definition(fold(table), view=False)
+    definition = runtime_of(request).definition(fold_name(table), view=False)
     return await _changes(request, definition, since, until, False, last_event_id)
 
 
@@ -111,7 +111,7 @@ def _ndjson(delta: np.ndarray, definition: Definition, dictionary: Dictionary) -
 
 
 def _changes_of(delta: np.ndarray, definition: Definition, dictionary: Dictionary) -> list[dict]:
-    """The changes of a delta [W + 2, n] as JSON objects."""
+    """The changes of a delta int64[W + 2, n] as JSON objects."""
     rows = json_rows(np.ascontiguousarray(delta[:-2]), definition.schema, dictionary)
     epochs, diffs = delta[-2].tolist(), delta[-1].tolist()
     return [{"epoch": e, "diff": d, "row": row} for e, d, row in zip(epochs, diffs, rows, strict=True)]
@@ -120,7 +120,7 @@ def _changes_of(delta: np.ndarray, definition: Definition, dictionary: Dictionar
 async def _events(
     runtime: Runtime, definition: Definition, since: int, skip_errors: bool
 ) -> AsyncIterator[bytes]:
-    """Events of epochs after `since`, for as long as the relation is there and the service runs."""
+    """Events of epochs after `since`, until the relation is dropped or the service stops."""
     beat = runtime.pulse.waiter()
     while not runtime.closing:
         snapshot = runtime.snapshot
@@ -148,7 +148,7 @@ async def _events(
 
 
 def _event_texts(delta: np.ndarray, definition: Definition, dictionary: Dictionary) -> Iterator[bytes]:
-    """One event for each epoch of a delta: an array of its changes."""
+    """One event for each epoch of a delta, with an array of its changes."""
     epochs = delta[-2]
     bounds = [*np.flatnonzero(np.diff(epochs, prepend=-1)).tolist(), len(epochs)]
     for start, stop in pairwise(bounds):

@@ -1,7 +1,6 @@
 """Changes of tables: `POST /v1/tables/{table}/deltas` and `POST /v1/deltas`.
 
-These are the service's hot routes. They are plain handlers, without models, and are
-described for OpenAPI by hand, in `OPENAPI`.
+These are the service's busiest routes. They are plain handlers without models; `OPENAPI` describes them.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ from service.errors import Invalid
 from service.http.access import runtime_of, turns_of
 from service.http.bodies import receive
 from service.http.routes.strict import check_json, check_parameters
-from service.names import fold
+from service.names import fold_name
 
 _LONGEST_KEY = 255
 
@@ -40,7 +39,7 @@ _LONGEST_KEY = 255
 async def change_table(request: Request) -> Response:
     check_parameters(request)
     runtime = runtime_of(request)
-    definition = runtime.definition(fold(request.path_params["table"]), view=False)
+    definition = runtime.definition(fold_name(request.path_params["table"]), view=False)
     content_type = request.headers.get("content-type", "")
     check_type(content_type)
 
@@ -68,7 +67,7 @@ async def change_tables(request: Request) -> Response:
 async def _change(
     request: Request, read: Callable[[bytes], dict[str, TableChanges]], may_grow: bool
 ) -> Response:
-    """Has the changes applied that `read` makes of the body."""
+    """Applies the changes that `read` finds in the body."""
     runtime = runtime_of(request)
     key = _idempotency_key(request)
     body = await receive(request, runtime.settings.body_limit)
@@ -115,7 +114,7 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "schema": {"type": "string", "maxLength": _LONGEST_KEY},
-    "description": "Sent again with the same body, the first answer comes back and nothing is applied twice.",
+    "description": "A repetition with the same body gets the first answer, and nothing is applied twice.",
 }
 _ANSWERS = {
     "200": {
@@ -152,7 +151,7 @@ OPENAPI: dict[str, dict] = {
                 "content": {
                     JSON: {"schema": _CHANGES},
                     NDJSON: {"schema": _CHANGE},
-                    DEBEZIUM: {"schema": {"type": "object", "description": "Envelopes: one, or one a line."}},
+                    DEBEZIUM: {"schema": {"type": "object", "description": "An envelope, or one a line."}},
                     CSV: {"schema": {"type": "string"}},
                     ARROW: _BYTES,
                     PARQUET: _BYTES,

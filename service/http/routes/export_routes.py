@@ -1,4 +1,4 @@
-"""Exports: begin, list, describe, cancel."""
+"""Exports: create, list, describe, cancel."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from service.http.access import pipeline_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.exports import KIND, ExportRequest
 from service.pipeline.jobs import Job
 from service.pipeline.pipeline import Pipeline
@@ -21,8 +21,8 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/exports", tags=["bulk"])
 
 
 class NewExport(BaseModel):
-    """The rows of a `view` or of a `table`. `as_of` is an epoch or an RFC 3339 time, and the newest epoch
-    without it. The options are Spark's, of the format."""
+    """The rows of a `view` or of a `table`. `as_of` is an epoch or an RFC 3339 time, by default the newest
+    epoch. `options` are Spark's for the format."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -42,7 +42,7 @@ class NewExport(BaseModel):
 
 
 class ExportModel(JobModel):
-    """`epoch` is the one whose rows are exported."""
+    """`epoch` is the epoch whose rows are exported."""
 
     relation: str
     format: str
@@ -57,10 +57,10 @@ class ExportList(BaseModel):
 
 @router.post("", status_code=202)
 async def begin_export(request: Request, new: NewExport, response: Response) -> ExportModel:
-    """Begin to export the rows of a view or a table at an epoch; jobs run one after another."""
+    """Export the rows of a view or a table at an epoch. Jobs run one after another."""
     runtime, pipeline = runtime_of(request), pipeline_of(request)
     name = new.view if new.view is not None else new.table
-    definition = runtime.definition(fold(str(name)), view=new.view is not None)
+    definition = runtime.definition(fold_name(str(name)), view=new.view is not None)
     as_of = None if new.as_of is None else str(new.as_of)
     epoch = await epoch_of(runtime, as_of, runtime.snapshot.upper - 1)
     wanted = ExportRequest(definition.name, epoch, new.format, new.path, new.mode, new.options)
@@ -71,7 +71,7 @@ async def begin_export(request: Request, new: NewExport, response: Response) -> 
 
 @router.get("")
 async def list_exports(request: Request) -> ExportList:
-    """The exports that are remembered, newest first."""
+    """List the exports that are kept, newest first."""
     pipeline = pipeline_of(request)
     jobs = await asyncio.to_thread(pipeline.jobs.all, KIND)
     return ExportList(exports=[_model(pipeline, job) for job in jobs])
@@ -79,14 +79,14 @@ async def list_exports(request: Request) -> ExportList:
 
 @router.get("/{export}")
 async def describe_export(request: Request, export: str) -> ExportModel:
-    """How far an export is, and what became of it."""
+    """Describe an export: its progress and its outcome."""
     pipeline = pipeline_of(request)
     return _model(pipeline, await asyncio.to_thread(pipeline.jobs.get, KIND, export))
 
 
 @router.delete("/{export}", status_code=202)
 async def cancel_export(request: Request, export: str) -> ExportModel:
-    """Cancel an export: it ends soon and leaves nothing, unless it has ended already."""
+    """Cancel an export. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
     job = await asyncio.to_thread(pipeline.jobs.get, KIND, export)
     pipeline.runner.cancel(job)

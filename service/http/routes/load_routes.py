@@ -1,4 +1,4 @@
-"""Loads: begin, list, describe, cancel."""
+"""Loads: create, list, describe, cancel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from service.http.access import pipeline_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.jobs import Job, as_visible
 from service.pipeline.loads import KIND, LoadRequest
 from service.pipeline.pipeline import Pipeline
@@ -20,8 +20,8 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/loads", tags=["bulk"])
 
 
 class NewLoad(BaseModel):
-    """`columns` has the table's names of columns that the data calls otherwise. `bad_rows` are those that do
-    not fit the table, `unknown_columns` those that it has not. The options are Spark's, of the format."""
+    """`columns` maps names of columns in the data to the table's names. `bad_rows` do not fit the table,
+    `unknown_columns` are not in it. `options` are Spark's for the format."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -48,10 +48,10 @@ class LoadList(BaseModel):
 
 @router.post("", status_code=202)
 async def begin_load(request: Request, new: NewLoad, response: Response) -> LoadModel:
-    """Begin to load data into a table, as one epoch; jobs run one after another."""
+    """Load data into a table as one epoch. Jobs run one after another."""
     pipeline = pipeline_of(request)
     wanted = LoadRequest(
-        fold(new.table),
+        fold_name(new.table),
         new.format,
         new.path,
         new.options,
@@ -66,7 +66,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
 
 @router.get("")
 async def list_loads(request: Request) -> LoadList:
-    """The loads that are remembered, newest first."""
+    """List the loads that are kept, newest first."""
     pipeline = pipeline_of(request)
     jobs = await asyncio.to_thread(pipeline.jobs.all, KIND)
     return LoadList(loads=[_model(pipeline, job) for job in jobs])
@@ -74,14 +74,14 @@ async def list_loads(request: Request) -> LoadList:
 
 @router.get("/{load}")
 async def describe_load(request: Request, load: str) -> LoadModel:
-    """How far a load is, and what became of it."""
+    """Describe a load: its progress and its outcome."""
     pipeline = pipeline_of(request)
     return _model(pipeline, await asyncio.to_thread(pipeline.jobs.get, KIND, load))
 
 
 @router.delete("/{load}", status_code=202)
 async def cancel_load(request: Request, load: str) -> LoadModel:
-    """Cancel a load: it ends soon and leaves nothing, unless it has ended already."""
+    """Cancel a load. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
     job = await asyncio.to_thread(pipeline.jobs.get, KIND, load)
     pipeline.runner.cancel(job)

@@ -1,4 +1,4 @@
-"""Whether the service is well: health, readiness, status and metrics."""
+"""Operation of the service: health, readiness, status and metrics."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ _STARTED = time.monotonic()
 
 @router.get("/healthz")
 async def healthz() -> dict[str, str]:
-    """200 as long as the process answers."""
+    """200 as long as the process responds."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 async def readyz(request: Request) -> dict[str, str]:
-    """200 once everything is recovered, for as long as changes can be made."""
+    """200 from the end of recovery, as long as changes can be made."""
     if not runtime_of(request).is_running:
-        raise Unavailable("the writer has stopped", "restart")
+        raise Unavailable("the writer has stopped", "restart the service")
     return {"status": "ready"}
 
 
 @router.get("/v1/status")
 async def status(request: Request) -> dict[str, object]:
-    """The newest epoch and some numbers."""
+    """The newest epoch, and figures about the service."""
     runtime, pipeline = runtime_of(request), pipeline_of(request)
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
@@ -74,7 +74,7 @@ async def metrics(request: Request) -> PlainTextResponse:
 
 
 def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
-    """Sets the gauges to what is now."""
+    """Sets the gauges to their current values."""
     metrics, snapshot = runtime.metrics, runtime.snapshot
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
@@ -83,7 +83,7 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
     metrics.waiting.set(runtime.waiting)
     metrics.tables.set(len(definitions) - len(views))
     metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "quarantined"),): bad})
-    metrics.rows.set({(("relation", d.name),): row_count(snapshot, d.name) for d in definitions})
+    metrics.rows.set({(("relation", d.name),): newest_row_count(snapshot, d.name) for d in definitions})
     metrics.jobs.set(
         {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}
     )
@@ -95,18 +95,18 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
 
 
 def advances(runtime: Runtime) -> dict[str, object]:
-    """How many passes of the engine were computed here and on Spark, and why the last one there."""
+    """How many advances ran in the process and on Spark, and the reason for the last choice."""
     placement = runtime.placement
     return {} if placement is None else asdict(placement.tally)
 
 
-def row_count(snapshot: Snapshot, name: str) -> int:
-    """Rows at the newest epoch: the sum of all differences, with no need to see the rows."""
+def newest_row_count(snapshot: Snapshot, name: str) -> int:
+    """Rows at the newest epoch: the sum of all differences, without reading the rows."""
     relation = snapshot.relations.get(name)
     return 0 if relation is None else sum(int(batch[:, -1].sum()) for batch in relation.batches)
 
 
 def resident_bytes() -> int:
-    """Resident memory of the process."""
+    """The resident memory of the process."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -1,4 +1,4 @@
-"""The rows of a table or a view at an epoch: JSON pages, or everything as a stream."""
+"""The rows of a table or a view at an epoch: JSON pages, or all rows as a stream."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from service.errors import BadRequest, Invalid
 from service.http.access import reader_of, runtime_of
 from service.http.models import column_models
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.reading.page_cursors import Cursor
 from service.reading.reads import Query as RowQuery
 from service.reading.reads import Reading, check_health
@@ -27,17 +27,17 @@ from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
 
-AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; the newest epoch without it.")]
+AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; by default the newest epoch.")]
 Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]
 OrderBy = Annotated[str | None, Query(description="Sort keys, as SQL's ORDER BY takes them.")]
-Limit = Annotated[int | None, Query(ge=0, description="Rows at most.")]
-After = Annotated[str | None, Query(description="`next` of the page before.")]
+Limit = Annotated[int | None, Query(ge=0, description="The most rows to return.")]
+After = Annotated[str | None, Query(description="`next` of the previous page.")]
 Errors = Annotated[Literal["skip"] | None, Query(description="`skip`: read a view that has errors.")]
 
 
 @dataclass(frozen=True)
 class _Wish:
-    """What a request asks for; None where it does not say."""
+    """The parameters of a request; None for those that it leaves out."""
 
     as_of: str | None
     where: str | None
@@ -58,8 +58,8 @@ async def view_rows(
     cursor: After = None,
     errors: Errors = None,
 ) -> Response:
-    """The view's rows, as of any epoch that is kept. 409 while rows of it fail."""
-    definition = runtime_of(request).definition(fold(view), view=True)
+    """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
+    definition = runtime_of(request).definition(fold_name(view), view=True)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip")
     return await _rows(request, definition, "view", wish)
 
@@ -74,8 +74,8 @@ async def table_rows(
     limit: Limit = None,
     cursor: After = None,
 ) -> Response:
-    """The table's rows, as of any epoch that is kept."""
-    definition = runtime_of(request).definition(fold(table), view=False)
+    """The table's rows at any epoch that is kept."""
+    definition = runtime_of(request).definition(fold_name(table), view=False)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, False)
     return await _rows(request, definition, "table", wish)
 
@@ -141,7 +141,7 @@ def _wish(
     cursor: str | None,
     skip_errors: bool,
 ) -> _Wish:
-    """What the parameters ask for; with a cursor, what it was made for, which they may only repeat."""
+    """The request's parameters; with a cursor the cursor's, which the others may only repeat."""
     where, order_by = where or None, order_by or None
     if cursor is None:
         return _Wish(as_of, where, order_by, limit, None, skip_errors)
@@ -150,13 +150,13 @@ def _wish(
     given = (as_of, where, order_by)
     if found.relation != definition.id or any(g not in (None, k) for g, k in zip(given, kept, strict=True)):
         raise BadRequest(
-            "the cursor belongs to another query", "start again without it", code="cursor_mismatch"
+            "the cursor belongs to another query", "start again without a cursor", code="cursor_mismatch"
         )
     return _Wish(*kept, limit, found, skip_errors or found.skip_errors)
 
 
 async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
-    """The epoch that a client means by its number or by a time; the newest by None."""
+    """The epoch of a client's number or time; the newest for None."""
     if as_of is None:
         return newest
     if as_of.isdecimal() and as_of.isascii():
@@ -165,13 +165,13 @@ async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
 
 
 def parse_time(text: str) -> datetime:
-    """An RFC 3339 time; BadRequest for anything else. A `+` that a query string made a space is one again."""
+    """An RFC 3339 time; BadRequest for anything else. A space that was a `+` in the URL counts as one."""
     try:
         time = datetime.fromisoformat(re.sub(r" (?=\d\d:\d\d$)", "+", text))
     except ValueError:
         time = None
     if time is None or time.tzinfo is None:
         raise BadRequest(
-            f"as_of is {text!r}", "an epoch, or a time like 2026-01-01T00:00:00Z", code="invalid_as_of"
+            f"as_of is {text!r}", "use an epoch, or a time like 2026-01-01T00:00:00Z", code="invalid_as_of"
         )
     return time

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.http.access import pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.locations import to_write
 from service.pipeline.sinks import Sink, SinkDefinition
 
@@ -18,7 +18,7 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/sinks", tags=["sinks"])
 
 
 class NewSink(BaseModel):
-    """`from` is the first epoch whose changes are wanted; without it, the view as it is and what follows."""
+    """`from` is the first epoch whose changes are wanted; by default the view's current rows come first."""
 
     model_config = ConfigDict(extra="forbid", populate_by_name=True)
 
@@ -31,7 +31,7 @@ class NewSink(BaseModel):
 
 
 class SinkModel(BaseModel):
-    """`epoch` is the newest whose changes are in files. `reason` says why it failed, or what it waits for."""
+    """`epoch` is the newest one in the files. `reason` says why the sink failed, or what it waits for."""
 
     name: str
     view: str
@@ -52,10 +52,12 @@ class SinkList(BaseModel):
 
 @router.post("", status_code=201)
 async def create_sink(request: Request, new: NewSink, response: Response) -> SinkModel:
-    """Begin to append a view's changes to a directory of parquet files, each epoch's exactly once."""
+    """Append a view's changes to a directory of Parquet files, each epoch exactly once."""
     runtime = runtime_of(request)
     path = to_write(new.path, runtime.settings)
-    definition = SinkDefinition(fold(new.name), fold(new.view), str(path), new.first, new.interval_seconds)
+    definition = SinkDefinition(
+        fold_name(new.name), fold_name(new.view), str(path), new.first, new.interval_seconds
+    )
     sink = await asyncio.to_thread(pipeline_of(request).sinks.create, definition)
     response.headers["Location"] = f"/v1/sinks/{definition.name}"
     return _model(sink)
@@ -63,20 +65,20 @@ async def create_sink(request: Request, new: NewSink, response: Response) -> Sin
 
 @router.get("")
 async def list_sinks(request: Request) -> SinkList:
-    """All sinks, by name."""
+    """List all sinks, by name."""
     return SinkList(sinks=[_model(sink) for _, sink in sorted(pipeline_of(request).sinks.all.items())])
 
 
 @router.get("/{sink}")
 async def describe_sink(request: Request, sink: str) -> SinkModel:
-    """One sink and how far it has come."""
-    return _model(pipeline_of(request).sinks.get(fold(sink)))
+    """Describe a sink and its progress."""
+    return _model(pipeline_of(request).sinks.get(fold_name(sink)))
 
 
 @router.delete("/{sink}", status_code=204)
 async def drop_sink(request: Request, sink: str) -> None:
-    """End a sink; its files stay."""
-    await asyncio.to_thread(pipeline_of(request).sinks.drop, fold(sink))
+    """Drop a sink. Its files stay."""
+    await asyncio.to_thread(pipeline_of(request).sinks.drop, fold_name(sink))
 
 
 def _model(sink: Sink) -> SinkModel:

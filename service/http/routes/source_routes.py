@@ -10,11 +10,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from service.http.access import pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.pipeline.locations import to_watch
 from service.pipeline.source import State, StreamingSource
 from service.pipeline.source_catalog import SourceDefinition
-from service.pipeline.spark_options import Value, reading
+from service.pipeline.spark_options import Value, reader_options
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/sources", tags=["sources"])
 
@@ -23,9 +23,9 @@ Unit = Literal["milliseconds", "microseconds", "nanoseconds"]
 
 
 class NewSource(BaseModel):
-    """A directory to be watched. With `envelope`, a line is a change as `/deltas` takes it, or Debezium's.
+    """A directory to watch. With `envelope`, a line is a change as `/deltas` takes it, or Debezium's.
 
-    `timestamps` is the unit of moments that Debezium writes as numbers, where it writes no schema.
+    `timestamps` is the unit of moments that Debezium writes as numbers without a schema.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -43,7 +43,7 @@ class NewSource(BaseModel):
 
 
 class SourceModel(BaseModel):
-    """`reason` says why it failed, or what it waits for. Before the first batch there is no `epoch`."""
+    """`reason` says why the source failed, or what it waits for. Before the first batch, `epoch` is null."""
 
     name: str
     table: str
@@ -70,14 +70,14 @@ class SourceList(BaseModel):
 
 @router.post("", status_code=201)
 async def create_source(request: Request, new: NewSource, response: Response) -> SourceModel:
-    """Begin to take the files of a directory into a table: each batch of them an epoch, each file once."""
+    """Take the files of a directory into a table: each batch of files is an epoch, each file counts once."""
     path = to_watch(new.path, runtime_of(request).settings)
     definition = SourceDefinition(
-        fold(new.name),
-        fold(new.table),
+        fold_name(new.name),
+        fold_name(new.table),
         new.format,
         str(path),
-        reading("text" if new.envelope else new.format, new.options),
+        reader_options("text" if new.envelope else new.format, new.options),
         new.envelope,
         new.timestamps,
         new.trigger_seconds,
@@ -91,27 +91,27 @@ async def create_source(request: Request, new: NewSource, response: Response) ->
 
 @router.get("")
 async def list_sources(request: Request) -> SourceList:
-    """All sources, by name."""
+    """List all sources, by name."""
     found = sorted(pipeline_of(request).sources.all.items())
     return SourceList(sources=[_model(source) for _, source in found])
 
 
 @router.get("/{source}")
 async def describe_source(request: Request, source: str) -> SourceModel:
-    """One source and how far it has come."""
-    return _model(pipeline_of(request).sources.get(fold(source)))
+    """Describe a source and its progress."""
+    return _model(pipeline_of(request).sources.get(fold_name(source)))
 
 
 @router.post("/{source}/resume")
 async def resume_source(request: Request, source: str) -> SourceModel:
-    """Have a source that failed try again, from the batch that it failed at."""
-    return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold(source)))
+    """Resume a failed source at the batch that failed."""
+    return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold_name(source)))
 
 
 @router.delete("/{source}", status_code=204)
 async def drop_source(request: Request, source: str) -> None:
-    """End a source; the rows that it brought stay."""
-    await asyncio.to_thread(pipeline_of(request).sources.drop, fold(source))
+    """Drop a source. The rows that it added stay."""
+    await asyncio.to_thread(pipeline_of(request).sources.drop, fold_name(source))
 
 
 def _model(source: StreamingSource) -> SourceModel:

@@ -1,4 +1,4 @@
-"""The SQL door over HTTP: a script in, a result for each statement out."""
+"""SQL over HTTP: a script in, a result for each statement out."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from starlette.responses import Response
 from service.decoding.pieces import check_values
 from service.errors import problem_of
 from service.http.access import runtime_of
-from service.http.bodies import read
+from service.http.bodies import read_body
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
 from service.sql.script_door import ScriptFailed, SqlDoor
@@ -26,7 +26,7 @@ class Script(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     sql: str = Field(description="Statements, separated by semicolons.")
-    dialect: str = Field(default="postgres", description="Any that sqlglot reads.")
+    dialect: str = Field(default="postgres", description="Any dialect that sqlglot reads.")
 
 
 class ColumnResult(BaseModel):
@@ -35,7 +35,7 @@ class ColumnResult(BaseModel):
 
 
 class ResultModel(BaseModel):
-    """`columns` and `rows` of a statement that returns rows, `count` where it has a meaning."""
+    """`columns` and `rows` if the statement returns rows; `count` if it counts rows."""
 
     statement: str
     epoch: int
@@ -53,9 +53,9 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 
 @router.post("/v1/sql", response_model=Results, openapi_extra={"requestBody": _BODY})
 async def run_sql(request: Request) -> Response:
-    """Run a script. It stops at the first statement that fails, whose `index` the problem has."""
+    """Run a script. It stops at the first statement that fails; the problem has that statement's `index`."""
     runtime = runtime_of(request)
-    body = await read(request, runtime.settings.sql_limit)
+    body = await read_body(request, runtime.settings.sql_limit)
     check_values(body)
     try:
         script = Script.model_validate_json(body)
@@ -69,7 +69,7 @@ async def run_sql(request: Request) -> Response:
 
 
 def _door(request: Request) -> SqlDoor:
-    """The app's door, made when it is first used."""
+    """The app's SQL door, created on first use."""
     state = request.app.state
     if getattr(state, "sql_door", None) is None:
         state.sql_door = SqlDoor(state.runtime)
@@ -81,7 +81,7 @@ def _dump(results: list[Result]) -> bytes:
 
 
 def _failure(failed: ScriptFailed) -> Response:
-    """The problem of the statement that failed, with its index; what is our own fault is raised."""
+    """The failed statement's problem, with its index. Raises the error if it is a fault of the service."""
     problem = problem_of(failed.error)
     if problem is None or problem.status == 500:
         raise failed.error

@@ -1,8 +1,8 @@
-"""Strictness that all routes share: parameters that are unknown and bodies that are not JSON are refused.
+"""Strict requests, for all routes: unknown parameters and bodies that are not JSON are refused.
 
-`StrictRoute` does it for the routes that FastAPI reads the parameters and bodies of, before it
-does; the hand-written ones call the same functions. A body that is no JSON is never tried as JSON: any
-page may send a form, or text, to any address without asking the browser.
+`StrictRoute` checks before FastAPI reads parameters and body; hand-written routes call the same functions.
+A body of another type is never tried as JSON, because any page may send a form or plain text to any address
+without asking the browser.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from planner.suggestions import did_you_mean
-from service.decoding.parsing import JSON, media_type_of, unsupported
+from service.decoding.parsing import JSON, media_type_of, unsupported_content_type
 from service.errors import Invalid
-from service.http.bodies import limited
+from service.http.bodies import with_body_limit
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class StrictRoute(APIRoute):
-    """A route that knows its parameters, and takes no body but JSON of `FRESHET_SQL_LIMIT` bytes at most."""
+    """A route that refuses unknown parameters, and bodies except JSON of up to `FRESHET_SQL_LIMIT` bytes."""
 
     def get_route_handler(self) -> Handler:
         handle = super().get_route_handler()
@@ -35,14 +35,14 @@ class StrictRoute(APIRoute):
             if takes_body:
                 if has_body(request):
                     check_json(request)
-                request = limited(request, request.app.state.settings.sql_limit)
+                request = with_body_limit(request, request.app.state.settings.sql_limit)
             return await handle(request)
 
         return strict
 
 
 def check_parameters(request: Request, known: Collection[str] = ()) -> None:
-    """Invalid for a query parameter that the route has not."""
+    """Raises Invalid for a query parameter that the route does not have."""
     for name in request.query_params:
         if name not in known:
             takes = f"it takes {', '.join(sorted(known))}" if known else "it takes none"
@@ -54,17 +54,17 @@ def check_parameters(request: Request, known: Collection[str] = ()) -> None:
 
 
 def check_json(request: Request) -> None:
-    """UnsupportedFormat unless the body is said to be JSON."""
+    """Raises UnsupportedFormat unless the content type is JSON."""
     given = media_type_of(request.headers.get("content-type", ""))
     if given != JSON and not (given.startswith("application/") and given.endswith("+json")):
-        raise unsupported(given, (JSON,))
+        raise unsupported_content_type(given, (JSON,))
 
 
 def has_body(request: Request) -> bool:
-    """Whether a body comes with a request, if only an empty one in chunks."""
+    """Whether a request has a body, even an empty chunked one."""
     headers = request.headers
     return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
 
 
 _LONGEST = 100
-"""Characters of a client's word that a message repeats."""
+"""The most characters of a client's input that a message repeats."""

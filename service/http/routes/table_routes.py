@@ -11,9 +11,17 @@ from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import runtime_of
-from service.http.models import CreatedTable, NewTable, TableModel, Tables, key_of, schema_of, table_model
+from service.http.models import (
+    CreatedTable,
+    NewTable,
+    TableModel,
+    Tables,
+    key_of,
+    requested_schema,
+    table_model,
+)
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/tables", tags=["tables"])
@@ -28,8 +36,8 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
     elif new.name is None or new.columns is None:
         raise Invalid("a table needs name and columns, or sql", code="invalid_request")
     else:
-        schema = schema_of(new.columns, runtime.types())
-        definition = await runtime.create_table(fold(new.name), schema, key_of(new.primary_key, schema))
+        schema = requested_schema(new.columns, runtime.types())
+        definition = await runtime.create_table(fold_name(new.name), schema, key_of(new.primary_key, schema))
     response.headers["Location"] = f"/v1/tables/{definition.name}"
     return CreatedTable(**table_model(definition).model_dump(), epoch=runtime.snapshot.upper - 1)
 
@@ -39,7 +47,7 @@ async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
         raise Invalid("a table is given by sql or by its columns, not both", code="invalid_request")
     statements = parse_script(spelled_out(new.sql or "", new.dialect, runtime.types()), new.dialect)
     if len(statements) != 1 or not isinstance(statements[0], CreateTable):
-        raise Invalid("sql is not one CREATE TABLE statement", "/v1/sql takes any", code="invalid_request")
+        raise Invalid("sql is not one CREATE TABLE statement", "use /v1/sql", code="invalid_request")
     statement = statements[0]
     return await runtime.create_table(
         statement.name,
@@ -52,18 +60,18 @@ async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
 
 @router.get("")
 async def list_tables(request: Request) -> Tables:
-    """All tables, by name."""
+    """List all tables, by name."""
     definitions = runtime_of(request).definitions()
     return Tables(tables=[table_model(d) for _, d in sorted(definitions.items()) if not d.is_view])
 
 
 @router.get("/{table}")
 async def describe_table(request: Request, table: str) -> TableModel:
-    """One table."""
-    return table_model(runtime_of(request).definition(fold(table), view=False))
+    """Describe a table."""
+    return table_model(runtime_of(request).definition(fold_name(table), view=False))
 
 
 @router.delete("/{table}", status_code=204)
 async def drop_table(request: Request, table: str) -> None:
-    """Drop a table and its history; 409 while a view reads it."""
-    await runtime_of(request).drop_table(fold(table))
+    """Drop a table and its history. 409 while a view reads it."""
+    await runtime_of(request).drop_table(fold_name(table))

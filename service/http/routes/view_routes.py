@@ -13,7 +13,7 @@ from service.errors import Conflict
 from service.http.access import runtime_of
 from service.http.models import CreatedView, NewView, ViewModel, Views, shown_columns
 from service.http.routes.strict import StrictRoute
-from service.names import fold
+from service.names import fold_name
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
@@ -21,16 +21,16 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
 @router.post("", status_code=201)
 async def create_view(request: Request, new: NewView, response: Response) -> CreatedView:
-    """Create a view; it is there, with its history, when this answers."""
+    """Create a view. Its rows and history can be read when the response arrives."""
     runtime = runtime_of(request)
-    definition = await runtime.create_view(fold(new.name), new.sql, new.dialect)
+    definition = await runtime.create_view(fold_name(new.name), new.sql, new.dialect)
     response.headers["Location"] = f"/v1/views/{definition.name}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=runtime.snapshot.upper - 1)
 
 
 @router.get("")
 async def list_views(request: Request) -> Views:
-    """All views, by name."""
+    """List all views, by name."""
     runtime = runtime_of(request)
     definitions = sorted(runtime.definitions().items())
     return Views(views=[view_model(runtime, d) for _, d in definitions if d.is_view])
@@ -38,15 +38,15 @@ async def list_views(request: Request) -> Views:
 
 @router.get("/{view}")
 async def describe_view(request: Request, view: str) -> ViewModel:
-    """One view."""
+    """Describe a view."""
     runtime = runtime_of(request)
-    return view_model(runtime, runtime.definition(fold(view), view=True))
+    return view_model(runtime, runtime.definition(fold_name(view), view=True))
 
 
 @router.delete("/{view}", status_code=204)
 async def drop_view(request: Request, view: str) -> None:
-    """Drop a view; 409 while another view reads it."""
-    await runtime_of(request).drop_view(fold(view))
+    """Drop a view. 409 while another view reads it."""
+    await runtime_of(request).drop_view(fold_name(view))
 
 
 @router.get("/{view}/plan")
@@ -56,14 +56,14 @@ async def explain_view(
     stage: Literal["logical", "optimized", "dataflow", "supersteps", "analyze"] = "optimized",
     format: Literal["text", "json", "mermaid"] = "text",
 ) -> Response:
-    """What the view's SQL became: its relational form, optimized, what runs, how Spark runs it; or what runs,
-    measured."""
+    """Explain a view: its logical or optimized relational form, its dataflow, its supersteps on Spark, or its
+    dataflow with measurements."""
     runtime = runtime_of(request)
-    definition = runtime.definition(fold(view), view=True)
+    definition = runtime.definition(fold_name(view), view=True)
     planned = definition.planned
     reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
     if planned is None or reason is not None:
-        raise Conflict(f"view {view} has no plan that runs: {reason}", code="view_quarantined")
+        raise Conflict(f"view {view} cannot run: {reason}", code="view_quarantined")
     if stage == "analyze":
         operators = await asyncio.to_thread(runtime.observe, definition.name)
         explained = planned.analyze(operators, format)
@@ -87,13 +87,13 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
 
 
 def _state(runtime: Runtime, definition: Definition) -> tuple[str, str | None]:
-    """The state of a view, and why it is not ready."""
+    """The state of a view, and the reason if it is not ready."""
     snapshot = runtime.snapshot
     try:
         reason = definition.failure or snapshot.failure(definition.name)
         errors = [] if reason else snapshot.errors(definition.name)
     except UnknownName:
-        # Dropped between the look at the definitions and this one.
+        # The view was dropped after its definition was looked up.
         return "ready", None
     if reason is not None:
         return "quarantined", reason
