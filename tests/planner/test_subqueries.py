@@ -32,6 +32,9 @@ EXISTS = [
     "u.a = x.n)",
     "SELECT * FROM t SEMI JOIN u ON t.a = u.a AND t.c < u.d",
     "SELECT * FROM t ANTI JOIN u ON t.a = u.a",
+    "SELECT * FROM t ANTI JOIN u ON t.a = u.a AND t.c > 2",
+    "SELECT * FROM t SEMI JOIN u ON t.a = u.a AND t.c < 2",
+    "SELECT * FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a AND t.c > 2)",
 ]
 
 IN = [

@@ -64,3 +64,12 @@ def test_arrays_of_arrays(arrays):
     back = [[list(text_elements(t)) for t in text_elements(text) if t is not None] for text in texts]
     assert back == arrays
     assert ordered_alike(texts, [value([value(inner) for inner in array]) for array in arrays])
+
+
+def test_a_month_is_as_long_as_30_days() -> None:
+    """And what is as long is told apart."""
+    month, days = Interval(months=1), [Interval(days=n) for n in (29, 30, 31)]
+    assert interval_text(days[0]) < interval_text(month) < interval_text(days[2])
+    assert month.length == days[1].length
+    assert interval_text(month) != interval_text(days[1])
+    assert Interval(months=12).length < Interval(days=365).length
