@@ -1,4 +1,5 @@
-"""One Spark for all tests of it: a local session, started when a test first asks for one."""
+"""What all tests share: one Spark, a local session started when a test first asks for it, and Hypothesis
+without deadlines, since a busy machine or a kernel's first call is no failure."""
 
 from __future__ import annotations
 
@@ -6,11 +7,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
 
 from engine.spark.sessions import Sessions, SparkOptions
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+settings.register_profile("freshet", deadline=None)
+settings.load_profile("freshet")
 
 
 @pytest.fixture(scope="session")
