@@ -32,6 +32,11 @@ class Outcome:
     seconds: float
     detail: str
 
+    def __str__(self) -> str:
+        verdict = "caught" if self.caught else "NOT CAUGHT"
+        line = f"{verdict:10} {self.seconds:6.1f} s  {self.fault.name}: {self.fault.sentence}"
+        return line if self.caught else f"{line}\n{'':21}{self.detail}"
+
 
 class Runner:
     """Copies of the tree, of which each runs a fault at a time."""
@@ -74,13 +79,8 @@ def _chosen(names: Sequence[str]) -> list[Fault]:
 
 def _table(outcomes: Sequence[Outcome]) -> str:
     """A line a fault, those that are not caught last."""
-    lines = []
-    for outcome in sorted(outcomes, key=lambda outcome: (not outcome.caught, outcome.fault.name)):
-        verdict = "caught" if outcome.caught else "NOT CAUGHT"
-        lines.append(f"{verdict:10} {outcome.seconds:6.1f} s  {outcome.fault.name}: {outcome.fault.sentence}")
-        if not outcome.caught:
-            lines.append(f"{'':21}{outcome.detail}")
-    return "\n".join(lines)
+    ordered = sorted(outcomes, key=lambda outcome: (not outcome.caught, outcome.fault.name))
+    return "\n".join(map(str, ordered))
 
 
 def main() -> int:
@@ -102,7 +102,7 @@ def main() -> int:
         with ThreadPoolExecutor(options.workers) as threads:
             for done in as_completed([threads.submit(runner.outcome, fault) for fault in faults]):
                 outcomes.append(done.result())
-                print(f"{len(outcomes)}/{len(faults)} {outcomes[-1].fault.name}", file=sys.stderr, flush=True)
+                print(f"{len(outcomes)} of {len(faults)}: {outcomes[-1]}", file=sys.stderr, flush=True)
     print(_table(outcomes))
     caught = sum(outcome.caught for outcome in outcomes)
     print(f"{caught} of {len(outcomes)} faults are caught")

@@ -163,7 +163,8 @@ def test_update_cannot_make_two_rows_one(door: Door):
     [
         "MERGE INTO t USING (VALUES (1, 'x'), (1, 'y'), (3, 'z')) AS s (a, b) ON t.a = s.a "
         "WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT (a, b) VALUES (s.a, s.b)",
-        "INSERT INTO t (a, b) VALUES (3, 'z'), (1, 'x'), (1, 'y') ON CONFLICT (a) DO UPDATE SET b = excluded.b",
+        "INSERT INTO t (a, b) VALUES (3, 'z'), (1, 'x'), (1, 'y') "
+        "ON CONFLICT (a) DO UPDATE SET b = excluded.b",
         "INSERT INTO t (a, b) VALUES (3, 'x'), (3, 'y') ON CONFLICT (a) DO UPDATE SET b = excluded.b",
     ],
 )

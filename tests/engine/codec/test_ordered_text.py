@@ -34,6 +34,12 @@ def ordered_alike(texts: list[str], values: list) -> bool:
     return all(values[i] <= values[j] for i, j in pairwise(by_text))
 
 
+def test_words_of_every_magnitude():
+    """Those that are least have digits as the others do."""
+    words = sorted({base + sign * 2**n for n in range(62) for base, sign in ((0, 1), (0, -1), (-(2**63), 1))})
+    assert [word_text(word) for word in words] == sorted(map(word_text, words))
+
+
 @given(st.lists(WORDS, max_size=5))
 def test_words(words):
     texts = [word_text(word) for word in words]

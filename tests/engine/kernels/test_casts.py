@@ -1,4 +1,4 @@
-"""Casts of numbers round as Python's decimals do where they stand in the middle, and refuse what is beyond."""
+"""Casts of numbers round as Python's decimals do, also in the middle, and refuse what is out of range."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ def test_decimals_that_lose_digits_are_rounded_away_from_zero(digits: int) -> No
     words = np.arange(-3 * divisor, 3 * divisor + 1)
     out = np.empty(len(words), np.int64)
     assert rescale(words, 1, divisor, -(10**9), 10**9, out) == 0
-    meant = [int(Decimal(word).scaleb(-digits).quantize(Decimal(1), ROUND_HALF_UP)) for word in words.tolist()]
+    meant = [
+        int(Decimal(word).scaleb(-digits).quantize(Decimal(1), ROUND_HALF_UP)) for word in words.tolist()
+    ]
     assert out.tolist() == meant
 
 

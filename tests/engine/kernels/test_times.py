@@ -1,4 +1,4 @@
-"""Times of several coordinates: what a frontier still tells apart stays apart, and what it does not is one."""
+"""Times of several coordinates: just what a frontier no longer tells apart is made one."""
 
 from __future__ import annotations
 
