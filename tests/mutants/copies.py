@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tests.mutants.fault import ROOT, Fault
 
-LEFT_OUT = (".*", "__pycache__", "build", "*.egg-info", "curves", "faults")
+LEFT_OUT = (".*", "__pycache__", "build", "*.egg-info", "faults")
 """What no named test reads."""
 
 
