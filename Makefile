@@ -7,7 +7,7 @@ PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
 TEST = echo "The tests take about nine minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve stop test check soak bench kernels format clean
+.PHONY: help demo serve stop test check mutants soak bench kernels format clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while read -r name text; do \
@@ -31,6 +31,9 @@ check: $(VENV)/.development ## format, lint, types, import rules, then all tests
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
 	@$(TEST)
+
+mutants: $(VENV)/.development ## faults planted one at a time: each is caught by the tests
+	$(RUN) -m tests.mutants
 
 soak: $(VENV)/.development ## the long runs: many random histories, 50 rounds of kill -9, and Spark on clusters
 	FRESHET_CLUSTER=$${FRESHET_CLUSTER:-1} FRESHET_KILLS=$${FRESHET_KILLS:-50} FRESHET_CASES=$${FRESHET_CASES:-20000} \

@@ -36,7 +36,7 @@ def stand_in(directory: Path, script: str) -> str:
 
 def test_make_alone_lists_the_targets() -> None:
     listed = {line.split()[1] for line in make(ROOT).stdout.splitlines()}
-    assert {"demo", "serve", "stop", "test", "check", "soak", "bench"} <= listed
+    assert {"demo", "serve", "stop", "test", "check", "mutants", "soak", "bench"} <= listed
 
 
 def test_an_older_python_is_refused_by_name(clone: Path) -> None:

@@ -319,6 +319,33 @@ def test_arrow_columns_that_do_not_fit_are_refused_by_name(array, type):
         encode_arrow(pa.table({"y": array}), one(type), Dictionary())
 
 
+@pytest.mark.parametrize(
+    ("good", "bad", "type"),
+    [
+        (1, 40_000, s.SMALLINT),
+        (0.5, 0.125, MONEY),
+        (0.5, math.nan, MONEY),
+        (Decimal("1.00"), Decimal("1.001"), MONEY),
+        (1.5, 1e39, s.REAL),
+    ],
+)
+def test_one_value_that_does_not_fit_is_found_among_others(good, bad, type):
+    for place in range(3):
+        values = [good] * 3
+        values[place] = bad
+        with pytest.raises(InvalidValue, match=r"^column x: "):
+            encode_arrow(pa.table({"x": pa.array(values)}), one(type), Dictionary())
+
+
+def test_a_real_is_shown_with_the_digits_that_it_needs():
+    """And not with those of the double that it is; few rows and many."""
+    values = [0.1, -2.7, 1e-7, 16777216.0, 3.4028235e38]
+    dictionary = Dictionary()
+    for copies in (1, 20):
+        rows = [(value,) for value in values * copies]
+        assert decode_rows(encode_rows(rows, one(s.REAL), dictionary), one(s.REAL), dictionary) == rows
+
+
 def test_bigint_columns_leave_without_a_copy():
     words = np.arange(10, dtype=np.int64).reshape(1, 10)
     column = decode_arrow(words, one(s.BIGINT), Dictionary()).column(0).chunk(0)

@@ -124,6 +124,16 @@ def test_what_was_taken_away_is_not_due() -> None:
     assert engine.due(10) is None
 
 
+def test_what_is_still_in_two_batches_has_gone() -> None:
+    """A few rows are taken away from many, so that both batches stay as they are."""
+    moments = [(20 + i, 5_000) for i in range(1_000)]
+    engine = engine_at(10, *moments)
+    apply(engine, {"t": [((*moment, 0), -1) for moment in moments[:10]]})
+    assert engine.due(10) == 30
+    apply(engine, {"t": [((*moment, 0), 1) for moment in moments[:1]]})
+    assert engine.due(10) == 20
+
+
 def test_the_date_is_due_at_midnight() -> None:
     engine = Engine()
     engine.create_source(CLOCK.name, CLOCK.schema)

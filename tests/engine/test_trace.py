@@ -84,6 +84,17 @@ def test_churn_does_not_grow_a_compacted_trace() -> None:
     assert trace.rows <= AT_ONCE
 
 
+def test_rows_that_go_at_a_later_epoch_cancel_in_a_compacted_trace() -> None:
+    trace = Trace(1)
+    for epoch in range(1, 2_000):
+        trace.since = epoch
+        trace.insert(np.array([[epoch, epoch, 1]], np.int64))
+        trace.insert(np.array([[epoch - 1, epoch, -1]], np.int64))
+        assert trace.rows <= 4 * AT_ONCE
+    trace.finish()
+    assert trace.batches()[0].tolist() == [[0, 1_999, -1], [1_999, 1_999, 1]]
+
+
 def test_the_number_of_batches_is_logarithmic() -> None:
     rng = np.random.default_rng(SEED + 2)
     trace = Trace(1)

@@ -162,6 +162,20 @@ def test_a_crash_loses_nothing(settings: Settings, hands: Hands, tmp_path) -> No
         assert live(client) == [2]
 
 
+def test_a_crash_after_a_checkpoint_loses_no_time(settings: Settings, hands: Hands) -> None:
+    """The first epoch of the log, behind a manifest, has its own time again."""
+    with Client(settings, time=hands) as client:
+        table(client)
+        insert(client, (1, timedelta(0)))
+    hands.at = START + 40 * MINUTE
+    with Client(settings, time=hands) as client:
+        second = insert(client, (2, 30 * MINUTE))
+        before = [live(client, as_of=at) for at in (second - 1, second)]
+        client.runtime._checkpoints.finish = lambda: None
+    with Client(settings, time=hands) as client:
+        assert [live(client, as_of=at) for at in (second - 1, second)] == before == [[1], [1, 2]]
+
+
 def test_statements_may_write_the_time(timed: Client) -> None:
     """Names that DuckDB would read as columns if a select list has such columns."""
     sql(timed, "CREATE TABLE log (id BIGINT, at TIMESTAMP, d DATE)")

@@ -336,6 +336,23 @@ def test_a_transaction_that_raises_leaves_nothing(state: State) -> None:
     assert state.engine.snapshot.upper == 1
 
 
+def test_of_changes_that_are_refused_together_none_is_made(state: State) -> None:
+    """The first table could take its part, the second one cannot; the work goes on without both."""
+
+    def work(transaction) -> None:
+        words = encode_rows([(1, "a")], state.definitions.get("t").loose, state.engine.dictionary)
+        possible = TableChanges.of(ChangeOp.INSERT, SCHEMA_KEYED, words)
+        missing = TableChanges.of(ChangeOp.DELETE, SCHEMA, words)
+        with pytest.raises(Conflict):
+            transaction.apply({"t": possible, "bag": missing})
+        assert not transaction.rows("t")[1].size
+        transaction.apply({"bag": TableChanges.of(ChangeOp.INSERT, SCHEMA, words)})
+
+    assert state.epochs.transact(work)[0] == Applied(1, 1)
+    assert rows(state, "t") == []
+    assert rows(state, "bag") == [(1, "a")]
+
+
 def test_a_transaction_that_changes_nothing_makes_no_epoch(state: State) -> None:
     assert state.epochs.transact(lambda transaction: "seen") == (Applied(0, 0), "seen")
 

@@ -158,6 +158,22 @@ def test_update_cannot_make_two_rows_one(door: Door):
     assert door.select("SELECT a FROM t ORDER BY a") == [[1], [2]]
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "MERGE INTO t USING (VALUES (1, 'x'), (1, 'y'), (3, 'z')) AS s (a, b) ON t.a = s.a "
+        "WHEN MATCHED THEN UPDATE SET b = s.b WHEN NOT MATCHED THEN INSERT (a, b) VALUES (s.a, s.b)",
+        "INSERT INTO t (a, b) VALUES (3, 'z'), (1, 'x'), (1, 'y') "
+        "ON CONFLICT (a) DO UPDATE SET b = excluded.b",
+        "INSERT INTO t (a, b) VALUES (3, 'x'), (3, 'y') ON CONFLICT (a) DO UPDATE SET b = excluded.b",
+    ],
+)
+def test_no_statement_changes_a_row_twice(door: Door, statement: str):
+    door.results("INSERT INTO t (a, b) VALUES (1, 'a'), (2, 'b')")
+    assert door.problem(statement)["code"] == "changed_twice"
+    assert door.select("SELECT a, b FROM t ORDER BY a") == [[1, "a"], [2, "b"]]
+
+
 def test_equal_rows_of_a_bag_are_updated_and_deleted_together(door: Door):
     door.results("INSERT INTO bag (x) VALUES (1), (1), (2)")
     assert door.results("UPDATE bag SET x = 5 WHERE x = 1")[0]["count"] == 2

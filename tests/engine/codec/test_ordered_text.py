@@ -34,6 +34,12 @@ def ordered_alike(texts: list[str], values: list) -> bool:
     return all(values[i] <= values[j] for i, j in pairwise(by_text))
 
 
+def test_words_of_every_magnitude():
+    """Those that are least have digits as the others do."""
+    words = sorted({base + sign * 2**n for n in range(62) for base, sign in ((0, 1), (0, -1), (-(2**63), 1))})
+    assert [word_text(word) for word in words] == sorted(map(word_text, words))
+
+
 @given(st.lists(WORDS, max_size=5))
 def test_words(words):
     texts = [word_text(word) for word in words]
@@ -64,3 +70,12 @@ def test_arrays_of_arrays(arrays):
     back = [[list(text_elements(t)) for t in text_elements(text) if t is not None] for text in texts]
     assert back == arrays
     assert ordered_alike(texts, [value([value(inner) for inner in array]) for array in arrays])
+
+
+def test_a_month_is_as_long_as_30_days() -> None:
+    """And what is as long is told apart."""
+    month, days = Interval(months=1), [Interval(days=n) for n in (29, 30, 31)]
+    assert interval_text(days[0]) < interval_text(month) < interval_text(days[2])
+    assert month.length == days[1].length
+    assert interval_text(month) != interval_text(days[1])
+    assert Interval(months=12).length < Interval(days=365).length

@@ -61,6 +61,16 @@ def test_many_rows_make_it_grow():
     assert len(sums.asked) == len(rows)
 
 
+def test_rows_that_differ_in_one_word_alone_are_told_apart():
+    """Many of them meet in the table's slots, whichever word it is."""
+    for rows in ([(7, i) for i in range(10_000)], [(i, 7) for i in range(10_000)]):
+        sums = Sums()
+        memo = Memo(2, sums)
+        for _ in range(2):
+            assert ask(memo, rows) == ([a + b for a, b in rows], {})
+        assert len(sums.asked) == len(rows)
+
+
 def test_it_starts_anew_past_its_limit(monkeypatch):
     monkeypatch.setattr(module, "_LIMIT", 10)
     sums = Sums()

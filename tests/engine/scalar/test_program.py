@@ -202,6 +202,39 @@ def test_texts_are_ordered_by_code_point():
     ]
 
 
+def test_greatest_and_least_skip_nulls():
+    """Of texts by their code points, of which a hash says nothing."""
+    known = [None, "", "a", "é", "🐍"]
+    schema = Schema((Column("x", TEXT), Column("y", TEXT), Column("z", TEXT)))
+    columns = tuple(ColumnRef(i, TEXT) for i in range(3))
+    rows = [(x, y, z) for x in known for y in known for z in (None, "a", "🐍")]
+    results, _ = run((Call(Op.GREATEST, columns, TEXT), Call(Op.LEAST, columns, TEXT)), rows, schema)
+    there = [[text for text in row if text is not None] for row in rows]
+    assert results == [(max(texts, default=None), min(texts, default=None)) for texts in there]
+
+
+def test_casts_of_numbers_keep_their_scale():
+    """What a decimal's word is depends on its scale."""
+    money, cents, whole = numeric(7, 2), numeric(9, 3), numeric(9, 0)
+    schema = Schema((Column("i", INTEGER), Column("m", money), Column("f", DOUBLE)))
+    i, m, f = ColumnRef(0, INTEGER), ColumnRef(1, money), ColumnRef(2, DOUBLE)
+    expressions = (
+        Cast(i, money, False),
+        Cast(m, cents, False),
+        Cast(m, whole, False),
+        Cast(m, DOUBLE, False),
+        Cast(m, INTEGER, False),
+        Cast(f, money, False),
+    )
+    results, failed = run(expressions, [(7, "1.25", 2.5), (-3, "-2.50", -0.125), (None, None, None)], schema)
+    assert not failed
+    assert results == [
+        ("7.00", "1.250", "1", 1.25, 1, "2.50"),
+        ("-3.00", "-2.500", "-3", -2.5, -3, "-0.13"),
+        (None,) * 6,
+    ]
+
+
 def test_large_batches_are_as_small_ones():
     dictionary = Dictionary()
     rng = np.random.default_rng(SEED)
