@@ -166,6 +166,9 @@ SELECT * FROM t WHERE EXISTS (SELECT d FROM u WHERE u.a = t.a EXCEPT SELECT q FR
 SELECT x.a FROM (SELECT a, count(*) AS n FROM t GROUP BY a) x WHERE EXISTS (SELECT 1 FROM u WHERE u.a = x.n);
 SELECT * FROM t SEMI JOIN u ON t.a = u.a AND t.c < u.d;
 SELECT * FROM t ANTI JOIN u ON t.a = u.a;
+SELECT * FROM t ANTI JOIN u ON t.a = u.a AND t.c > 2;
+SELECT * FROM t SEMI JOIN u ON t.a = u.a AND t.c < 2;
+SELECT * FROM t WHERE NOT EXISTS (SELECT 1 FROM u WHERE u.a = t.a AND t.c > 2);
 
 -- # in
 SELECT * FROM t WHERE a IN (SELECT a FROM u);
