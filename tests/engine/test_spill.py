@@ -367,7 +367,7 @@ def test_only_a_new_engine_resumes_and_only_epochs_are_spilled(directory: StateD
     engine = Engine()
     engine.create_source("pairs", PAIRS.schema)
     state = SavedState(engine.spill(directory, 1), directory)
-    with pytest.raises(EpochError, match="cannot begin"):
+    with pytest.raises(EpochError, match="only an empty engine"):
         engine.resume(state)
     stage = engine.stage({}, 2)
     with pytest.raises(EpochError, match="a stage is open"):
