@@ -260,7 +260,7 @@ def migrate(connection: sa.Connection) -> None:
             command.upgrade(config, "head")
         except CommandError as error:
             raise ServiceError(
-                f"the database was made by a newer release: {error}", "start that release"
+                f"the database was made by a newer release: {error}", "start that release instead"
             ) from None
 
 

@@ -116,7 +116,7 @@ class Alterations:
         engine = self._of.engine
         changes = TableChanges.of(ChangeOp.INSERT, new.schema, rows[0])
         for error, _ in new.faults(changes):
-            raise Invalid(f"a row {error.message}", "change such rows first", code=error.code)
+            raise Invalid(f"a row {error.message}", "change these rows first", code=error.code)
         known = {constraint.name for constraint in old.details.rules.constraints}
         own = bonds_of(new.relation, new.details.rules, self._of.relations)
         bonds = Bonds(tuple(bond for bond in own if bond.name not in known))

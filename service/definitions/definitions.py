@@ -143,7 +143,7 @@ class Definitions:
                 continue
             if not cascade:
                 raise Conflict(
-                    f"constraint {lost[0].name} of table {definition.name} refers to what is dropped",
+                    f"constraint {lost[0].name} of table {definition.name} refers to a dropped table",
                     f"drop {definition.name} or its constraint first",
                     code="in_use",
                 )

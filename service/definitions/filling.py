@@ -68,7 +68,7 @@ class Filling:
         for name, text in rules.generated.items():
             with _naming(f"generated column {name}"):
                 if text.columns() & rules.generated.keys():
-                    raise InvalidQuery("it reads a generated column", "repeat the other column's expression")
+                    raise InvalidQuery("it reads a generated column", "repeat that column's expression")
                 computed += row_expressions([text], [schema.types[schema.index(name)]], relation)
         self._generated = ScalarProgram(tuple(computed), dictionary)
         self._required = [(name, schema.index(name)) for name in rules.required]

@@ -128,7 +128,7 @@ def _recover(
             _log.error("view %s is quarantined: %s", definition.name, failure)
     seconds = perf_counter() - started
     epoch, views = engine.snapshot.upper - 1, len(rest)
-    _log.info("recovered epoch %d in %.1f s, of which %d views were computed", epoch, seconds, views)
+    _log.info("recovered epoch %d in %.1f s; %d views were computed", epoch, seconds, views)
     return state
 
 

@@ -94,7 +94,7 @@ ALTER TABLE goods ADD CONSTRAINT dear CHECK (cents > 10)
 --
 422 check_violated: a row violates constraint dear of table goods: CHECK (cents > 10)
 at statement 0
-hint: change such rows first
+hint: change these rows first
 
 sql
 DROP TABLE goods

@@ -87,7 +87,7 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
     if media_type == JSON and (wish.limit or 0) > settings.page_rows_most:
         raise Invalid(
             f"limit is {wish.limit}, more than {settings.page_rows_most}",
-            "take pages by cursor, or another format, which has no limit",
+            "read page by page with a cursor, or use another format, which has no limit",
             code="limit_too_large",
         )
     reader = reader_of(request)
