@@ -150,7 +150,12 @@ REFUSED = [
     (step(more="WHERE NOT EXISTS (SELECT * FROM labels y WHERE y.node = e.dst)"), "with EXISTS, IN", 2, 21),
     (step(more="LEFT JOIN labels y ON y.node = e.dst"), "with an outer join", 2, 21),
     (step(more="WHERE x.label % 2 < 1"), "an expression that does not follow a MIN or MAX", 2, 21),
-    (step().replace("GROUP BY node)", "GROUP BY node UNION SELECT * FROM labels)"), "whose earlier rows", 2, 21),
+    (
+        step().replace("GROUP BY node)", "GROUP BY node UNION SELECT * FROM labels)"),
+        "whose earlier rows",
+        2,
+        21,
+    ),
 ]
 
 
