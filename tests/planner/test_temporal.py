@@ -37,7 +37,7 @@ T = Table(
 U = Table("u", Schema((Column("id", BIGINT, False), Column("ts2", TIMESTAMP), Column("d", DATE))))
 TABLES = (T, U)
 EPOCHS = 10
-SEEDS = 2
+SEEDS = 1
 
 FILTERS = (
     "ts > now()",

@@ -27,14 +27,14 @@ def main() -> int:
     parser.add_argument("--found", type=Path, default=Path("hunt.txt"), help="what it has found")
     options = parser.parse_args()
     state = json.loads(options.state.read_text()) if options.state.exists() else {"seed": options.seed}
-    counts = (Counter(state.get(name, {})) for name in ("constructs", "refused", "compared"))
+    counts = (Counter(state.get(name, {})) for name in ("constructs", "refused", "compared", "answers"))
     tally = Tally(state.get("pairs", 0), *counts)
     failures: list[int] = state.get("failures", [])
     seed = state["seed"]
     while tally.pairs < options.pairs and (options.last is None or seed <= options.last):
         case, answers = random_case(seed)
         mismatch = check(case, answers, counted=tally.compared)
-        tally.add(case)
+        tally.add(case, answers)
         if mismatch is not None:
             failures.append(seed)
             with options.found.open("a") as file:

@@ -1,4 +1,4 @@
-"""The tally of random views, shown when all is done; it says that they were really compared."""
+"""The tally of random views, shown when all is done: they were worth checking, and were really compared."""
 
 from __future__ import annotations
 
@@ -18,8 +18,13 @@ def tally(pytestconfig: pytest.Config) -> Iterator[Tally]:
     tally = pytestconfig.stash.setdefault(_TALLY, Tally())
     yield tally
     if tally.pairs >= ENOUGH:
-        assert tally.compared["rows"] > 0.8 * tally.compared["epochs"]
+        epochs = tally.answers["epochs"]
+        assert tally.compared["rows"] > 0.8 * epochs
         assert tally.compared["asked"] > 0.3 * tally.pairs
+        assert tally.compared["reading"] > 0.1 * tally.pairs
+        assert tally.answers["filled"] > 0.5 * epochs
+        assert tally.answers["moved"] > 0.4 * epochs
+        assert tally.answers["failed"] < 0.1 * epochs
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 
-from tests.property.cases import Case
+from tests.property.cases import Answers, Case
+from tests.property.duck import Failure
 
 WORDS = (
     "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN", "USING", "LATERAL", "GROUP BY", "HAVING",
@@ -35,19 +37,24 @@ class Tally:
     constructs: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     compared: Counter[str] = field(default_factory=Counter)
-    """What `check` has counted, and `epochs` at which there was a view."""
+    """What `check` has counted."""
+    answers: Counter[str] = field(default_factory=Counter)
+    """Views at an epoch as `epochs`; those with rows, with other ones than before, and that fail."""
 
-    def add(self, case: Case) -> None:
+    def add(self, case: Case, answers: Answers) -> None:
         self.pairs += len(case.views)
-        self.compared["epochs"] += len(case.views) * len(case.history)
+        self.compared["reading"] += sum(1 for view in case.views if view.reads)
         self.refused.update(case.refused)
         for view in case.views:
             self.constructs.update(words_of(view.sql()))
+            for old, new in pairwise(answers[view.name]):
+                failed = new is None or isinstance(new, Failure)
+                self.answers.update(epochs=1, filled=bool(new), moved=old != new, failed=failed)
 
     def __str__(self) -> str:
         counts = ", ".join(f"{word} {count}" for word, count in self.constructs.most_common())
         refused = ", ".join(f"{word} {count}" for word, count in self.refused.most_common())
-        compared = ", ".join(f"{word} {count}" for word, count in self.compared.items())
+        compared = ", ".join(f"{word} {count}" for word, count in (self.answers + self.compared).items())
         return (
             f"{self.pairs} pairs of a view and a history; {compared}\n{counts}\nrefused: {refused or 'none'}"
         )

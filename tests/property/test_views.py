@@ -12,6 +12,7 @@ import pytest
 
 from tests.property.cases import random_case
 from tests.property.check import check
+from tests.property.histories import is_valid as is_valid_history
 from tests.property.report import report
 from tests.property.shrink import shrink
 from tests.property.tally import Tally
@@ -27,7 +28,8 @@ def test_views_equal_the_referee(block: int, tally: Tally) -> None:
     until, seed = tally.pairs + CASES / BLOCKS, SEED + block
     while tally.pairs < until:
         case, answers = random_case(seed)
-        tally.add(case)
+        assert is_valid_history(case.tables, case.history)
+        tally.add(case, answers)
         mismatch = check(case, answers, counted=tally.compared)
         if mismatch is not None:
             pytest.fail(report(case, mismatch, *shrink(case, mismatch, check)), pytrace=False)
