@@ -256,6 +256,8 @@ POLYMORPHIC = (
     (1, "GREATEST({}, {})", "XX"),
     (1, "LEAST({}, {})", "XX"),
 )
+OF_INTERVALS = tuple(each for each in POLYMORPHIC if not each[1].startswith(("GREATEST", "LEAST")))
+"""DuckDB's greatest of a month and 31 days is the month, though it says that this is less."""
 
 RISKY: tuple[tuple[str, Form], ...] = (
     ("int", _form(1, "CAST({} AS integer)", "text")),
@@ -356,7 +358,8 @@ class Expressions:
             if risky:
                 return self.rng.choice(risky)
         if sort in SORTS and sort != "bool" and self.rng.random() < 0.3:
-            weight, text, shape = self.rng.choices(POLYMORPHIC, [each[0] for each in POLYMORPHIC])[0]
+            known = OF_INTERVALS if sort == "interval" else POLYMORPHIC
+            weight, text, shape = self.rng.choices(known, [each[0] for each in known])[0]
             return Form(weight, text, tuple("bool" if s == "B" else sort for s in shape))
         if sort == "bool" and self.rng.random() < 0.6:
             weight, text, arity = self.rng.choices(TESTS, [each[0] for each in TESTS])[0]

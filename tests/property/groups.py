@@ -36,6 +36,11 @@ def _extremes(sort: str) -> tuple[Aggregate, ...]:
     )
 
 
+def _small(duck: str) -> str:
+    """A sum of integers, for DuckDB: a HUGEINT times a decimal has 38 digits, and no room for more scale."""
+    return f"CAST({duck} AS bigint)" if duck.startswith("sum(") else duck
+
+
 AGGREGATES: dict[str, tuple[Aggregate, ...]] = {
     "int": (
         _aggregate(8, "count(*)"),
@@ -159,9 +164,9 @@ class Groups(Windows):
                 self.expression(self.rng.choice(known) if a == "any" else a, own, self.rng.choice((0, 0, 1)))
                 for a in chosen.arguments
             )
-        if self.rng.random() >= 0.2:
-            return Term(sort, chosen.text, parts, chosen.duck)
-        condition = self.expression("bool", own, 1)
-        only = f" FILTER (WHERE {{{len(parts)}}})" if "{0}" in chosen.text else " FILTER (WHERE {})"
-        duck = None if chosen.duck is None else chosen.duck + only
-        return Term(sort, chosen.text + only, (*parts, condition), duck)
+        only = ""
+        if self.rng.random() < 0.2:
+            only = f" FILTER (WHERE {{{len(parts)}}})" if "{0}" in chosen.text else " FILTER (WHERE {})"
+            parts = (*parts, self.expression("bool", own, 1))
+        duck = (chosen.duck or chosen.text) + only
+        return Term(sort, chosen.text + only, parts, _small(duck) if sort == "int" else duck)
