@@ -126,18 +126,20 @@ class Windows(Expressions):
             return None
         chosen = self.rng.choices(choices, [call.weight for call in choices])[0]
         parts = (self.rng.choice(scope.of(self._argument(chosen, sort))),) if chosen.argument else ()
-        return Term(sort, chosen.text, parts), self.over_clause(chosen, scope), chosen.placed
+        over, placed = self.over_clause(chosen, scope, placeable)
+        return Term(sort, chosen.text, parts), over, placed
 
     @staticmethod
     def _argument(call: Call, sort: str) -> str:
         return sort if call.argument == "X" else call.argument
 
-    def over_clause(self, call: Call, scope: Scope) -> Term:
-        """PARTITION BY, ORDER BY and the frame."""
+    def over_clause(self, call: Call, scope: Scope, placeable: bool) -> tuple[Term, bool]:
+        """PARTITION BY, ORDER BY and the frame; and whether the call depends on places, which ROWS counts."""
         atoms = [atom for atom in dict.fromkeys(scope.atoms) if atom.sort in ORDERED]
         keys = self.rng.sample(atoms, min(len(atoms), self.rng.choice((0, 0, 1, 1, 2))))
         partition = optional("PARTITION BY {} ", listed("items", tuple(keys))) if keys else NOTHING
-        unit = self.rng.choice(("", "ROWS", "ROWS", "RANGE", "GROUPS")) if call.framed else ""
+        rows = ("ROWS", "ROWS") if placeable else ()
+        unit = self.rng.choice(("", *rows, "RANGE", "GROUPS")) if call.framed else ""
         if "DISTINCT" in call.text or not atoms:
             unit = ""
         everything = call.placed or unit == "ROWS"
@@ -149,7 +151,8 @@ class Windows(Expressions):
         others = [atom for atom in atoms if atom not in first] if everything else []
         needed = everything or bool(unit) or self.rng.random() < 0.8
         order = self.ordering((*first, *others)) if needed and first else NOTHING
-        return Term("over", "{}{}{}", (partition, order, self.frame(unit, near) if needed else NOTHING))
+        frame = self.frame(unit, near) if needed else NOTHING
+        return Term("over", "{}{}{}", (partition, order, frame)), everything
 
     def ordering(self, atoms: tuple[Term, ...]) -> Term:
         """ORDER BY the atoms, each in some direction; DuckDB's default for NULL is not PostgreSQL's."""
