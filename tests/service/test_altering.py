@@ -113,7 +113,7 @@ def test_constraints_are_judged_for_the_rows_that_are_there(shop: Shop):
     ("sql", "status", "detail"),
     [
         ("ALTER TABLE t DROP COLUMN b", 409, "view stars reads column b of table t"),
-        ("ALTER TABLE t DROP COLUMN a", 409, "column a is of the primary key of table t"),
+        ("ALTER TABLE t DROP COLUMN a", 409, "column a is in the primary key of table t"),
         ("ALTER TABLE t DROP COLUMN z", 422, 'table "t" has no column "z"'),
         ("ALTER TABLE t ADD COLUMN b TEXT", 409, "table t has a column b already"),
         ("ALTER TABLE t ADD COLUMN c TEXT NOT NULL", 422, "column c of table t would be NULL"),

@@ -283,7 +283,7 @@ def test_a_table_that_is_dropped(client: Client, settings: Settings) -> None:
     client.delete("/v1/tables/t")
     client.table("t", COLUMNS, ["id"])
     directory.lines("a", {"id": 1})
-    assert wait_failed(client) == "table t was dropped or created anew"
+    assert wait_failed(client) == "table t was dropped or created again"
     client.delete("/v1/sources/s")
     create(client)
     wait_for(client, 1)
