@@ -149,7 +149,7 @@ def asked(
     try:
         for view in case.views:
             expected = answers[view.name][-1]
-            if not isinstance(expected, Counter) or view.fragile or _DEPENDS.search(view.sql()):
+            if not isinstance(expected, Counter) or view.fragile or _is_open(view):
                 continue
             with departure("asked", view.name, len(case.history)):
                 try:
@@ -163,6 +163,12 @@ def asked(
             counted["asked"] += 1
     finally:
         asker.close()
+
+
+def _is_open(view: View) -> bool:
+    """Whether an ad-hoc answer may be another one; by an aggregate in a recursion it is (`test_open.py`)."""
+    grouped = view.recursion is not None and "GROUP BY" in view.recursion.sql("postgres")
+    return grouped or _DEPENDS.search(view.sql()) is not None
 
 
 # Divided otherwise

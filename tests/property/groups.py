@@ -37,8 +37,8 @@ def _extremes(sort: str) -> tuple[Aggregate, ...]:
 
 
 def _small(duck: str) -> str:
-    """A sum of integers, for DuckDB: a HUGEINT times a decimal has 38 digits, and no room for more scale."""
-    return f"CAST({duck} AS bigint)" if duck.startswith("sum(") else duck
+    """BIGINT for DuckDB too: its HUGEINT leaves a decimal no room for scale, its UINTEGER has nothing below 0."""
+    return f"CAST({duck} AS bigint)" if duck.startswith(("sum(", "regr_count(")) else duck
 
 
 AGGREGATES: dict[str, tuple[Aggregate, ...]] = {

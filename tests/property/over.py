@@ -61,7 +61,6 @@ CALLS: dict[str, tuple[Call, ...]] = {
     "numeric": (Call(2, "sum({})", "numeric"),),
     "float": (Call(2, "sum({})", "float"),),
     "bool": (Call(1, "bool_and({})", "bool"), Call(1, "bool_or({})", "bool")),
-    "text": (Call(1, "string_agg({}, ',')", "text", True),),
 }
 _FRAMES = (
     "{unit} BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW",

@@ -10,7 +10,7 @@ from tests.property.duck import MOST_ROWS, Answer, Failure, Referee
 from tests.property.expressions import sort_of
 from tests.property.fixpoint import Diverges, iterate
 from tests.property.mutual import Mutuals
-from tests.property.recursion import Binding, Recursion
+from tests.property.recursion import Recursion
 from tests.property.schemas import Table
 from tests.property.sources import Relation
 from tests.property.terms import Term
@@ -42,16 +42,11 @@ class View:
         """The views that this one reads."""
         return set(re.findall(r"\bv\d+\b", self.sql()))
 
-    def _needed(self, recursion: Recursion) -> tuple[Binding, ...]:
-        """The bindings that the query reads, itself or by another; what nobody reads is not computed."""
-        texts, found = [self.query.sql()], set[str]()
-        while texts:
-            text = texts.pop()
-            for binding in recursion.bindings:
-                if binding.name not in found and re.search(rf"\b{binding.name}\b", text):
-                    found.add(binding.name)
-                    texts.append(binding.body.sql())
-        return tuple(binding for binding in recursion.bindings if binding.name in found)
+    def _reads_recursion(self) -> bool:
+        """Whether the query reads a binding: a recursion that nobody reads cannot fail."""
+        text = self.query.sql()
+        names = [binding.name for binding in self.recursion.bindings] if self.recursion else []
+        return any(re.search(rf"\b{name}\b", text) for name in names)
 
     @property
     def relation(self) -> Relation:
@@ -62,8 +57,8 @@ class View:
 
         Raises Invalid and Diverges.
         """
-        if self.recursion is not None and (needed := self._needed(self.recursion)):
-            failure = iterate(referee, replace(self.recursion, bindings=needed))
+        if self.recursion is not None and self._reads_recursion():
+            failure = iterate(referee, self.recursion)
             if failure is not None:
                 return failure
         query = self.query.sql("duckdb")
