@@ -1,7 +1,7 @@
 """How tests are divided over processes: by file, the longest first, and those of Spark together.
 
-A unit of work is a file, for its tests share what they set up; a file of long tests that share nothing is as
-many units as it has tests. One process at a time runs what uses the session of Spark that tests share.
+A unit of work is a file, for its tests share what they set up. One process runs all that uses the session of
+Spark that tests share, so that there is one Java for it.
 """
 
 from __future__ import annotations
@@ -22,21 +22,41 @@ OF_SPARK = frozenset(
     }
 )
 """The files with tests that ask for the fixture `sessions`."""
-DIVIDED: frozenset[str] = frozenset()
-"""Files whose tests may run in any process."""
-LONG: tuple[str, ...] = (SPARK,)
-"""Units that take more than ten seconds, the longest first; of a divided file, the file."""
+LONG = (
+    SPARK,
+    "tests/property/test_views.py",
+    "tests/engine/supersteps/test_random_views.py",
+    "tests/service/test_altering.py",
+    "tests/bench/test_bench.py",
+    "tests/property/test_windows.py",
+    "tests/service/test_kill.py",
+    "tests/service/test_source_kill.py",
+    "tests/suites/test_supersteps.py",
+    "tests/examples/test_debian.py",
+    "tests/engine/test_times.py",
+    "tests/engine/test_codec.py",
+    "tests/planner/test_temporal.py",
+    "tests/property/test_aggregates.py",
+    "tests/property/test_metamorphic.py",
+    "tests/corpus/test_corpus.py",
+    "tests/service/test_app.py",
+    "tests/engine/test_spill.py",
+    "tests/engine/test_temporal.py",
+    "tests/suites/test_tpch.py",
+    "tests/engine/operators/test_intern.py",
+)
+"""Units that take ten seconds and more, the longest first."""
 
 
 def unit(nodeid: str) -> str:
     """The unit that a test belongs to."""
     file = nodeid.partition("::")[0]
-    return SPARK if file in OF_SPARK else nodeid if file in DIVIDED else file
+    return SPARK if file in OF_SPARK else file
 
 
 def place(nodeid: str) -> int:
     """Where in the order of units a test's is."""
-    name = unit(nodeid).partition("::")[0]
+    name = unit(nodeid)
     return LONG.index(name) if name in LONG else len(LONG)
 
 

@@ -37,7 +37,7 @@ def _extremes(sort: str) -> tuple[Aggregate, ...]:
 
 
 def _small(duck: str) -> str:
-    """BIGINT for DuckDB too: its HUGEINT leaves a decimal no room for scale, its UINTEGER has nothing below 0."""
+    """BIGINT for DuckDB too: HUGEINT leaves a decimal no room for scale, UINTEGER has nothing below 0."""
     return f"CAST({duck} AS bigint)" if duck.startswith(("sum(", "regr_count(")) else duck
 
 

@@ -15,7 +15,7 @@ from tests.property.check import Make, check
 from tests.property.windows import windows_case
 from tests.seeds import each_seed
 
-CASES = int(os.environ.get("FRESHET_WINDOWS", "60"))
+CASES = int(os.environ.get("FRESHET_WINDOWS", "30"))
 
 
 @each_seed(CASES)
@@ -23,7 +23,7 @@ def test_random_windows(seed: int) -> None:
     _equal(seed, Engine)
 
 
-@each_seed(6)
+@each_seed(3)
 def test_in_supersteps(seed: int, tmp_path: Path) -> None:
     executor, rng = executor_for(seed, tmp_path, Here(seed))
     _equal(seed, lambda: Mixed(executor, rng, 0.7))
