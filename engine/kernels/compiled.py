@@ -16,6 +16,7 @@ import os
 import pickle
 import sys
 import tempfile
+import threading
 import zlib
 from collections.abc import Callable
 from functools import cache
@@ -33,6 +34,9 @@ PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "machine"
 """The package's own machine code."""
 _VERSIONS = (sys.version_info[:2], numba.__version__, llvmlite.__version__)
+
+_COMPILING = threading.RLock()
+"""Held while a kernel is loaded or compiled, which may need others; taken before numba's own lock."""
 
 KERNELS: list[Kernel] = []
 """All kernels of imported modules, in the order in which they were declared."""
@@ -64,12 +68,12 @@ class Kernel:
 
     def ready(self) -> None:
         """Loads the code, or compiles it. Any thread may call this, at any time."""
-        own = self.dispatcher.__dict__
-        if "_compile_for_args" in own:
-            self.dispatcher.compile(self.signature)
-            self.dispatcher.disable_compile()
-            own.pop("_compile_for_args", None)
-            own.pop("get_call_template", None)
+        with _COMPILING:
+            own = self.dispatcher.__dict__
+            if "_compile_for_args" in own:
+                self.dispatcher.compile(self.signature)
+                self.dispatcher.disable_compile()
+                del own["_compile_for_args"], own["get_call_template"]
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         """Returns what numba should call with the arguments."""

@@ -28,3 +28,8 @@ def sections() -> dict[str, list[str]]:
 
 def queries() -> list[str]:
     return [sql for section in sections().values() for sql in section]
+
+
+def queries_without_windows() -> list[str]:
+    """Those that the oracle can answer, which runs a plan by itself and knows no window functions."""
+    return [sql for sql in queries() if " OVER (" not in sql]

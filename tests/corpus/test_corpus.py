@@ -7,7 +7,7 @@ from collections import Counter
 
 import pytest
 
-from tests.corpus.corpus import EMPTY, TABLES, queries, sections
+from tests.corpus.corpus import EMPTY, TABLES, queries_without_windows, sections
 from tests.oracle.referee import transpiled
 from tests.planner import samples
 from tests.planner.samples import SCHEMAS
@@ -22,11 +22,7 @@ from tests.seeds import SEED
 EPOCHS = 6
 
 
-WITHOUT_WINDOWS = [sql for sql in queries() if " OVER (" not in sql]
-"""The oracle that runs a plan by itself knows no window functions."""
-
-
-@pytest.mark.parametrize("sql", WITHOUT_WINDOWS)
+@pytest.mark.parametrize("sql", queries_without_windows())
 def test_a_plan_answers_as_duckdb(sql: str) -> None:
     samples.check(sql)
 

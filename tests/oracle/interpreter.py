@@ -18,7 +18,7 @@ from itertools import zip_longest
 from engine.plan.clocked import Temporal, Today
 from engine.plan.expressions import Expression
 from engine.plan.group_queries import GroupQuery
-from engine.plan.list_elements import Unnest
+from engine.plan.list_elements import MOST_ELEMENTS, Unnest
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import (
     AggregateSpec,
@@ -310,7 +310,10 @@ def _elements(values: list[object], exclusive: bool) -> list[object]:
         return list(values[0])  # type: ignore[call-overload]
     start, stop, step = values
     end = stop if exclusive else stop + (1 if step > 0 else -1)  # type: ignore[operator]
-    return list(range(start, end, step))  # type: ignore[call-overload]
+    series = range(start, end, step)  # type: ignore[call-overload]
+    if len(series) > MOST_ELEMENTS:
+        raise OracleError("a list has too many elements")
+    return list(series)
 
 
 def _top(node: TopK, rows: Bag) -> Bag:

@@ -11,13 +11,13 @@ from engine.codec import decode_rows, encode_rows
 from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner import PlannedQuery
-from tests.corpus.corpus import KEYS, queries
+from tests.corpus.corpus import KEYS, queries_without_windows
 from tests.oracle.evaluation import Row
 from tests.oracle.interpreter import Bag, interpret
 from tests.oracle.referee import same_bag
 from tests.planner.samples import ROWS, SCHEMAS, planned
 
-QUERIES = queries()[::6]
+QUERIES = queries_without_windows()[::6]
 
 
 def halves() -> list[dict[str, Bag]]:

@@ -7,6 +7,7 @@ from datetime import datetime
 
 import psycopg
 
+from engine.schema import Type
 from tests.property.duck import MOST_ROWS, Answer, Bag, Failure, Invalid, literal, normalise
 from tests.property.schemas import Row, Table
 
@@ -32,7 +33,7 @@ class Referee:
             if self._held.get(table.name) == rows:
                 continue
             self.connection.execute(f"DELETE FROM {table.name}")
-            texts = [f"({', '.join(map(literal, row, table.schema.types))})" for row in rows.elements()]
+            texts = [f"({', '.join(map(_constant, row, table.schema.types))})" for row in rows.elements()]
             if texts:
                 self.connection.execute(f"INSERT INTO {table.name} VALUES {', '.join(texts)}")
             self._held[table.name] = rows.copy()
@@ -52,3 +53,7 @@ class Referee:
 def _row(row: Iterable[object]) -> Row:
     """Moments without a time zone, as the server's is UTC; lists as tuples."""
     return tuple(value.replace(tzinfo=None) if isinstance(value, datetime) else value for value in row)
+
+
+def _constant(value: object, kind: Type) -> str:
+    return f"decode('{value.hex()}', 'hex')" if isinstance(value, bytes) else literal(value, kind)

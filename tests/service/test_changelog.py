@@ -10,7 +10,7 @@ import pytest
 
 from engine.schema import BIGINT, Column, Schema
 from engine.state.dictionary import Dictionary
-from service.pipeline.changelog import file_name, file_row_count, write
+from service.pipeline.changelog import file_name, file_row_count, write_file
 
 
 def test_a_file_is_on_disk_before_it_can_be_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -25,7 +25,7 @@ def test_a_file_is_on_disk_before_it_can_be_seen(tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "fsync", noted)
     delta = np.array([[7, 8], [3, 3], [1, -1]], np.int64)
-    write(path, delta, Schema((Column("x", BIGINT),)), Dictionary())
+    write_file(path, delta, Schema((Column("x", BIGINT),)), Dictionary())
     assert file_row_count(path) == 2
     assert ("file", False) in synced
     assert synced[-1] == ("directory", True)

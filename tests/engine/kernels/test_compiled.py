@@ -21,6 +21,19 @@ rows = np.arange(16, dtype=np.int64).reshape(8, 2)
 print(split(rows, 1, 4)[1].tolist())
 """
 
+AT_ONCE = """
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+import numpy as np
+from engine.kernels.shards import split
+rows, start = np.arange(16, dtype=np.int64).reshape(8, 2), Barrier(8)
+def call(_):
+    start.wait()
+    return split(rows, 1, 4)
+with ThreadPoolExecutor(8) as threads:
+    print(len(list(threads.map(call, range(8)))))
+"""
+
 
 def test_what_is_shipped_is_of_these_sources() -> None:
     load_modules()
@@ -53,3 +66,8 @@ def split_by(directory: Path) -> str:
         check=True,
     )
     return done.stdout.strip()
+
+
+def test_threads_that_need_a_kernel_at_once_all_have_it() -> None:
+    done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True)
+    assert done.stdout.strip() == "8", done.stderr
