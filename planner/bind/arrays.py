@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, Kind, array_of
@@ -13,6 +12,7 @@ from planner.bind.coercion import bind_arithmetic, coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
+from planner.native.subscripts import first_of
 from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
@@ -34,15 +34,12 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
         numbers = {part: f"{{{i}}}" for i, part in enumerate(ends, 1)}
         between = ":".join(numbers.get(part, "") for part in ("this", "expression"))
         return foreign(f"{{0}}[{between}]", [value, *ends.values()], node, dialect)
-    counted = Dialect.get_or_raise(dialect).INDEX_OFFSET
     number = bind(place)
     if value.type.kind is Kind.JSON:
-        return foreign("{0} -> {1}", [value, _plus(number, counted)], node, dialect)
+        return foreign("{0} -> {1}", [value, number], node, dialect)
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
-    # Without an offset, sqlglot counts constants from 0 and other subscripts as the dialect does.
-    first = node.args.get("offset", 0 if isinstance(number, Literal) else counted)
-    return foreign("{0}[{1}]", [value, _plus(number, 1 - first)], node, dialect)
+    return foreign("{0}[{1}]", [value, _plus(number, 1 - first_of(node))], node, dialect)
 
 
 def _plus(number: Expression, more: int) -> Expression:

@@ -10,8 +10,12 @@ from planner.dialects.operator_rules import rule
 from planner.dialects.renamed_functions import function
 from planner.dialects.row_comparisons import expanded_comparison
 from planner.formats import formatted
+from planner.native import templates
+from planner.native.subscripts import is_counted_from_zero, set_place
 from planner.native.templates import is_native
 
+_FROM_ONE = "{0} + CAST(typeof({1}) <> 'JSON' AS INTEGER)"
+"""A place counted from 0 as DuckDB counts: arrays from 1, and JSON, like everyone, from 0."""
 _TRANSLATIONS = (formatted, date_call, interval_sum, function, rule)
 
 
@@ -51,4 +55,7 @@ def in_duckdb(query: exp.Expression) -> exp.Expression:
         elif found is not node:
             node.replace(found)
         waiting += found.iter_expressions()
+    for subscript in list(query.find_all(exp.Bracket)):
+        if is_counted_from_zero(subscript):
+            set_place(subscript, templates.sql(_FROM_ONE, (*subscript.expressions, subscript.this)))
     return query

@@ -17,6 +17,7 @@ import sqlglot
 from sqlglot import exp
 
 from engine.schema import Kind
+from planner.native.subscripts import keeping_subscripts, remember_first
 
 _NATIVE = "native"
 _SHARED = "shared"
@@ -95,7 +96,9 @@ def whole_of(node: exp.Expression) -> Whole | None:
 
 @cache
 def _parsed(template: str) -> exp.Expression:
-    tree = sqlglot.parse_one(re.sub(r"\{(\d+)\}", rf"{_PLACE}\1", template), read="duckdb")
+    text = re.sub(r"\{(\d+)\}", rf"{_PLACE}\1", template)
+    tree = sqlglot.parse_one(text, read=keeping_subscripts("duckdb"))
+    remember_first(tree, "duckdb")
     for node in tree.walk():
         node.meta.clear()  # its places belong to the template's text
         node.meta[_NATIVE] = True

@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
+from planner.native.subscripts import keeping_subscripts
 
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -36,7 +37,7 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 
 def parser_of(dialect: str) -> Parser:
     """A parser of the dialect."""
-    return _parser_class(dialect)(dialect=Dialect.get_or_raise(dialect))
+    return _parser_class(dialect)(dialect=keeping_subscripts(dialect))
 
 
 @cache

@@ -107,6 +107,21 @@ def test_division_is_the_dialects():
     assert not rewritten("SELECT 7 / 2", "mysql").integer_division
 
 
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("postgres", "SELECT (xs || xs)[1], xs[id], doc[1] FROM lines"),
+        ("spark", "SELECT xs[0], xs[id - 1], doc[1] FROM lines"),
+        ("bigquery", "SELECT xs[OFFSET(0)], xs[ORDINAL(id)], doc[1] FROM lines"),
+        ("trino", "SELECT (xs || xs)[1], element_at(xs, id), doc[1] FROM lines"),
+    ],
+)
+def test_a_subscript_counts_as_its_dialect_does(dialect: str, sql: str):
+    connection = duckdb.connect()
+    connection.execute("""CREATE TABLE "lines#0" AS SELECT 2 AS id, [7, 8] AS xs, '[5, 6]'::JSON AS doc""")
+    assert connection.execute(rewritten(sql, dialect).sql).fetchall() == [(7, 8, "6")]
+
+
 def test_names_are_folded_as_the_catalog_folds_them():
     assert rewritten('SELECT A AS B, "C" FROM orders').sql == 'SELECT a AS b, "C" FROM "orders#0" AS "orders"'
 

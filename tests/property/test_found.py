@@ -145,3 +145,11 @@ def test_the_merged_column_of_a_full_join_is_null_where_either_side_has_null() -
         history=[[("t", (None,), 1)]],
         rows={"v0": [[(None,), (None,)]]},
     )
+
+
+def test_a_subscript_of_an_expression_counts_from_one() -> None:
+    found(
+        tables=["t(f INTEGER[] NOT NULL)"],
+        views={"v0": "SELECT (ARRAY[1, 2] || f)[2] AS c0, ((f || ARRAY[1, 2]))[1] AS c1 FROM t"},
+        history=[[("t", ((3,),), 1)]],
+    )
