@@ -12,7 +12,6 @@ from sqlglot.parser import Parser
 
 from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import all_names, functions
-from planner.native.subscripts import remember_first
 
 _DIALECT = "dialect"
 _MARKED = (exp.Func, exp.Binary, exp.Query)
@@ -36,7 +35,6 @@ def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
     for node in tree.walk():
         if isinstance(node, _MARKED) or (isinstance(node, exp.Literal) and node.name == ""):
             node.meta[_DIALECT] = dialect
-    remember_first(tree, dialect)
     return tree
 
 

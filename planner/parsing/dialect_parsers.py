@@ -19,7 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
-from planner.native.subscripts import keeping_subscripts
+from planner.native.subscripts import keeping_subscripts, remember_first
 
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -32,12 +32,16 @@ _CONDITIONS = ("on", "using", "method", "match_condition")
 
 def trees(text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of a text in a dialect, statement by statement. Raises sqlglot's errors."""
-    return parser_of(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
+    return trees_of(Dialect.get_or_raise(dialect).tokenize(text), text, dialect)
 
 
-def parser_of(dialect: str) -> Parser:
-    """A parser of the dialect."""
-    return _parser_class(dialect)(dialect=keeping_subscripts(dialect))
+def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
+    """The trees of these tokens of a text."""
+    found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
+    for tree in found:
+        if tree is not None:
+            remember_first(tree, dialect)
+    return found
 
 
 @cache

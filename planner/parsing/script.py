@@ -22,7 +22,7 @@ from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
 from planner.parsing.arrows import restore
 from planner.parsing.clauses import check_order
-from planner.parsing.dialect_parsers import parser_of
+from planner.parsing.dialect_parsers import trees_of
 
 _CANDIDATES = 100
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -95,7 +95,7 @@ class Piece:
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
         try:
-            (tree,) = parser_of(self.dialect).parse(_spelled_out(self.tokens), self.script)
+            (tree,) = trees_of(_spelled_out(self.tokens), self.script, self.dialect)
         except ParseError as error:
             raise self._invalid_syntax(error) from None
         except RecursionError:

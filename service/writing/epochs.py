@@ -98,16 +98,31 @@ class Epochs:
         """Commits of the log since the last checkpoint."""
 
     def commit(self, requests: Sequence[Request]) -> list[Outcome]:
-        """The outcome of each request: its epoch, or the error that refused it."""
+        """The outcome of each request, in order: its epoch, or the error that refused it."""
+        outcomes: list[Outcome] = []
+        while len(outcomes) < len(requests):
+            rest = requests[len(outcomes) :]
+            group = rest[: self._together(rest)]
+            try:
+                outcomes += self._commit_with_keys(group) if group else [self._commit_alone(rest[0])]
+            except Exception as error:  # what was committed before it stands
+                outcomes += [error] * max(len(group), 1)
+        return outcomes
+
+    def _together(self, requests: Sequence[Request]) -> int:
+        """How many of the first requests can be committed as one group; 0 if the first goes alone.
+
+        A request goes alone if other rows follow its deletions. One with the key of an earlier request waits
+        until that one has been answered.
+        """
+        seen: set[str] = set()
         for place, request in enumerate(requests):
-            if self._is_followed(request):
-                before = self.commit(requests[:place]) if place else []
-                after = self.commit(requests[place + 1 :]) if place + 1 < len(requests) else []
-                return [*before, self._commit_alone(request), *after]
-        keys = [r.idempotency.key for r in requests if r.idempotency is not None]
-        if keys:
-            return self._commit_with_keys(requests, keys)
-        return self._commit(requests)
+            key = None if request.idempotency is None else request.idempotency.key
+            if key in seen or self._is_followed(request):
+                return place
+            if key is not None:
+                seen.add(key)
+        return len(requests)
 
     def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` and makes the changes that it applies one epoch; none if there are no changes."""
@@ -163,28 +178,19 @@ class Epochs:
         self._finish(stage, {}, CommittedEpochs(epoch, epoch, at), applied.changes, (), receipts, started)
         return applied, stage.scanned
 
-    def _commit_with_keys(self, requests: Sequence[Request], keys: list[str]) -> list[Outcome]:
-        answered = self._catalog.answered(keys)
-        outcomes: list[Outcome | None] = [None] * len(requests)
-        fresh: list[int] = []
-        seen: set[str] = set()
-        for place, request in enumerate(requests):
-            idempotency = request.idempotency
-            if idempotency is not None and idempotency.key in answered:
-                outcomes[place] = _repeat(idempotency, *answered[idempotency.key])
-            elif idempotency is not None and idempotency.key in seen:
-                # The request with the same key, and all before this one, must be answered first.
-                break
-            else:
-                fresh.append(place)
-                if idempotency is not None:
-                    seen.add(idempotency.key)
-        else:
-            place = len(requests)
-        for at, outcome in zip(fresh, self._commit([requests[i] for i in fresh]), strict=True):
-            outcomes[at] = outcome
-        rest = self.commit(requests[place:]) if place < len(requests) else []
-        return [outcome for outcome in outcomes[:place] if outcome is not None] + rest
+    def _commit_with_keys(self, requests: Sequence[Request]) -> list[Outcome]:
+        """Commits a group. Requests whose keys were answered before get their first answers again."""
+        keys = [request.idempotency.key for request in requests if request.idempotency is not None]
+        answered = self._catalog.answered(keys) if keys else {}
+        repeats = {
+            place: _repeat(request.idempotency, *answered[request.idempotency.key])
+            for place, request in enumerate(requests)
+            if request.idempotency is not None and request.idempotency.key in answered
+        }
+        fresh = iter(
+            self._commit([request for place, request in enumerate(requests) if place not in repeats])
+        )
+        return [repeats[place] if place in repeats else next(fresh) for place in range(len(requests))]
 
     def _commit(self, requests: Sequence[Request]) -> list[Outcome]:
         started = time.perf_counter()

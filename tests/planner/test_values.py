@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from planner.statements.table_rules import Text
 from tests.planner.samples import check
 
 MOMENTS = [
@@ -157,3 +160,9 @@ def test_dialects(sql: str, dialect: str) -> None:
 def test_a_subscript_counts_as_its_dialect_does() -> None:
     check("SELECT xs[id] FROM things", "SELECT xs[id + 1] FROM things", "spark")
     check("SELECT xs[ORDINAL(2)] FROM things", "SELECT xs[OFFSET(1)] FROM things", "bigquery")
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "spark"])
+def test_a_rule_that_is_written_again_has_its_subscripts(dialect: str) -> None:
+    rule = Text("xs[2] + concat(xs, xs)[1]", dialect).renamed("xs", "ys")
+    assert re.findall(r"\[\d+\]", rule.sql) == ["[2]", "[1]"]

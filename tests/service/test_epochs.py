@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +17,9 @@ from sqlalchemy.exc import OperationalError
 from engine.codec import decode_rows, encode_rows
 from engine.errors import EngineError
 from engine.schema import BIGINT, TEXT, Column, Schema
+from planner.statements.table_rules import Action, ForeignKey, TableRules
 from service.catalog.catalog import Catalog, CommittedEpochs
+from service.catalog.details import Details
 from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.errors import Conflict, Invalid, Unavailable
 from service.metrics import Metrics
@@ -399,3 +401,42 @@ def test_definitions_that_the_catalog_cannot_keep(state: State, monkeypatch: pyt
     state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
     assert rows(state, "names") == [("a", 1)]
     assert rows(state, "v") == [(1,)]
+
+
+def test_what_cascades_keeps_its_turn(state: State) -> None:
+    """Requests are committed in the order in which they came, also around one whose deletions cascade."""
+    foreign = ForeignKey("parent", ("id",), "t", ("id",), Action.CASCADE)
+    details = Details(TableRules(constraints=(foreign,)))
+    state.definitions.create_table("children", SCHEMA, None, details=details)
+    state.epochs.commit([request(state, *((ChangeOp.INSERT, id, "a") for id in range(200)))])
+    group = []
+    for id in range(200):
+        group += [
+            request(state, (ChangeOp.INSERT, id, "b"), table="children"),
+            request(state, (ChangeOp.DELETE, id, None)),
+            request(state, (ChangeOp.INSERT, id, "c"), table="children"),
+        ]
+    outcomes = state.epochs.commit(group)
+    epochs = [outcome.epoch for outcome in outcomes if isinstance(outcome, Applied)]
+    assert epochs == sorted(epochs)
+    codes = [outcome.code for outcome in outcomes[2::3]]  # type: ignore[union-attr]
+    assert codes == ["foreign_key_violated"] * 200
+    assert rows(state, "t") == rows(state, "children") == []
+
+
+def test_what_was_committed_stands_when_a_later_group_fails(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+
+    def answered(keys: Sequence[str]) -> dict:
+        asked.append(keys)
+        if len(asked) > 1:
+            raise OperationalError("select", {}, Exception("gone"))
+        return {}
+
+    monkeypatch.setattr(state.catalog, "answered", answered)
+    change = (ChangeOp.UPSERT, 1, "a")
+    first, second = state.epochs.commit([request(state, change, key="k"), request(state, change, key="k")])
+    assert first == Applied(1, 1)
+    assert isinstance(second, OperationalError)
