@@ -8,6 +8,8 @@ EngineError
 ├── EpochError       an epoch is out of order, or its history is no longer kept
 ├── LimitExceeded    a recursion exceeded its limit of rounds
 ├── JoinTooLarge     a join makes more pairs of rows than its budget allows
+├── OverBudget       a part of a view used more time, rows or memory than it may
+├── Cancelled        the building of a view was cancelled
 ├── ExecutionFailed  an executor could not compute an advance
 ├── SparkUnavailable no Spark session could be opened; the message says why
 └── StoreError       a file of the state is missing or damaged
@@ -24,9 +26,12 @@ class EngineError(Exception):
     code = "engine_error"
 
     def __init__(self, message: str, hint: str = "") -> None:
-        super().__init__(message)
+        super().__init__(message, hint)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class PlanError(EngineError):
@@ -64,6 +69,24 @@ class JoinTooLarge(EngineError):
             "join by more columns, or by a period too: ASOF JOIN pairs each row of its left input with all "
             "rows of its right input that have the same key",
         )
+
+
+class OverBudget(EngineError):
+    code = "over_budget"
+
+    @classmethod
+    def of(cls, part: str, seconds: float, rows: int, bytes: int, rounds: int) -> OverBudget:
+        """The error of a part of a view that used so much and had not ended."""
+        ran = f"{rounds} rounds and " if rounds else ""
+        return cls(
+            f"{part} had not ended after {ran}{seconds:.1f} seconds, and had made {rows} rows "
+            f"({bytes >> 20} MiB)",
+            "narrow the query, or raise the limit if it is right and large",
+        )
+
+
+class Cancelled(EngineError):
+    code = "cancelled"
 
 
 class ExecutionFailed(EngineError):

@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from engine.errors import (
+    Cancelled,
     EngineError,
     EpochError,
     ExecutionFailed,
@@ -33,6 +34,7 @@ from engine.errors import (
     JoinTooLarge,
     LimitExceeded,
     NameInUse,
+    OverBudget,
     PlanError,
     SparkUnavailable,
     StoreError,
@@ -132,6 +134,8 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
     (EpochError, 410),
     (LimitExceeded, 422),
     (JoinTooLarge, 422),
+    (OverBudget, 422),
+    (Cancelled, 409),
     (PlanError, 422),
     (ExecutionFailed, 503),
     (SparkUnavailable, 503),

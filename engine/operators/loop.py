@@ -152,11 +152,15 @@ class Loop(Operator):
 
     def _round(self, current: int, outer: Step) -> None:
         step = self.round(current, outer)
-        clock = step.clock
+        clock, meter = step.clock, step.meter
+        if meter is not None:
+            meter.round()
         for operator in self.body:
             operator.step(step)
             for delta in operator.out:
                 operator.made += delta.shape[1]
+            if meter is not None:
+                meter.made(operator)
             if clock is not None:
                 clock.note(operator)
         self.feed_back(step)
@@ -168,7 +172,8 @@ class Loop(Operator):
     def round(self, current: int, outer: Step) -> Step:
         """The step of round `current` within a step of the scope outside."""
         rounds = (*outer.rounds, current)
-        return Step(rounds, np.array(rounds, np.int64), self, outer.changed, outer.masks, outer.clock)
+        array = np.array(rounds, np.int64)
+        return Step(rounds, array, self, outer.changed, outer.masks, outer.clock, outer.meter)
 
     def feed_back(self, step: Step) -> None:
         """End a round: the changes of bindings leave the loop, and become those of variables in the next

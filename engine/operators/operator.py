@@ -35,6 +35,19 @@ class Timer(Protocol):
         """Note that the operator's step has ended."""
 
 
+class Meter(Protocol):
+    """Counts what operators do, and stops them when it is too much."""
+
+    def begin(self, operator: Operator) -> None:
+        """An operator of the outermost scope begins its step."""
+
+    def made(self, operator: Operator) -> None:
+        """An operator has ended its step."""
+
+    def round(self) -> None:
+        """A round of a loop begins."""
+
+
 class StepScope(Protocol):
     """The scope of a step, which is told of work in later rounds."""
 
@@ -47,7 +60,7 @@ class Step:
     """One step: its rounds, outermost first, as a tuple and as an array for kernels.
 
     `masks` are the coordinates of times as bits of words, empty if times are totally ordered. A `clock` times
-    the step.
+    the step, and a `meter` limits it.
     """
 
     rounds: tuple[int, ...]
@@ -56,6 +69,7 @@ class Step:
     changed: list[Stateful]
     masks: np.ndarray
     clock: Timer | None = None
+    meter: Meter | None = None
 
     @property
     def entering(self) -> bool:

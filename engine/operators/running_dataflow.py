@@ -13,7 +13,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.operators.arrangement import Arrangement
-from engine.operators.operator import Operator, Stateful, Step, Timer
+from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
 from engine.state.packed_times import TOTAL, Frontier, Order
 
@@ -61,13 +61,13 @@ class RunningDataflow:
             self._order = None
         return operator
 
-    def step(self, clock: Timer | None = None) -> Step:
+    def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
         """The outermost scope's step of an advance."""
-        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock)
+        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
 
-    def run(self, rows: int = LARGE) -> None:
-        """Run one step of all operators, for `rows` rows of changes. Raises OperatorFailed; then call
-        `abort`."""
+    def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
+        """Run one step of all operators, for `rows` rows of changes, as far as the meter lets them. Raises
+        OperatorFailed; then call `abort`."""
         if self._order is None:
             self._order = _with_last_reads(list(self.operators.values()))
             cleared = {source for _, read in self._order for source in read}
@@ -75,10 +75,14 @@ class RunningDataflow:
                 op for op, _ in self._order if op not in cleared and not isinstance(op, Arrangement)
             ]
         clock = self._sampling.clock(rows)
-        step = self.step(clock)
+        step = self.step(clock, meter)
         for operator, read in self._order:
             try:
+                if meter is not None:
+                    meter.begin(operator)
                 operator.step(step)
+                if meter is not None:
+                    meter.made(operator)
             except Exception as error:
                 raise OperatorFailed(operator, error) from error
             for delta in operator.out:

@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from engine.errors import EngineError, EpochError, NameInUse, StoreError, UnknownName
+from engine.errors import EpochError, NameInUse, PlanError, StoreError, UnknownName
 from engine.operators.arrangement import Arrangement
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
@@ -20,9 +20,9 @@ from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.operators.temporal import TemporalOperator, TodayOperator
 from engine.plan.nodes import Node, Source, sources_of
 from engine.runtime.advance import Advance
+from engine.runtime.building import Building, Ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Executor, JobTable, RowScan
-from engine.runtime.executor_jobs import as_stored, job_over
 from engine.runtime.forgetting import forget_epochs, forget_times
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
@@ -70,6 +70,7 @@ class Engine:
         self._dataflow = RunningDataflow(order)
         self._registry = Registry()
         self._staged: Stage | None = None
+        self._buildings: set[Building] = set()
         self._texts: tuple[TextPart, ...] = ()
         self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
 
@@ -171,16 +172,51 @@ class Engine:
         `executor` computes it, or this process if there is none or it declines. Raises EngineError if the
         plan does not fit the sources or cannot be computed; the engine is then as before.
         """
-        self._check_new(name)
-        self._registry.check_plan(plan)
+        building = self.begin_view(name, plan)
         try:
-            view = self._hydrated(name, plan, 0, executor)
-        except EngineError:
-            if not self._order.is_total:
-                raise
-            # At an old epoch there may be no answer; then start at the newest.
-            view = self._hydrated(name, plan, self._snapshot.upper - 1, executor)
-        self._add_view(name, plan, view)
+            if executor is None or not building.compute_on(executor):
+                building.compute()
+            self.adopt(building)
+        finally:
+            self.discard(building)
+
+    def begin_view(self, name: str, plan: Node, *, replacing: bool = False) -> Building:
+        """Begin to build a view beside the running dataflow; `adopt` or `discard` it later.
+
+        With `replacing`, it takes the place of a view of that name. Raises EngineError if the name is taken
+        or the plan does not fit the sources.
+        """
+        self._check_unstaged()
+        self._check_place(name, replacing)
+        self._registry.check_plan(plan)
+        sources = {source.name: self._registry.sources[source.name] for source in sources_of(plan)}
+        kept = {name: source.history for name, source in sources.items() if source.history is not None}
+        ground = Ground(sources, {name: it.trace.layers() for name, it in kept.items()}, self._texts)
+        since = max((self._since(source) for source in sources), default=0)
+        building = Building(name, plan, ground, self._snapshot, since, self.dictionary, self._options)
+        self._buildings.add(building)
+        return building
+
+    def adopt(self, building: Building, *, replacing: bool = False) -> None:
+        """Bring a view that has been built to the newest epoch, and maintain it from now on.
+
+        Raises PlanError if one of its sources is another by now, EngineError if it cannot catch up.
+        """
+        self._check_unstaged()
+        self._check_place(building.name, replacing)
+        for name, source in building.ground.sources.items():
+            if self._registry.sources.get(name) is not source:
+                raise PlanError(f"{name} was dropped or altered while view {building.name} was built")
+        if building.snapshot is not self._snapshot:
+            building.catch_up(self._snapshot)
+        if building.name in self._snapshot.relations:
+            self.drop_view(building.name)
+        self._add_view(building.name, building.plan, building.hydration)
+        self._buildings.discard(building)
+
+    def discard(self, building: Building) -> None:
+        """Give up a building, if it was not adopted."""
+        self._buildings.discard(building)
 
     def restore_view(self, name: str, plan: Node, state: SavedState) -> bool:
         """Maintain `plan` as view `name` from its saved state, without computing anything.
@@ -206,7 +242,9 @@ class Engine:
         self._snapshot = self._snapshot.replaced({name: None})
 
     def is_read(self, source: str) -> bool:
-        """Whether a view reads a source."""
+        """Whether a view reads a source, or will once it is built."""
+        if any(source in building.ground.sources for building in self._buildings):
+            return True
         return bool(self._registry.readers(self._registry.sources[source].table.node))
 
     def input_rows(self, plan: Node) -> int:
@@ -216,27 +254,6 @@ class Engine:
     def rows(self, name: str) -> int:
         """About how many rows a source or view has: the number of its kept differences."""
         return self._registry.rows(name)
-
-    def _hydrated(self, name: str, plan: Node, since: int, executor: Executor | None) -> Hydration:
-        """The view's operators, run over the kept history of its sources from `since` on."""
-        view = Hydration.of(name, plan, self._order, self.dictionary, self._options)
-        since = max(since, *(self._since(source) for source in view.inputs), 0)
-        view.history.trace.since = since
-        if executor is None or not self._hydrate_on(executor, view, name, plan, since):
-            view.run(self._snapshot.relations, since)
-        view.dataflow.publish(self.frontier)
-        return view
-
-    def _hydrate_on(self, executor: Executor, view: Hydration, name: str, plan: Node, since: int) -> bool:
-        """Let the executor compute a view; false if it declines."""
-        manifest = self._spilled(executor)
-        kept = self._snapshot.relations
-        names = {source.name for source in sources_of(plan)}
-        stored = {source: as_stored(source, kept[source], manifest, since) for source in names}
-        tables = self._registry.tables(names)
-        job = job_over(manifest, self.dictionary, self._options, f"view {name}", tables, {name: plan})
-        job = replace(job, stored=stored, state={}, fresh=True)
-        return view.run_on(executor, job, self.dictionary)
 
     def _since(self, source: str) -> int:
         """The first epoch at which a source can be read."""
@@ -272,6 +289,7 @@ class Engine:
             self._show(name, forget_times(name, history, relation, before, self.frontier))
             return
         epoch = before.words[0] if isinstance(before, Frontier) else before
+        epoch = min([epoch, *(building.epoch for building in self._buildings)])
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
 
@@ -391,6 +409,11 @@ class Engine:
     def _check_unstaged(self) -> None:
         if self._staged is not None:
             raise EpochError("a stage is open: publish or abort it first")
+
+    def _check_place(self, name: str, replacing: bool) -> None:
+        """Raise NameInUse unless a view may have the name."""
+        if name in self._registry.sources or (name in self._snapshot.relations and not replacing):
+            raise NameInUse(f"a relation {name} exists already")
 
     def _check_new(self, name: str) -> None:
         self._check_unstaged()

@@ -60,7 +60,8 @@ class ExecutorJob:
 
     Changes come as deltas, from files, and from scans; scanned rows come at `epoch`. `state` and `texts` name
     the files of the whole state; `exceptions` are the texts whose words are not their hashes. Operators need
-    not tell epochs up to `since` apart. `name` describes the job to people.
+    not tell epochs up to `since` apart. `name` describes the job to people. The names of new files begin with
+    `prefix`.
     """
 
     name: str
@@ -77,6 +78,7 @@ class ExecutorJob:
     stored: Mapping[str, Stored] = field(default_factory=dict)
     scans: Mapping[str, RowScan] = field(default_factory=dict)
     fresh: bool = False
+    prefix: str = ""
 
 
 @dataclass(frozen=True)

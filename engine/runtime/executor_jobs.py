@@ -9,12 +9,11 @@ from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Node
-from engine.runtime.execution import ExecutorJob, JobTable, Outcome, Stored, ViewsFailed
+from engine.runtime.execution import ExecutorJob, JobTable, Outcome, ViewsFailed
 from engine.runtime.kept import every_operator, kept_states
 from engine.runtime.options import Options
 from engine.runtime.rewriting import opened
 from engine.state.dictionary import Dictionary
-from engine.state.snapshot import RelationSnapshot
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile
 from engine.state.store.manifest import Manifest
@@ -41,13 +40,6 @@ def job_over(
         max_rounds=options.max_rounds,
         rebuild=options.rebuild,
     )
-
-
-def as_stored(name: str, relation: RelationSnapshot, manifest: Manifest, since: int) -> Stored:
-    """The kept differences of a source, in files; epochs before `since` are read as `since`."""
-    width = len(relation.order)
-    files = manifest.arrangements[fingerprint(("history", name))]
-    return Stored(files, (*relation.positions.tolist(), width, width + 1), since)
 
 
 def receive(

@@ -1,8 +1,8 @@
 """Hydration: bringing the operators of a new view up to date with its sources.
 
 The operators are rendered into a dataflow of their own. It runs over the whole kept history of the sources,
-here or on an executor, or maps the files of a saved state. The engine then grafts it onto the running
-dataflow.
+here or on an executor, or maps the files of a saved state. Further deltas bring it up to later epochs. The
+engine then grafts it onto the running dataflow.
 """
 
 from __future__ import annotations
@@ -10,8 +10,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from engine.operators.history import History
 from engine.operators.linear import InputOperator
+from engine.operators.operator import Meter
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
 from engine.rendering import Renderer
@@ -22,7 +25,6 @@ from engine.runtime.options import Options
 from engine.runtime.spill import SavedState
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Order
-from engine.state.snapshot import RelationSnapshot
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,16 +43,15 @@ class Hydration:
         history = put_view(dataflow, renderer, name, plan)
         return Hydration(dataflow, history, renderer.inputs)
 
-    def run(self, relations: Mapping[str, RelationSnapshot], since: int) -> None:
-        """Run the operators over the kept history of the sources; epochs before `since` are read as `since`.
+    def run(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
+        """Run the operators over deltas of the sources, as far as the meter lets them.
 
         Raises EngineError if the view cannot be computed.
         """
-        for source, input in self.inputs.items():
-            if source in relations:
-                input.pending = relations[source].delta(since)
+        for source, delta in deltas.items():
+            self.inputs[source].pending = delta
         try:
-            self.dataflow.run()
+            self.dataflow.run(meter=meter)
         except OperatorFailed as failed:
             raise failed.reason from failed
 

@@ -134,6 +134,7 @@ class SuperstepExecutor:
             max_rounds=job.max_rounds,
             rebuild=job.rebuild,
             limits=self._limits,
+            prefix=job.prefix,
         )
 
     def _stored(self, delta: np.ndarray) -> Stored:

@@ -27,7 +27,8 @@ class Spec:
     """The changes, the tables and views they concern, and the files of the state.
 
     Like `engine.runtime.execution.ExecutorJob`, but all changes except scans are in files. `scanned` has, for
-    each scanned table, whether bad rows are left out; scanned rows must have new keys.
+    each scanned table, whether bad rows are left out; scanned rows must have new keys. The
+    names of new files begin with `prefix`.
     """
 
     tables: tuple[JobTable, ...]
@@ -46,3 +47,4 @@ class Spec:
     max_rounds: int
     rebuild: Rebuild
     limits: SuperstepLimits = SuperstepLimits()
+    prefix: str = ""

@@ -41,7 +41,7 @@ class Worker:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.directory = StateDirectory(spec.directory)
+        self.directory = StateDirectory(spec.directory).prefixed(spec.prefix)
         self.scratch = Scratch(spec.scratch)
         self._known = _KNOWN.setdefault(spec.directory, KnownTexts())
 

@@ -92,16 +92,6 @@ class Definitions:
                 id = changing.add(definition.record())
         return self.put(self.table(id, relation, definition.created, details))
 
-    def create_view(self, name: str, sql: str, dialect: str) -> Definition:
-        check_name(name)
-        self.must_be_new(name)
-        definition = self.view(0, name, sql, dialect, self.engine.snapshot.upper - 1)
-        with self.undone_by(lambda: self.withdraw([definition])):
-            self.install([definition], {})
-            with self.catalog.changing() as changing:
-                id = changing.add(definition.record())
-        return self.put(replace(definition, id=id))
-
     def drop(
         self, names: Sequence[str], *, view: bool, missing_ok: bool = False, cascade: bool = False
     ) -> list[Definition]:

@@ -86,8 +86,21 @@ class Tables(BaseModel):
     tables: list[TableModel]
 
 
+class BuildProgress(BaseModel):
+    """How far the building of a view is: the rows that it reads and has made, the rounds that its recursions
+    have run, and the share of its operators, from 0 to 1, that are done.
+    """
+
+    reads: int
+    rows: int
+    rounds: int
+    share: float
+
+
 class ViewModel(BaseModel):
-    """`state` is `ready`, `errors` (rows fail: see `errors`) or `quarantined` (see `reason`)."""
+    """`state` is `ready`, `building` (see `progress`), `errors` (rows fail: see `errors`) or `quarantined`
+    (see `reason`).
+    """
 
     name: str
     sql: str
@@ -96,6 +109,7 @@ class ViewModel(BaseModel):
     state: str
     reason: str | None = None
     comment: str | None = Field(default=None, exclude_if=_is_missing)
+    progress: BuildProgress | None = Field(default=None, exclude_if=_is_missing)
 
 
 class CreatedView(ViewModel):

@@ -32,11 +32,14 @@ from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
+from service.errors import Conflict
 from service.metrics import Metrics
 from service.placement import Placement
+from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
 from service.running.pulse import Pulse
 from service.running.state import State, recover
+from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
 from service.writing.epochs import Load, Request
 from service.writing.transaction import Transaction
@@ -62,6 +65,7 @@ class Runtime:
             state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
         )
         self._writer = Writer(state.epochs, limits, self._after)
+        self._builds = Builds(state, self._writer.call)
 
     @classmethod
     def open(
@@ -85,6 +89,7 @@ class Runtime:
     def close(self) -> None:
         """Finishes waiting requests, writes a checkpoint and releases the data directory. Blocks."""
         self.end_feeds()
+        self._builds.close()
         self._checkpoints.stop()
         self._writer.close()
         self._checkpoints.finish()
@@ -133,7 +138,11 @@ class Runtime:
         return self._state.types.all
 
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
-        """The table or view called `name`. Raises NotFound without one of the kind that `view` asks for."""
+        """The table or view called `name`. Raises NotFound without one of the kind that `view` asks for, and
+        Conflict for a view that is being built."""
+        if name in self.builds and name not in self._state.definitions.all and view is not False:
+            hint = "it can be read once its state is ready; DELETE cancels it"
+            raise Conflict(f"view {name} is being built", hint, code="view_building")
         return self._state.definitions.get(name, view=view)
 
     def failure(self, name: str) -> str | None:
@@ -192,20 +201,25 @@ class Runtime:
     async def create_view(
         self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
     ) -> Definition:
-        """Creates a view of the query `sql`, hydrated from its tables' history and readable at its epochs."""
+        """Creates a view of the query `sql`, with its tables' history, and returns when it can be read.
+
+        It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
+        replaced are computed anew in the writer's turn.
+        """
         sql = spelled_out(sql, dialect, self.types())
+        if or_replace and self._state.definitions.readers(name):
+            return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
+        return await self._builds.create(name, sql, dialect, or_replace)
 
-        def create() -> Definition:
-            definitions = self._state.definitions
-            there = definitions.all.get(name)
-            if or_replace and there is not None and there.is_view:
-                return self._alterations.replace_view(name, sql, dialect)
-            return definitions.create_view(name, sql, dialect)
-
-        return await self._writer.run(create)
+    @property
+    def builds(self) -> Mapping[str, ViewBuild]:
+        """The views that are being built."""
+        return self._builds.all
 
     async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""
+        building = {name for name in names if self._builds.cancel(name)}
+        names = tuple(name for name in names if name not in building or name in self.definitions())
         drop = self._state.definitions.drop
         await self._writer.run(partial(drop, names, view=True, missing_ok=missing_ok, cascade=cascade))
 

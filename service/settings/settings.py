@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.spark.configuration import SparkOptions
+from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
 
 
@@ -21,7 +22,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors):
+class Settings(Doors, BuildSettings):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(

@@ -21,6 +21,7 @@ from planner.statements.table_rules import Action, ForeignKey, TableRules
 from service.catalog.catalog import Catalog, CommittedEpochs
 from service.catalog.details import Details
 from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
+from service.definitions.intended_view import intend
 from service.errors import Conflict, Invalid, Unavailable
 from service.metrics import Metrics
 from service.running.state import State, recover
@@ -36,9 +37,19 @@ def state(tmp_path: Path) -> Iterator[State]:
     state = recover(Settings(data=tmp_path), Metrics())
     state.definitions.create_table("t", SCHEMA, (0,))
     state.definitions.create_table("bag", SCHEMA, None)
-    state.definitions.create_view("names", "SELECT name, count(*) AS n FROM t GROUP BY name", "postgres")
+    create_view(state, "names", "SELECT name, count(*) AS n FROM t GROUP BY name")
     yield state
     state.close()
+
+
+def create_view(state: State, name: str, sql: str) -> None:
+    intended = intend(state.definitions, name, sql, "postgres", False)
+    building = state.engine.begin_view(name, intended.definition.relation.plan)
+    try:
+        building.compute()
+        intended.make(building, state.definitions)
+    finally:
+        state.engine.discard(building)
 
 
 def request(state: State, *changes: tuple, table: str = "t", key: str | None = None) -> Request:
@@ -392,12 +403,12 @@ def test_definitions_that_the_catalog_cannot_keep(state: State, monkeypatch: pyt
         with pytest.raises(OperationalError):
             definitions.create_table("u", SCHEMA, None)
         with pytest.raises(OperationalError):
-            definitions.create_view("v", "SELECT id FROM t", "postgres")
+            create_view(state, "v", "SELECT id FROM t")
         with pytest.raises(OperationalError):
             definitions.drop(["names"], view=True)
     assert sorted(definitions.all) == ["bag", "names", "t"]
     definitions.create_table("u", SCHEMA, None)
-    definitions.create_view("v", "SELECT id FROM t", "postgres")
+    create_view(state, "v", "SELECT id FROM t")
     state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
     assert rows(state, "names") == [("a", 1)]
     assert rows(state, "v") == [(1,)]

@@ -28,8 +28,9 @@ _BATCH, _TEXTS = ".batch", ".texts"
 class Writing:
     """Files that are written together; syncing them together costs less than one by one."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, prefix: str) -> None:
         self._path = path
+        self.prefix = prefix
         self._files: list[Path] = []
 
     def write(self, rows: np.ndarray, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
@@ -47,7 +48,7 @@ class Writing:
 
     def _write(self, suffix: str, pieces: Iterable[bytes | memoryview | pa.Buffer]) -> tuple[str, int]:
         """Write a new file; returns its name and size."""
-        name = uuid.uuid4().hex + suffix
+        name = self.prefix + uuid.uuid4().hex + suffix
         self._files.append(self._path / name)
         with open(self._files[-1], "xb") as file:
             for piece in pieces:
@@ -72,15 +73,41 @@ class Writing:
 class StateDirectory:
     """The files of the state in one folder."""
 
-    def __init__(self, path: Path) -> None:
-        """Make the folder if it does not exist."""
+    def __init__(self, path: Path, prefix: str = "") -> None:
+        """Make the folder if it does not exist. The names of new files begin with the prefix."""
         self.path = path
+        self.prefix = prefix
         path.mkdir(parents=True, exist_ok=True)
+        self._reserved: dict[str, frozenset[str]] = {}
+
+    def prefixed(self, prefix: str) -> StateDirectory:
+        """The same directory for a writer whose new files have the prefix."""
+        return StateDirectory(self.path, prefix)
+
+    @contextmanager
+    def reserving(self, names: Iterable[str] = ()) -> Iterator[str]:
+        """In this context, no sweep removes these files, nor any whose name begins with the prefix that it
+        gives."""
+        prefix = f"{uuid.uuid4().hex}-"
+        self._reserved[prefix] = frozenset(names)
+        try:
+            yield prefix
+        finally:
+            del self._reserved[prefix]
+
+    @contextmanager
+    def scratch(self, prefix: str = "") -> Iterator[Writing]:
+        """Files that exist only in this context, and need not be durable."""
+        writing = Writing(self.path, prefix)
+        try:
+            yield writing
+        finally:
+            writing.remove()
 
     @contextmanager
     def writing(self) -> Iterator[Writing]:
         """Files to be written in this context: durable when it ends, removed if it raises."""
-        writing = Writing(self.path)
+        writing = Writing(self.path, self.prefix)
         try:
             yield writing
             writing.sync()
@@ -112,12 +139,16 @@ class StateDirectory:
         return texts.read_texts(self.path / file.name, file)
 
     def sweep(self, kept: Collection[str]) -> int:
-        """Remove the files whose names are not among `kept`; returns their number.
+        """Remove the files whose names are neither among `kept` nor reserved; returns their number.
 
-        No other thread or process may be writing a file that is to stay.
+        No other thread or process may be writing a file that is to stay, unless it is reserved.
         """
         found = [path for path in self.path.iterdir() if path.suffix in (_BATCH, _TEXTS)]
-        orphans = [path for path in found if path.name not in kept]
+        reserved = dict(self._reserved)
+        kept = set(kept).union(*reserved.values())
+        orphans = [
+            path for path in found if path.name not in kept and not path.name.startswith(tuple(reserved))
+        ]
         for path in orphans:
             path.unlink(missing_ok=True)
         return len(orphans)

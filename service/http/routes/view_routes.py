@@ -11,10 +11,11 @@ from engine.errors import UnknownName
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import runtime_of
-from service.http.models import CreatedView, NewView, ViewModel, Views, shown_columns
+from service.http.models import BuildProgress, CreatedView, NewView, ViewModel, Views, shown_columns
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.running.runtime import Runtime
+from service.running.view_build import ViewBuild
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
@@ -32,20 +33,24 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
 async def list_views(request: Request) -> Views:
     """List all views, by name."""
     runtime = runtime_of(request)
-    definitions = sorted(runtime.definitions().items())
-    return Views(views=[view_model(runtime, d) for _, d in definitions if d.is_view])
+    models = {name: view_model(runtime, d) for name, d in runtime.definitions().items() if d.is_view}
+    building = {name: _building_model(build) for name, build in runtime.builds.items() if name not in models}
+    return Views(views=[model for _, model in sorted({**building, **models}.items())])
 
 
 @router.get("/{view}")
 async def describe_view(request: Request, view: str) -> ViewModel:
     """Describe a view."""
-    runtime = runtime_of(request)
-    return view_model(runtime, runtime.definition(fold_name(view), view=True))
+    runtime, name = runtime_of(request), fold_name(view)
+    build = runtime.builds.get(name)
+    if build is not None and name not in runtime.definitions():
+        return _building_model(build)
+    return view_model(runtime, runtime.definition(name, view=True))
 
 
 @router.delete("/{view}", status_code=204)
 async def drop_view(request: Request, view: str) -> None:
-    """Drop a view. 409 while another view reads it."""
+    """Drop a view, or end its building. 409 while another view reads it."""
     await runtime_of(request).drop_view(fold_name(view))
 
 
@@ -83,6 +88,21 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         state=state,
         reason=reason,
         comment=definition.details.comments.get(""),
+    )
+
+
+def _building_model(build: ViewBuild) -> ViewModel:
+    definition, done = build.intended.definition, build.progress
+    progress = BuildProgress(
+        reads=build.building.ground.rows, rows=done.rows, rounds=done.rounds, share=done.share
+    )
+    return ViewModel(
+        name=definition.name,
+        sql=definition.sql,
+        dialect=definition.dialect,
+        columns=shown_columns(definition),
+        state="building",
+        progress=progress,
     )
 
 

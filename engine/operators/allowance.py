@@ -1,0 +1,73 @@
+"""Allowances: how much an operator may do in one advance before the views that need it are given up.
+
+A recursion, with all that is inside it, counts as one operator. The check comes between two steps, so that
+the last one is done before it is noticed; kernels that could explode in one step have limits of their own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+from time import monotonic
+
+from engine.errors import Cancelled, OverBudget
+from engine.operators.operator import Operator
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """The seconds that an operator may take in an advance, and the rows and bytes that it may make."""
+
+    seconds: float = inf
+    rows: float = inf
+    bytes: float = inf
+
+
+UNLIMITED = Allowance()
+
+
+class Spending:
+    """What the operator that runs now has used of its allowance."""
+
+    def __init__(self, allowance: Allowance) -> None:
+        self._allowance = allowance
+        self._operator: Operator | None = None
+        self.rows = self.bytes = self.rounds = 0
+        """Made by the current operator; and the rounds it ran, if it is a loop."""
+        self._began = 0.0
+        self._stopped = False
+
+    def stop(self) -> None:
+        """Let the next step raise Cancelled. Any thread may call it."""
+        self._stopped = True
+
+    def begin(self, operator: Operator) -> None:
+        """The operator's step begins, with a fresh allowance. Raises Cancelled after `stop`."""
+        self._check_stopped()
+        self._operator = operator
+        self.rows = self.bytes = self.rounds = 0
+        self._began = monotonic()
+
+    def made(self, operator: Operator) -> None:
+        """Count what an operator has just made. Raises OverBudget."""
+        for delta in operator.out:
+            self.rows += delta.shape[1]
+            self.bytes += delta.nbytes
+        if self.rows > self._allowance.rows or self.bytes > self._allowance.bytes:
+            raise self._over()
+
+    def round(self) -> None:
+        """A round of a loop begins. Raises OverBudget if the time is up, Cancelled after `stop`."""
+        self._check_stopped()
+        self.rounds += 1
+        if monotonic() - self._began > self._allowance.seconds:
+            raise self._over()
+
+    def _check_stopped(self) -> None:
+        if self._stopped:
+            raise Cancelled("the view is not wanted any more")
+
+    def _over(self) -> OverBudget:
+        what = "" if self._operator is None else getattr(self._operator, "name", self._operator.kind)
+        seconds = monotonic() - self._began
+        return OverBudget.of(what, seconds, self.rows, self.bytes, self.rounds)

@@ -1,0 +1,135 @@
+"""The process of one job: computes views over files, writes new files, and reports their names.
+
+The process is as limited as the job: beyond its memory an allocation fails, beyond its allowance an operator
+is stopped. It ends with the service, whatever happens to that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+
+import numpy as np
+
+from engine.errors import EngineError
+from engine.operators.allowance import Allowance, Spending
+from engine.operators.operator import Operator
+from engine.runtime.execution import ExecutorJob, Outcome, Stored
+from engine.runtime.hydration import Hydration
+from engine.runtime.kept import kept_states
+from engine.runtime.options import Options
+from engine.runtime.rewriting import Captured, rewrite
+from engine.state.dictionary import Dictionary
+from engine.state.packed_times import TOTAL, Frontier
+from engine.state.store.directory import StateDirectory, Writing
+from engine.state.store.files import BatchFile, TextFile
+
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+_NICE = 5
+ROWS, ROUNDS, DONE, OF = range(4)
+"""The places of a job's progress: rows made, rounds run, operators done, and of how many."""
+
+
+@dataclass(frozen=True)
+class ProcessLimits:
+    """Bytes of memory that a job's process may have, 0 for any, and what its operators may use."""
+
+    memory: int
+    allowance: Allowance
+
+
+class _Reporting(Spending):
+    """Spending that also shows the progress of the job."""
+
+    def __init__(self, allowance: Allowance, progress: np.ndarray) -> None:
+        super().__init__(allowance)
+        self._progress = progress
+
+    def begin(self, operator: Operator) -> None:
+        super().begin(operator)
+        self._progress[DONE] += 1
+
+    def made(self, operator: Operator) -> None:
+        self._progress[ROWS] += sum(delta.shape[1] for delta in operator.out)
+        super().made(operator)
+
+    def round(self) -> None:
+        self._progress[ROUNDS] += 1
+        super().round()
+
+
+def run_job(
+    job: ExecutorJob,
+    directory: StateDirectory,
+    shards: int,
+    limits: ProcessLimits,
+    progress: np.ndarray,
+    reports: Connection,
+) -> None:
+    """Run the job, and send its Outcome or an EngineError. `progress` float64[4] is shared."""
+    _confine(limits.memory)
+    try:
+        report: Outcome | EngineError = _outcome(job, directory, shards, limits.allowance, progress)
+    except EngineError as error:
+        report = error
+    except MemoryError:
+        report = EngineError("the view does not fit into memory")
+    reports.send(report)
+
+
+def _confine(memory: int) -> None:
+    with suppress(AttributeError, OSError):  # other systems than Linux
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends its processes itself
+    os.nice(_NICE)
+    if memory:
+        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+
+
+def _outcome(
+    job: ExecutorJob, directory: StateDirectory, shards: int, allowance: Allowance, progress: np.ndarray
+) -> Outcome:
+    dictionary = Dictionary()
+    for file in job.texts:
+        dictionary.absorb(*directory.read_texts(file))
+    known = len(dictionary)
+    ((name, plan),) = job.views
+    hydration = Hydration.of(name, plan, TOTAL, dictionary, Options(job.max_rounds, job.rebuild))
+    hydration.history.trace.since = max((stored.since for stored in job.stored.values()), default=0)
+    progress[OF] = len(hydration.dataflow.operators)
+    inputs = hydration.inputs.keys() & job.stored.keys()
+    deltas = {source: _delta(job.stored[source], directory) for source in inputs}
+    hydration.run(deltas, _Reporting(allowance, progress))
+    hydration.dataflow.publish(Frontier(TOTAL, (job.epoch,)))
+    with directory.writing() as writing:
+        files = dict(_written(hydration, directory, writing, shards))
+        texts: tuple[TextFile, ...] = ()
+        if len(dictionary) > known:
+            texts = (writing.write_texts(*dictionary.slice(known, len(dictionary))),)
+    return Outcome(files, texts)
+
+
+def _delta(stored: Stored, directory: StateDirectory) -> np.ndarray:
+    """A source's kept differences, as a delta."""
+    rows = [directory.open(file).rows[:, list(stored.columns)] for file in stored.files]
+    if not rows:
+        return np.empty((len(stored.columns), 0), np.int64)
+    delta = np.ascontiguousarray(np.concatenate(rows).T)
+    np.maximum(delta[-2], stored.since, out=delta[-2])
+    return delta
+
+
+def _written(
+    hydration: Hydration, directory: StateDirectory, writing: Writing, shards: int
+) -> Iterator[tuple[str, tuple[BatchFile, ...]]]:
+    """The files of each state, by its fingerprint."""
+    for fingerprint, state in kept_states(hydration.dataflow.operators.items()):
+        written = rewrite(Captured.of(fingerprint, state), directory, writing, shards).files
+        if written:
+            yield fingerprint, written

@@ -1,0 +1,121 @@
+"""An executor that runs each job in a process of its own on this machine.
+
+Processes are forked from a server that has the engine loaded and no threads (multiprocessing's forkserver),
+so that they start in milliseconds and share the engine's code.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from time import monotonic
+from typing import Any
+
+import numpy as np
+
+from engine.errors import Cancelled, EngineError, OverBudget
+from engine.processes.job_process import DONE, OF, ROUNDS, ROWS, ProcessLimits, run_job
+from engine.runtime.execution import ExecutorJob, Outcome, ViewsFailed
+from engine.state.store.directory import StateDirectory
+
+_CONTEXT = get_context("forkserver")
+_LOOK = 0.1
+"""Seconds between two looks at whether a job is still wanted, and within its time."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a job has done so far: rows made, rounds of recursions, and the share of its operators."""
+
+    rows: int = 0
+    rounds: int = 0
+    share: float = 0.0
+
+
+class ProcessExecutor:
+    """Runs one job in a process that may take `seconds`. Another thread may look and cancel meanwhile."""
+
+    def __init__(self, directory: StateDirectory, shards: int, limits: ProcessLimits, seconds: float) -> None:
+        self.directory = directory
+        self.shards = shards
+        self._limits = limits
+        self._seconds = seconds
+        self._cancelled = threading.Event()
+        self._shared = _CONTEXT.RawArray("d", 4)
+
+    @property
+    def progress(self) -> Progress:
+        """How far the job is."""
+        seen = list(self._shared)
+        return Progress(int(seen[ROWS]), int(seen[ROUNDS]), min(1.0, seen[DONE] / max(seen[OF], 1)))
+
+    def cancel(self) -> None:
+        """End the process, now or as soon as it begins; `run` then raises Cancelled."""
+        self._cancelled.set()
+
+    def run(self, job: ExecutorJob) -> Outcome:
+        """Compute a job; see `Executor.run`. Raises ViewsFailed, with OverBudget if it took too much, or with
+        Cancelled."""
+        receiving, sending = _CONTEXT.Pipe(duplex=False)
+        arguments = (
+            job,
+            self.directory.prefixed(job.prefix),
+            self.shards,
+            self._limits,
+            self._shared,
+            sending,
+        )
+        process = _CONTEXT.Process(target=_run, args=arguments, name="freshet-job", daemon=True)
+        process.start()
+        sending.close()
+        try:
+            report = self._report(receiving, process)
+        finally:
+            process.kill()
+            process.join()
+            receiving.close()
+        if isinstance(report, Outcome):
+            return report
+        raise ViewsFailed("", report)
+
+    def _report(self, receiving: Connection, process: Any) -> Outcome | EngineError:
+        until = monotonic() + self._seconds
+        while not self._cancelled.is_set():
+            if receiving in wait([receiving, process.sentinel], _LOOK):
+                try:
+                    return receiving.recv()  # type: ignore[no-any-return]
+                except EOFError:
+                    return _ended(process)
+            if not process.is_alive():
+                return _ended(process)
+            if monotonic() > until:
+                seen = self.progress
+                return OverBudget.of("the view", self._seconds, seen.rows, 0, seen.rounds)
+        return Cancelled("the view is not wanted any more")
+
+
+def _run(
+    job: ExecutorJob,
+    directory: StateDirectory,
+    shards: int,
+    limits: ProcessLimits,
+    shared: Any,
+    reports: Connection,
+) -> None:
+    run_job(job, directory, shards, limits, np.frombuffer(shared), reports)
+
+
+def _ended(process: Any) -> EngineError:
+    """The error of a process that ended without a report."""
+    process.join()
+    return OverBudget(
+        f"the process that computed the view ended early, by signal {-(process.exitcode or 0)}",
+        "it may have needed more memory than there is",
+    )
+
+
+def preload(*modules: str) -> None:
+    """Load modules in the server that the processes are forked from, before it starts."""
+    _CONTEXT.set_forkserver_preload([__name__, *modules])

@@ -1,0 +1,177 @@
+"""Building: a new view is computed beside the running dataflow, and joins it once it has caught up.
+
+  begin      on the writer's thread: takes the sources as they are at one epoch, which nobody changes
+  compute    on any thread, here or by an executor: the view at that epoch, with its history
+  catch up   on any thread, as often as it takes: what has changed since, from a newer snapshot
+  adopt      on the writer's thread: the last changes; then the view belongs to the running dataflow
+
+`Engine` has the steps of the writer's thread. One thread at a time uses a building.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import numpy as np
+
+from engine.errors import Cancelled, EngineError, OverBudget
+from engine.operators.operator import Meter
+from engine.plan.nodes import Node
+from engine.runtime.execution import Executor, ExecutorJob, Stored
+from engine.runtime.hydration import Hydration
+from engine.runtime.options import Options
+from engine.runtime.registry import KnownSource
+from engine.runtime.spill import TextPart
+from engine.state.dictionary import Dictionary
+from engine.state.layer import Layer
+from engine.state.snapshot import Snapshot
+from engine.state.store.directory import Writing
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, eq=False)
+class Ground:
+    """What a view is built on, as it was at one epoch: its sources, the layers of their histories, and the
+    files of texts.
+    """
+
+    sources: Mapping[str, KnownSource]
+    layers: Mapping[str, tuple[Layer, ...]]
+    texts: tuple[TextPart, ...]
+
+    @property
+    def rows(self) -> int:
+        """The number of differences of all sources."""
+        return sum(len(layer) for layers in self.layers.values() for layer in layers)
+
+
+@dataclass(eq=False)
+class Building:
+    """A view that is being built, readable from epoch `since` on.
+
+    `snapshot` is the state over which it is computed, or with which it has caught up. The engine keeps the
+    epochs after it apart until the view is adopted or discarded.
+    """
+
+    name: str
+    plan: Node
+    ground: Ground
+    snapshot: Snapshot
+    since: int
+    dictionary: Dictionary
+    options: Options
+    hydration: Hydration = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._render()
+
+    @property
+    def epoch(self) -> int:
+        """The newest epoch that the view has."""
+        return self.snapshot.upper - 1
+
+    def files(self) -> set[str]:
+        """The names of the files that the view is built from."""
+        names = {layer.file.name for layers in self.ground.layers.values() for layer in layers if layer.file}
+        return names | {part.file.name for part in self.ground.texts}
+
+    # Computing
+
+    def compute(self, meter: Meter | None = None) -> None:
+        """Compute the view here, as far as the meter lets it. Raises EngineError if that is not possible."""
+        self._attempt(lambda: self._compute_here(meter))
+        self.hydration.dataflow.publish(self.snapshot.frontier)
+
+    def compute_on(self, executor: Executor, prefix: str = "") -> bool:
+        """Let an executor compute the view; false if it declines. Raises EngineError if the view fails.
+
+        New files have the prefix; the caller reserves it, and `files`, until the view is adopted.
+        """
+        if not self._attempt(lambda: self._compute_there(executor, prefix)):
+            return False
+        self.hydration.dataflow.publish(self.snapshot.frontier)
+        return True
+
+    def _attempt(self, compute: Callable[[], T]) -> T:
+        """Compute from the oldest epoch; or, if there is no answer at an old epoch, from the newest."""
+        try:
+            return compute()
+        except (OverBudget, Cancelled):
+            raise
+        except EngineError:
+            if not self.snapshot.frontier.order.is_total:
+                raise
+            self.since = self.epoch
+            self._render()
+            return compute()
+
+    def start_over(self) -> None:
+        """Forget what was computed, after an attempt that failed."""
+        self._render()
+
+    def _render(self) -> None:
+        order = self.snapshot.frontier.order
+        self.hydration = Hydration.of(self.name, self.plan, order, self.dictionary, self.options)
+        self.hydration.history.trace.since = self.since
+
+    def _compute_here(self, meter: Meter | None) -> None:
+        relations = self.snapshot.relations
+        kept = [name for name in self.hydration.inputs if name in relations]
+        self.hydration.run({name: relations[name].delta(self.since) for name in kept}, meter)
+
+    def _compute_there(self, executor: Executor, prefix: str) -> bool:
+        with executor.directory.scratch(prefix) as scratch:
+            job = self._job(scratch, prefix)
+            return self.hydration.run_on(executor, job, self.dictionary)
+
+    def _job(self, scratch: Writing, prefix: str) -> ExecutorJob:
+        """The job of computing the view; what is in no file yet is written to scratch."""
+        stored = {name: self._stored(name, layers, scratch) for name, layers in self.ground.layers.items()}
+        texts = tuple(part.file for part in self.ground.texts)
+        written, entries = self.ground.texts[-1].last if texts else 0, len(self.dictionary)
+        if entries > written:
+            texts = (*texts, scratch.write_texts(*self.dictionary.slice(written, entries)))
+        return ExecutorJob(
+            name=f"view {self.name}",
+            tables=tuple(self.ground.sources[name].table for name in sorted(self.ground.sources)),
+            views=((self.name, self.plan),),
+            epoch=self.snapshot.upper,
+            since=self.snapshot.upper,
+            state={},
+            texts=texts,
+            exceptions=self.dictionary.exceptions,
+            max_rounds=self.options.max_rounds,
+            rebuild=self.options.rebuild,
+            stored=stored,
+            fresh=True,
+            prefix=prefix,
+        )
+
+    def _stored(self, name: str, layers: Iterable[Layer], scratch: Writing) -> Stored:
+        """The kept differences of a source, in files; epochs before `since` are read as `since`."""
+        files = tuple(layer.file or scratch.write(layer.rows) for layer in layers)
+        relation = self.snapshot.relations[name]
+        width = len(relation.order)
+        return Stored(files, (*relation.positions.tolist(), width, width + 1), self.since)
+
+    # Catching up
+
+    def behind(self, snapshot: Snapshot) -> int:
+        """How many differences of its sources the view has to see to be as new as `snapshot`."""
+        return sum(delta.shape[1] for delta in self._changes(snapshot).values())
+
+    def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> None:
+        """Bring the view to a newer snapshot. Raises EngineError if that is not possible."""
+        self.hydration.run(self._changes(snapshot), meter)
+        self.hydration.dataflow.publish(snapshot.frontier)
+        self.snapshot = snapshot
+
+    def _changes(self, snapshot: Snapshot) -> dict[str, np.ndarray]:
+        """By source, what has changed between the two snapshots."""
+        old, new = self.snapshot.relations, snapshot.relations
+        changed = [name for name in self.hydration.inputs if new.get(name) is not old.get(name)]
+        since, until = (snapshot.upper - 1 for snapshot in (self.snapshot, snapshot)) if changed else (0, 0)
+        return {name: snapshot.changes(name, since, until) for name in changed if name in new}

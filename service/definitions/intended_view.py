@@ -1,0 +1,63 @@
+"""A view that is intended: planned, but neither computed nor stored yet.
+
+Any thread may plan it, over the definitions of the moment. What it reads may change until it is made, so the
+writer's thread asks `is_current` before it goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.runtime.building import Building
+from planner.relation import Relation
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+from service.names import check_name
+
+
+@dataclass(frozen=True, eq=False)
+class IntendedView:
+    """`definition` is to be the view's, in place of `replaced` if there is one. `read` has the relations that
+    the plan was made over.
+    """
+
+    definition: Definition
+    replaced: Definition | None
+    read: Mapping[str, Relation]
+
+    def is_current(self, of: Definitions) -> bool:
+        """Whether all that the view reads, and what it replaces, is still as it was planned."""
+        if self.replaced is not None:
+            there = of.all.get(self.definition.name)
+            if there is not self.replaced or of.readers(there.name):
+                return False
+        return all(of.relations.get(name) is relation for name, relation in self.read.items())
+
+    def make(self, building: Building, of: Definitions) -> Definition:
+        """Store the view and maintain what was built. If the catalog refuses, nothing is made."""
+        created = of.engine.snapshot.upper - 1
+        definition = replace(self.definition, created=created)
+        with of.catalog.changing() as changing:
+            if self.replaced is None:
+                definition = replace(definition, id=changing.add(definition.record()))
+            else:
+                changing.change(definition.record())
+        of.engine.adopt(building, replacing=self.replaced is not None)
+        return of.put(definition)
+
+
+def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool) -> IntendedView:
+    """Plan a view. Raises a PlannerError, NameInUse or Invalid."""
+    check_name(name)
+    relations, there = of.relations, of.all.get(name)
+    replaced = there if or_replace and there is not None and there.is_view else None
+    if replaced is None:
+        of.must_be_new(name)
+        definition = of.view(0, name, sql, dialect, 0, relations=relations)
+    else:
+        others = {other: relation for other, relation in relations.items() if other != name}
+        definition = of.view(replaced.id, name, sql, dialect, 0, relations=others)
+        comments = replaced.details.comments
+        definition = replace(definition, details=replace(definition.details, comments=comments))
+    return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})

@@ -1,0 +1,136 @@
+"""Builds: new views are planned and computed beside the writer, which only begins and adopts them.
+
+  plan       on a thread of the builds, over the definitions of the moment
+  begin      on the writer's thread; planned again if a relation that the view reads has changed meanwhile
+  compute    on the thread, in a process, or on Spark, while epochs go on; then it catches up with them
+  adopt      on the writer's thread: stored in the catalog and visible at one epoch
+
+A build that fails or is cancelled leaves nothing behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+from engine.errors import NameInUse
+from engine.operators.allowance import Spending
+from service.definitions.definition import Definition
+from service.definitions.intended_view import IntendedView, intend
+from service.errors import Conflict, Overloaded, Unavailable
+from service.running.state import State
+from service.running.view_build import ViewBuild
+
+_THREADS = 16
+_PLANS = 5
+"""Times that a view is planned before its relations have to rest."""
+Call = Callable[[Callable[[], Any]], Any]
+"""Runs a job on the writer's thread and returns the result."""
+
+
+class Builds:
+    def __init__(self, state: State, call: Call) -> None:
+        self.all: Mapping[str, ViewBuild] = {}
+        """The views that are being built, by name. Replaced as a whole, on the writer's thread."""
+        self._state = state
+        self._call = call
+        self._threads = ThreadPoolExecutor(_THREADS, "freshet-builds")
+        self._turns = threading.Semaphore(state.settings.builds)
+        self._waiting = 0
+
+    async def create(self, name: str, sql: str, dialect: str, or_replace: bool) -> Definition:
+        """Builds a view; returns when it is visible. It is built to its end even if nobody waits any more."""
+        most = self._state.settings.builds_waiting
+        if self._waiting >= most:
+            raise Overloaded(f"{most} views are being built already", "try again later")
+        self._waiting += 1
+        try:
+            future = self._threads.submit(self._build, name, sql, dialect, or_replace)
+        except RuntimeError:
+            self._waiting -= 1
+            raise Unavailable("the service is shutting down", code="shutting_down") from None
+        future.add_done_callback(self._done)
+        built = asyncio.wrap_future(future)
+        built.add_done_callback(_retrieved)
+        return await asyncio.shield(built)
+
+    def _done(self, future: object) -> None:
+        self._waiting -= 1
+
+    def cancel(self, name: str) -> bool:
+        """Cancels the building of a view; false if there is none of this name."""
+        build = self.all.get(name)
+        if build is not None:
+            build.cancel()
+        return build is not None
+
+    def close(self) -> None:
+        """Cancels all builds and waits for their threads. Call it while the writer still runs."""
+        for build in self.all.values():
+            build.cancel()
+        self._threads.shutdown(cancel_futures=True)
+
+    def _build(self, name: str, sql: str, dialect: str, or_replace: bool) -> Definition:
+        build = self._begun(name, sql, dialect, or_replace)
+        state = self._state
+        try:
+            with state.directory.reserving(build.building.files()) as prefix:
+                build.compute(state.directory.prefixed(prefix), state.settings, self._turns)
+                build.catch_up(state.engine, state.settings.view_allowance)
+                return self._call(lambda: self._adopt(build))  # type: ignore[no-any-return]
+        finally:
+            self._call(lambda: self._end(build))
+
+    def _begun(self, name: str, sql: str, dialect: str, or_replace: bool) -> ViewBuild:
+        for _ in range(_PLANS):
+            intended = intend(self._state.definitions, name, sql, dialect, or_replace)
+            build: ViewBuild | None = self._call(partial(self._begin, intended))
+            if build is not None:
+                return build
+        raise Conflict(f"what view {name} reads keeps changing", "try again", code="table_changed")
+
+    # On the writer's thread
+
+    def _begin(self, intended: IntendedView) -> ViewBuild | None:
+        """Begins to build a view; None if it has to be planned again."""
+        definitions, engine, placement = self._state.definitions, self._state.engine, self._state.placement
+        name, plan = intended.definition.name, intended.definition.relation.plan
+        if name in self.all:
+            raise NameInUse(f"view {name} is being built already", "wait until it is there, or drop it")
+        if intended.replaced is None:
+            definitions.must_be_new(name)
+        if not intended.is_current(definitions):
+            return None
+        definitions.clock.start_for(plan)
+        building = engine.begin_view(name, plan, replacing=intended.replaced is not None)
+        spark = None if placement is None else placement.executor(building.ground.rows)
+        build = ViewBuild(intended, building, spark)
+        self.all = {**self.all, name: build}
+        return build
+
+    def _adopt(self, build: ViewBuild) -> Definition:
+        build.check_wanted()
+        state, intended, building = self._state, build.intended, build.building
+        if not intended.is_current(state.definitions):
+            raise Conflict(
+                f"what view {building.name} reads was dropped or altered while it was built",
+                "create it again",
+                code="table_changed",
+            )
+        building.catch_up(state.engine.snapshot, Spending(state.settings.view_allowance))
+        return intended.make(building, state.definitions)
+
+    def _end(self, build: ViewBuild) -> None:
+        self.all = {name: other for name, other in self.all.items() if other is not build}
+        self._state.engine.discard(build.building)
+        self._state.definitions.clock.stop_unless_read()
+
+
+def _retrieved(built: asyncio.Future[Definition]) -> None:
+    """Look at the outcome, so that asyncio does not complain where nobody waits for it any more."""
+    if not built.cancelled():
+        built.exception()

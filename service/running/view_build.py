@@ -1,0 +1,101 @@
+"""One view that is being built: where it is computed, how far it is, and whether it is still wanted."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, field
+
+from engine.errors import Cancelled, OverBudget
+from engine.operators.allowance import Allowance, Spending
+from engine.processes.process_executor import ProcessExecutor, Progress
+from engine.runtime.building import Building
+from engine.runtime.engine import Engine
+from engine.runtime.execution import Executor
+from engine.state.store.directory import StateDirectory
+from service.definitions.intended_view import IntendedView
+from service.settings.settings import Settings
+
+_HERE = Allowance(seconds=0.5, rows=2_000_000, bytes=256 << 20)
+"""What a view may use that is built by a thread of the service."""
+_LITTLE = 1_000
+"""Differences that the writer may read itself when it adopts a view."""
+_PASSES = 20
+"""Times that a view catches up before the writer takes over, however much is left."""
+
+
+@dataclass(eq=False)
+class ViewBuild:
+    """A view that is being built. `spark` computes it if it is large and Spark takes it."""
+
+    intended: IntendedView
+    building: Building
+    spark: Executor | None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _running: ProcessExecutor | Spending | None = None
+    _cancelled: bool = False
+
+    @property
+    def progress(self) -> Progress:
+        """How far the computation is."""
+        running = self._running
+        return running.progress if isinstance(running, ProcessExecutor) else Progress()
+
+    def cancel(self) -> None:
+        """End the building soon, with Cancelled. Any thread may call it."""
+        with self._lock:
+            self._cancelled = True
+            running = self._running
+        if isinstance(running, ProcessExecutor):
+            running.cancel()
+        elif running is not None:
+            running.stop()
+
+    def check_wanted(self) -> None:
+        """Raise Cancelled if nobody wants the view any more."""
+        if self._cancelled:
+            raise Cancelled(f"view {self.building.name} was dropped while it was built")
+
+    # Computing: on a thread of the builds
+
+    def compute(self, directory: StateDirectory, settings: Settings, turns: threading.Semaphore) -> None:
+        """Compute the view: here if it is small, else by Spark or in a process, when it is its turn.
+
+        `directory` gets files with a prefix that the caller has reserved.
+        """
+        building = self.building
+        if self.spark is not None and building.compute_on(self.spark, directory.prefix):
+            return
+        is_small = self.spark is None and building.ground.rows <= settings.build_rows_here
+        if is_small and self._compute_here():
+            return
+        with turns:
+            process = ProcessExecutor(
+                directory, settings.shards, settings.build_limits, settings.build_seconds
+            )
+            self._run(process)
+            building.compute_on(process, directory.prefix)
+
+    def _compute_here(self) -> bool:
+        """Compute the view on this thread; false if it turns out not to be small."""
+        spending = Spending(_HERE)
+        self._run(spending)
+        try:
+            self.building.compute(spending)
+            return True
+        except OverBudget:
+            self.building.start_over()
+            return False
+
+    def catch_up(self, engine: Engine, allowance: Allowance) -> None:
+        """Bring the view so near to the newest epoch that the writer can do the rest."""
+        for _ in range(_PASSES):
+            self.check_wanted()
+            snapshot = engine.snapshot
+            if self.building.behind(snapshot) <= _LITTLE:
+                return
+            self.building.catch_up(snapshot, Spending(allowance))
+
+    def _run(self, running: ProcessExecutor | Spending) -> None:
+        with self._lock:
+            self._running = running
+        self.check_wanted()
