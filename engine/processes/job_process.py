@@ -10,7 +10,7 @@ import ctypes
 import os
 import resource
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -19,7 +19,7 @@ import numpy as np
 
 from engine.errors import EngineError
 from engine.operators.allowance import Allowance, Spending
-from engine.operators.operator import Operator
+from engine.operators.operator import Meter, Operator
 from engine.runtime.execution import ExecutorJob, Outcome, Stored
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
@@ -47,9 +47,10 @@ class ProcessLimits:
 class _Reporting(Spending):
     """Spending that also shows the progress of the job."""
 
-    def __init__(self, allowance: Allowance, progress: np.ndarray) -> None:
+    def __init__(self, allowance: Allowance, progress: np.ndarray, operators: int) -> None:
         super().__init__(allowance)
         self._progress = progress
+        progress[OF] = operators
 
     def begin(self, operator: Operator) -> None:
         super().begin(operator)
@@ -75,7 +76,9 @@ def run_job(
     """Run the job, and send its Outcome or an EngineError. `progress` float64[4] is shared."""
     _confine(limits.memory)
     try:
-        report: Outcome | EngineError = _outcome(job, directory, shards, limits.allowance, progress)
+        report: Outcome | EngineError = outcome_of(
+            job, directory, shards, lambda operators: _Reporting(limits.allowance, progress, operators)
+        )
     except EngineError as error:
         report = error
     except MemoryError:
@@ -92,9 +95,12 @@ def _confine(memory: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
 
 
-def _outcome(
-    job: ExecutorJob, directory: StateDirectory, shards: int, allowance: Allowance, progress: np.ndarray
+def outcome_of(
+    job: ExecutorJob, directory: StateDirectory, shards: int, meter_for: Callable[[int], Meter]
 ) -> Outcome:
+    """Compute the one view of a fresh job in this process. `meter_for` makes the meter, given the number of
+    operators. Raises EngineError if the view cannot be computed.
+    """
     dictionary = Dictionary()
     for file in job.texts:
         dictionary.absorb(*directory.read_texts(file))
@@ -102,10 +108,9 @@ def _outcome(
     ((name, plan),) = job.views
     hydration = Hydration.of(name, plan, TOTAL, dictionary, Options(job.max_rounds, job.rebuild))
     hydration.history.trace.since = max((stored.since for stored in job.stored.values()), default=0)
-    progress[OF] = len(hydration.dataflow.operators)
     inputs = hydration.inputs.keys() & job.stored.keys()
     deltas = {source: _delta(job.stored[source], directory) for source in inputs}
-    hydration.run(deltas, _Reporting(allowance, progress))
+    hydration.run(deltas, meter_for(len(hydration.dataflow.operators)))
     hydration.dataflow.publish(Frontier(TOTAL, (job.epoch,)))
     with directory.writing() as writing:
         files = dict(_written(hydration, directory, writing, shards))

@@ -59,7 +59,18 @@ def running(where: Path) -> Iterator[Server]:
         if account:
             shutil.chown(directory, account["user"], account["group"])
         data = directory / "data"
-        command = [where / "initdb", "-D", data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C"]
+        command = [
+            where / "initdb",
+            "-D",
+            data,
+            "-U",
+            "postgres",
+            "-A",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale=C.UTF-8",
+        ]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=directory, **account)
         options = [part for option in _OPTIONS for part in ("-c", option)]
         with (directory / "log").open("wb") as log:

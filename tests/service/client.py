@@ -151,7 +151,7 @@ class Process:
             if self._process.poll() is not None:
                 raise RuntimeError(f"the service ended:\n{self._process.stderr.read()}")
             try:
-                if httpx.get(f"{self.url}/readyz").status_code == 200:
+                if httpx.get(f"{self.url}/readyz", timeout=60).status_code == 200:
                     return
             except httpx.TransportError:
                 pass

@@ -198,13 +198,13 @@ def test_sigterm_ends_in_peace(start: Callable[..., Process]) -> None:
     service = start()
     service.wait_ready()
     body = {"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]}
-    assert httpx.post(f"{service.url}/v1/tables", json=body).status_code == 201
+    assert httpx.post(f"{service.url}/v1/tables", timeout=60, json=body).status_code == 201
     deltas = f"{service.url}/v1/tables/t/deltas"
-    assert httpx.post(deltas, json=[{"insert": {"a": 1}}]).status_code == 200
+    assert httpx.post(deltas, timeout=60, json=[{"insert": {"a": 1}}]).status_code == 200
     assert service.terminate() == 0
     again = start()
     again.wait_ready()
-    assert httpx.get(f"{again.url}/v1/tables/t/rows").json()["rows"] == [{"a": 1}]
+    assert httpx.get(f"{again.url}/v1/tables/t/rows", timeout=60).json()["rows"] == [{"a": 1}]
 
 
 def test_a_process_that_cannot_start_says_why(start: Callable[..., Process], tmp_path: Path) -> None:

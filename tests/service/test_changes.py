@@ -125,7 +125,11 @@ def test_live_events(start: Callable[..., Process]) -> None:
 def test_streams_end_when_the_service_does(start: Callable[..., Process]) -> None:
     service = start()
     service.wait_ready()
-    httpx.post(f"{service.url}/v1/tables", json={"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]})
+    httpx.post(
+        f"{service.url}/v1/tables",
+        timeout=60,
+        json={"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]},
+    )
     connected, read = threading.Event(), []
 
     def follow() -> None:

@@ -89,7 +89,7 @@ def test_a_head_that_does_not_end(service: Process, first: bytes, piece: bytes) 
         connection.sendall(first)
         sent = flood(connection, piece, 80_000_000)
         assert sent < 40_000_000  # what the kernels' buffers hold, and what came while the client lingered
-    assert httpx.get(f"{service.url}/healthz").status_code == 200
+    assert httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
 
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])
@@ -107,7 +107,7 @@ def test_many_headers_are_told_so(service: Process) -> None:
         status, problem = answer(connection)
         assert (status, problem["code"]) == (431, "head_too_large")
     headers = [("X", "y")] * 60
-    assert httpx.get(f"{service.url}/healthz", headers=headers).status_code == 200
+    assert httpx.get(f"{service.url}/healthz", timeout=60, headers=headers).status_code == 200
 
 
 def drip(connection: socket.socket, pieces: Iterator[bytes], every: float) -> tuple[float, int, dict]:
@@ -201,7 +201,7 @@ def test_connections_are_bounded(service: Process) -> None:
 
     def answers() -> bool:
         with suppress(httpx.TransportError):
-            return httpx.get(f"{service.url}/healthz").status_code == 200
+            return httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
         return False
 
     wait_until(answers, 20)
@@ -239,4 +239,4 @@ def test_a_client_that_leaves(service: Process, sent: bytes, patience: float) ->
     connection.sendall(sent)
     time.sleep(patience)
     leave(connection)
-    assert httpx.get(f"{service.url}/healthz").status_code == 200
+    assert httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
