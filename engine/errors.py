@@ -9,7 +9,7 @@ EngineError
 ├── LimitExceeded    a recursion exceeded its limit of rounds
 ├── JoinTooLarge     a join makes more pairs of rows than its budget allows
 ├── OverBudget       a part of a view used more time, rows or memory than it may
-├── Cancelled        the building of a view was cancelled
+├── BuildCancelled   the building of a view was cancelled
 ├── ExecutionFailed  an executor could not compute an advance
 ├── SparkUnavailable no Spark session could be opened; the message says why
 └── StoreError       a file of the state is missing or damaged
@@ -84,8 +84,13 @@ class OverBudget(EngineError):
             "narrow the query, or raise the limit if it is right and large",
         )
 
+    @classmethod
+    def of_memory(cls) -> OverBudget:
+        """The error of a view for which an allocation has failed."""
+        return cls("the view does not fit into memory", "narrow the query, or give it more memory")
 
-class Cancelled(EngineError):
+
+class BuildCancelled(EngineError):
     code = "cancelled"
 
 

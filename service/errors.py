@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from engine.errors import (
-    Cancelled,
+    BuildCancelled,
     EngineError,
     EpochError,
     ExecutionFailed,
@@ -135,7 +135,7 @@ _STATUSES: tuple[tuple[type[EngineError] | type[PlannerError], int], ...] = (
     (LimitExceeded, 422),
     (JoinTooLarge, 422),
     (OverBudget, 422),
-    (Cancelled, 409),
+    (BuildCancelled, 409),
     (PlanError, 422),
     (ExecutionFailed, 503),
     (SparkUnavailable, 503),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from time import monotonic
 
-from engine.errors import Cancelled, OverBudget
+from engine.errors import BuildCancelled, OverBudget
 from engine.operators.operator import Operator
 
 
@@ -38,11 +38,11 @@ class Spending:
         self._stopped = False
 
     def stop(self) -> None:
-        """Let the next step raise Cancelled. Any thread may call it."""
+        """Let the next step raise BuildCancelled. Any thread may call it."""
         self._stopped = True
 
     def begin(self, operator: Operator) -> None:
-        """The operator's step begins, with a fresh allowance. Raises Cancelled after `stop`."""
+        """The operator's step begins, with a fresh allowance. Raises BuildCancelled after `stop`."""
         self._check_stopped()
         self._operator = operator
         self.rows = self.bytes = self.rounds = 0
@@ -57,7 +57,7 @@ class Spending:
             raise self._over()
 
     def round(self) -> None:
-        """A round of a loop begins. Raises OverBudget if the time is up, Cancelled after `stop`."""
+        """A round of a loop begins. Raises OverBudget if the time is up, BuildCancelled after `stop`."""
         self._check_stopped()
         self.rounds += 1
         if monotonic() - self._began > self._allowance.seconds:
@@ -65,7 +65,7 @@ class Spending:
 
     def _check_stopped(self) -> None:
         if self._stopped:
-            raise Cancelled("the view is not wanted any more")
+            raise BuildCancelled("the view is not wanted any more")
 
     def _over(self) -> OverBudget:
         what = "" if self._operator is None else getattr(self._operator, "name", self._operator.kind)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import EngineError, OverBudget
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
@@ -34,7 +34,7 @@ class OperatorFailed(Exception):
         if isinstance(self.cause, EngineError):
             return self.cause
         if isinstance(self.cause, MemoryError):
-            return EngineError("the view does not fit into memory")
+            return OverBudget.of_memory()
         return EngineError(f"the view's {self.operator.kind} failed: {self.cause!r}")
 
 

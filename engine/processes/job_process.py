@@ -17,7 +17,7 @@ from multiprocessing.connection import Connection
 
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import EngineError, OverBudget
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Meter, Operator
 from engine.runtime.execution import ExecutorJob, Outcome, Stored
@@ -82,7 +82,7 @@ def run_job(
     except EngineError as error:
         report = error
     except MemoryError:
-        report = EngineError("the view does not fit into memory")
+        report = OverBudget.of_memory()
     reports.send(report)
 
 

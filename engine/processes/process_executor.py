@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import Cancelled, EngineError, OverBudget
+from engine.errors import BuildCancelled, EngineError, OverBudget
 from engine.processes.job_process import DONE, OF, ROUNDS, ROWS, ProcessLimits, run_job
 from engine.runtime.execution import ExecutorJob, Outcome, ViewsFailed
 from engine.state.store.directory import StateDirectory
@@ -52,12 +52,12 @@ class ProcessExecutor:
         return Progress(int(seen[ROWS]), int(seen[ROUNDS]), min(1.0, seen[DONE] / max(seen[OF], 1)))
 
     def cancel(self) -> None:
-        """End the process, now or as soon as it begins; `run` then raises Cancelled."""
+        """End the process, now or as soon as it begins; `run` then raises BuildCancelled."""
         self._cancelled.set()
 
     def run(self, job: ExecutorJob) -> Outcome:
         """Compute a job; see `Executor.run`. Raises ViewsFailed, with OverBudget if it took too much, or with
-        Cancelled."""
+        BuildCancelled."""
         receiving, sending = _CONTEXT.Pipe(duplex=False)
         arguments = (
             job,
@@ -93,7 +93,7 @@ class ProcessExecutor:
             if monotonic() > until:
                 seen = self.progress
                 return OverBudget.of("the view", self._seconds, seen.rows, 0, seen.rounds)
-        return Cancelled("the view is not wanted any more")
+        return BuildCancelled("the view is not wanted any more")
 
 
 def _run(

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.operators.allowance import UNLIMITED, Spending
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.runtime.execution import Declined, Executor, RowScan, ViewsFailed
 from engine.runtime.executor_jobs import failed_operator, job_over, receive, with_outcome
@@ -36,7 +37,8 @@ class Advance:
         for name, delta in self.deltas.items():
             self.registry.sources[name].input.pending = delta
             rows += delta.shape[1]
-        self.dataflow.run(rows)
+        allowance = self.options.allowance
+        self.dataflow.run(rows, None if allowance is UNLIMITED else Spending(allowance))
 
     def run_on(self, executor: Executor, manifest: Manifest, stage: Stage) -> bool:
         """Let the executor compute the advance from the state that `manifest` names; false if it declines.

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.errors import Cancelled, EngineError, OverBudget
+from engine.errors import BuildCancelled, EngineError, OverBudget
 from engine.operators.operator import Meter
 from engine.plan.nodes import Node
 from engine.runtime.execution import Executor, ExecutorJob, Stored
@@ -82,7 +82,7 @@ class Building:
 
     def compute(self, meter: Meter | None = None) -> None:
         """Compute the view here, as far as the meter lets it. Raises EngineError if that is not possible."""
-        self._attempt(lambda: self._compute_here(meter))
+        self._attempt(lambda: self._compute_here(meter), (BuildCancelled, OverBudget))
         self.hydration.dataflow.publish(self.snapshot.frontier)
 
     def compute_on(self, executor: Executor, prefix: str = "") -> bool:
@@ -90,16 +90,19 @@ class Building:
 
         New files have the prefix; the caller reserves it, and `files`, until the view is adopted.
         """
-        if not self._attempt(lambda: self._compute_there(executor, prefix)):
+        if not self._attempt(lambda: self._compute_there(executor, prefix), (BuildCancelled,)):
             return False
         self.hydration.dataflow.publish(self.snapshot.frontier)
         return True
 
-    def _attempt(self, compute: Callable[[], T]) -> T:
-        """Compute from the oldest epoch; or, if there is no answer at an old epoch, from the newest."""
+    def _attempt(self, compute: Callable[[], T], final: tuple[type[EngineError], ...]) -> T:
+        """Compute from the oldest epoch; or, if there is no answer at an old epoch, from the newest.
+
+        Errors that are `final` say nothing about an epoch.
+        """
         try:
             return compute()
-        except (OverBudget, Cancelled):
+        except final:
             raise
         except EngineError:
             if not self.snapshot.frontier.order.is_total:

@@ -180,11 +180,13 @@ class Engine:
         finally:
             self.discard(building)
 
-    def begin_view(self, name: str, plan: Node, *, replacing: bool = False) -> Building:
+    def begin_view(
+        self, name: str, plan: Node, *, replacing: bool = False, with_past: bool = True
+    ) -> Building:
         """Begin to build a view beside the running dataflow; `adopt` or `discard` it later.
 
-        With `replacing`, it takes the place of a view of that name. Raises EngineError if the name is taken
-        or the plan does not fit the sources.
+        With `replacing`, it takes the place of a view of that name; without `with_past`, it can be read from
+        now on only. Raises EngineError if the name is taken or the plan does not fit the sources.
         """
         self._check_unstaged()
         self._check_place(name, replacing)
@@ -193,6 +195,8 @@ class Engine:
         kept = {name: source.history for name, source in sources.items() if source.history is not None}
         ground = Ground(sources, {name: it.trace.layers() for name, it in kept.items()}, self._texts)
         since = max((self._since(source) for source in sources), default=0)
+        if not with_past:
+            since = self._snapshot.upper - 1
         building = Building(name, plan, ground, self._snapshot, since, self.dictionary, self._options)
         self._buildings.add(building)
         return building
@@ -306,7 +310,7 @@ class Engine:
 
         For plain epochs these are the epochs from `snapshot.upper` up to, not including, `upper`. `deltas`
         has a delta int64[W + 2, n] for each changed source. Nothing is visible until the stage is published.
-        A view that cannot be computed is put into `Stage.failed`, and publishing quarantines it.
+        A view that cannot be computed is put into `Stage.failed`, and publishing leaves it at its last epoch.
 
         `executor` computes it, or this process if there is none or it declines. `scans` has, by source, rows
         that only an executor can read; they come at epoch `snapshot.upper`, and Declined is raised if it does
@@ -342,9 +346,10 @@ class Engine:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
         relations = dict(self._snapshot.relations)
+        lost = self._snapshot.upper if stage.failed and self._order.is_total else None
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            relations[name] = replace(relations[name], failure=reason)
+            relations[name] = replace(relations[name], failure=reason, lost=lost)
         self._snapshot = self._refreshed(Snapshot(stage.frontier, relations, self.dictionary), changed)
 
     def _abort(self, stage: Stage) -> None:

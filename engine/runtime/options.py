@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.operators.allowance import UNLIMITED, Allowance
 from engine.operators.rebuild import Rebuild
 
 
@@ -12,10 +13,13 @@ class Options:
     """`max_rounds`: a recursion without a limit of its own fails after this many rounds.
 
     `rebuild`: when a recursion is rebuilt instead of updated. The differences are the same either way.
+
+    `allowance`: what each operator may use in an advance; the views that need more fail.
     """
 
     max_rounds: int = 100_000
     rebuild: Rebuild = Rebuild.AUTO
+    allowance: Allowance = UNLIMITED
 
 
 DEFAULTS = Options()

@@ -6,7 +6,7 @@ Publishing an advance replaces the whole snapshot. Any thread may read one, for 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,7 +33,7 @@ class RelationSnapshot:
     """A relation's history. `order` names the columns in the order of the batches' words.
 
     It can be read from epoch `since` on or, if times have several coordinates, at or after an element of
-    `kept`.
+    `kept`. A view that failed, for the reason `failure`, can be read before epoch `lost`.
     """
 
     schema: Schema
@@ -42,6 +42,7 @@ class RelationSnapshot:
     since: int = 0
     errors: tuple[np.ndarray, ...] = ()
     failure: str | None = None
+    lost: int | None = None
     kept: Frontier = BEGINNING
     _cache: dict[int, Rows] = field(default_factory=dict)
 
@@ -74,7 +75,7 @@ class RelationSnapshot:
 
     def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
         """The relation with other batches."""
-        return RelationSnapshot(self.schema, self.order, batches, since, self.errors, self.failure, self.kept)
+        return replace(self, batches=batches, since=since, _cache={})
 
 
 def _accumulate(batches: tuple[np.ndarray, ...], width: int, time: int, masks: np.ndarray) -> np.ndarray:
@@ -133,6 +134,9 @@ class Snapshot:
                 f"{name} cannot be read at epoch {epoch}: its history goes from epoch "
                 f"{relation.since} to {self.upper - 1}"
             )
+        if relation.lost is not None and epoch >= relation.lost:
+            last = relation.lost - 1
+            raise EpochError(f"{name} cannot be read at epoch {epoch}: it failed after epoch {last}")
         return epoch
 
     def _time(self, relation: RelationSnapshot, name: str, time: int) -> int:
@@ -166,6 +170,10 @@ class Snapshot:
     def failure(self, name: str) -> str | None:
         """Why the view is no longer maintained; None if it is."""
         return self._relation(name).failure
+
+    def lost(self, name: str) -> int | None:
+        """The first epoch at which a failed view cannot be read; None for other relations."""
+        return self._relation(name).lost
 
     def rows(self, name: str, epoch: int | None = None) -> Rows:
         """The distinct rows at an epoch, the newest by default: words [W, n] and counts [n].

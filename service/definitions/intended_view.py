@@ -18,26 +18,27 @@ from service.names import check_name
 
 @dataclass(frozen=True, eq=False)
 class IntendedView:
-    """`definition` is to be the view's, in place of `replaced` if there is one. `read` has the relations that
-    the plan was made over.
+    """`definition` is to be the view's, in place of `replaced` if there is one. If other views read that, the
+    view has to be `rebuilt` as it was. `read` has the relations that the plan was made over.
     """
 
     definition: Definition
     replaced: Definition | None
     read: Mapping[str, Relation]
+    rebuilt: bool = False
 
     def is_current(self, of: Definitions) -> bool:
         """Whether all that the view reads, and what it replaces, is still as it was planned."""
         if self.replaced is not None:
             there = of.all.get(self.definition.name)
-            if there is not self.replaced or of.readers(there.name):
+            if there is not self.replaced or (of.readers(there.name) and not self.rebuilt):
                 return False
         return all(of.relations.get(name) is relation for name, relation in self.read.items())
 
     def make(self, building: Building, of: Definitions) -> Definition:
         """Store the view and maintain what was built. If the catalog refuses, nothing is made."""
         created = of.engine.snapshot.upper - 1
-        definition = replace(self.definition, created=created)
+        definition = self.definition if self.rebuilt else replace(self.definition, created=created)
         with of.catalog.changing() as changing:
             if self.replaced is None:
                 definition = replace(definition, id=changing.add(definition.record()))
@@ -61,3 +62,11 @@ def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool)
         comments = replaced.details.comments
         definition = replace(definition, details=replace(definition.details, comments=comments))
     return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})
+
+
+def intend_again(of: Definitions, name: str) -> IntendedView:
+    """Plan a view that has failed as it was. Raises a PlannerError or NotFound."""
+    relations, there = of.relations, of.get(name, view=True)
+    texts = (there.sql, there.dialect)
+    definition = of.view(there.id, name, *texts, there.created, there.details, relations)
+    return IntendedView(definition, there, {name: relations[name] for name in there.reads}, rebuilt=True)

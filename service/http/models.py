@@ -98,7 +98,7 @@ class BuildProgress(BaseModel):
 
 
 class ViewModel(BaseModel):
-    """`state` is `ready`, `building` (see `progress`), `errors` (rows fail: see `errors`) or `quarantined`
+    """`state` is `ready`, `building` (see `progress`), `errors` (rows fail: see `errors`) or `failed`
     (see `reason`).
     """
 

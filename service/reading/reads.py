@@ -67,6 +67,9 @@ class Reading:
         return np.repeat(self.words[:, first : last + 1], counts, axis=1)
 
 
+_TRY_AGAIN = "POST to its /rebuild tries again"
+
+
 def check_epoch(snapshot: Snapshot, name: str, epoch: int) -> None:
     """Raises Invalid for an epoch that does not exist yet, HistoryGone for one that is no longer kept."""
     newest, since = snapshot.upper - 1, snapshot.since(name)
@@ -81,11 +84,17 @@ def check_epoch(snapshot: Snapshot, name: str, epoch: int) -> None:
 
 def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_errors: bool = False) -> None:
     """Raises unless the relation can be read at the epoch: the errors of `check_epoch`, and Conflict for a
-    view that is quarantined, or has errors that are not to be skipped."""
+    view that had failed by then, or has errors that are not to be skipped."""
     name = definition.name
-    reason = definition.failure or snapshot.failure(name)
-    if reason is not None:
-        raise Conflict(f"view {name} is quarantined: {reason}", "drop the view", code="view_quarantined")
+    if definition.failure is not None:
+        raise Conflict(f"view {name} has failed: {definition.failure}", _TRY_AGAIN, code="view_failed")
+    lost = snapshot.lost(name)
+    if lost is not None and lost <= epoch < snapshot.upper:
+        raise Conflict(
+            f"view {name} has failed after epoch {lost - 1}: {snapshot.failure(name)}",
+            f"read it as of epoch {lost - 1} or before; {_TRY_AGAIN}",
+            code="view_failed",
+        )
     check_epoch(snapshot, name, epoch)
     errors = [] if skip_errors or not definition.is_view else snapshot.errors(name, epoch)
     if errors:

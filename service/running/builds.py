@@ -20,7 +20,7 @@ from typing import Any
 from engine.errors import NameInUse
 from engine.operators.allowance import Spending
 from service.definitions.definition import Definition
-from service.definitions.intended_view import IntendedView, intend
+from service.definitions.intended_view import IntendedView
 from service.errors import Conflict, Overloaded, Unavailable
 from service.running.state import State
 from service.running.view_build import ViewBuild
@@ -30,6 +30,8 @@ _PLANS = 5
 """Times that a view is planned before its relations have to rest."""
 Call = Callable[[Callable[[], Any]], Any]
 """Runs a job on the writer's thread and returns the result."""
+Plan = Callable[[], IntendedView]
+"""Plans a view over the definitions of the moment."""
 
 
 class Builds:
@@ -42,14 +44,14 @@ class Builds:
         self._turns = threading.Semaphore(state.settings.builds)
         self._waiting = 0
 
-    async def create(self, name: str, sql: str, dialect: str, or_replace: bool) -> Definition:
+    async def make(self, name: str, plan: Plan) -> Definition:
         """Builds a view; returns when it is visible. It is built to its end even if nobody waits any more."""
         most = self._state.settings.builds_waiting
         if self._waiting >= most:
             raise Overloaded(f"{most} views are being built already", "try again later")
         self._waiting += 1
         try:
-            future = self._threads.submit(self._build, name, sql, dialect, or_replace)
+            future = self._threads.submit(self._build, name, plan)
         except RuntimeError:
             self._waiting -= 1
             raise Unavailable("the service is shutting down", code="shutting_down") from None
@@ -74,8 +76,8 @@ class Builds:
             build.cancel()
         self._threads.shutdown(cancel_futures=True)
 
-    def _build(self, name: str, sql: str, dialect: str, or_replace: bool) -> Definition:
-        build = self._begun(name, sql, dialect, or_replace)
+    def _build(self, name: str, plan: Plan) -> Definition:
+        build = self._begun(name, plan)
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
@@ -85,10 +87,9 @@ class Builds:
         finally:
             self._call(lambda: self._end(build))
 
-    def _begun(self, name: str, sql: str, dialect: str, or_replace: bool) -> ViewBuild:
+    def _begun(self, name: str, plan: Plan) -> ViewBuild:
         for _ in range(_PLANS):
-            intended = intend(self._state.definitions, name, sql, dialect, or_replace)
-            build: ViewBuild | None = self._call(partial(self._begin, intended))
+            build: ViewBuild | None = self._call(partial(self._begin, plan()))
             if build is not None:
                 return build
         raise Conflict(f"what view {name} reads keeps changing", "try again", code="table_changed")
@@ -106,7 +107,8 @@ class Builds:
         if not intended.is_current(definitions):
             return None
         definitions.clock.start_for(plan)
-        building = engine.begin_view(name, plan, replacing=intended.replaced is not None)
+        replacing, with_past = intended.replaced is not None, not intended.rebuilt
+        building = engine.begin_view(name, plan, replacing=replacing, with_past=with_past)
         spark = None if placement is None else placement.executor(building.ground.rows)
         build = ViewBuild(intended, building, spark)
         self.all = {**self.all, name: build}

@@ -32,6 +32,7 @@ from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
+from service.definitions.intended_view import intend, intend_again
 from service.errors import Conflict
 from service.metrics import Metrics
 from service.placement import Placement
@@ -146,7 +147,7 @@ class Runtime:
         return self._state.definitions.get(name, view=view)
 
     def failure(self, name: str) -> str | None:
-        """Why the view is quarantined; None for a healthy one, and for a table."""
+        """Why the view has failed; None for a healthy one, and for a table."""
         definition = self.definition(name)
         if not definition.is_view:
             return None
@@ -209,7 +210,16 @@ class Runtime:
         sql = spelled_out(sql, dialect, self.types())
         if or_replace and self._state.definitions.readers(name):
             return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
-        return await self._builds.create(name, sql, dialect, or_replace)
+        return await self._builds.make(
+            name, partial(intend, self._state.definitions, name, sql, dialect, or_replace)
+        )
+
+    async def rebuild_view(self, name: str) -> Definition:
+        """Builds a view that has failed again; a view that has not failed stays as it is."""
+        definition = self.definition(name, view=True)
+        if self.failure(name) is None:
+            return definition
+        return await self._builds.make(name, partial(intend_again, self._state.definitions, name))
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:

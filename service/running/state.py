@@ -99,7 +99,7 @@ def _recover(
     time: Time,
 ) -> State:
     started = perf_counter()
-    engine = Engine(Options(max_rounds=settings.max_rounds))
+    engine = Engine(Options(settings.max_rounds, allowance=settings.view_allowance))
     directory = StateDirectory(settings.state)
     placement = None if sessions is None else Placement(settings, sessions, directory)
     clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
@@ -125,7 +125,7 @@ def _recover(
     for definition in definitions.all.values():
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:
-            _log.error("view %s is quarantined: %s", definition.name, failure)
+            _log.error("view %s has failed: %s", definition.name, failure)
     seconds = perf_counter() - started
     epoch, views = engine.snapshot.upper - 1, len(rest)
     _log.info("recovered epoch %d in %.1f s; %d views were computed", epoch, seconds, views)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-from engine.errors import Cancelled, OverBudget
+from engine.errors import BuildCancelled, OverBudget
 from engine.operators.allowance import Allowance, Spending
 from engine.processes.process_executor import ProcessExecutor, Progress
 from engine.runtime.building import Building
@@ -41,7 +41,7 @@ class ViewBuild:
         return running.progress if isinstance(running, ProcessExecutor) else Progress()
 
     def cancel(self) -> None:
-        """End the building soon, with Cancelled. Any thread may call it."""
+        """End the building soon, with BuildCancelled. Any thread may call it."""
         with self._lock:
             self._cancelled = True
             running = self._running
@@ -51,9 +51,9 @@ class ViewBuild:
             running.stop()
 
     def check_wanted(self) -> None:
-        """Raise Cancelled if nobody wants the view any more."""
+        """Raise BuildCancelled if nobody wants the view any more."""
         if self._cancelled:
-            raise Cancelled(f"view {self.building.name} was dropped while it was built")
+            raise BuildCancelled(f"view {self.building.name} was dropped while it was built")
 
     # Computing: on a thread of the builds
 

@@ -216,7 +216,7 @@ def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[s
         )
     reason = sight.snapshot.failure(name)
     if reason is not None:
-        raise Conflict(f"view {name} does not run: {reason}", code="view_quarantined")
+        raise Conflict(f"view {name} does not run: {reason}", code="view_failed")
     return name, planned
 
 
@@ -236,7 +236,7 @@ def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
         hint = did_you_mean(statement.view or "", names)
         raise NotFound(f"there is no view called {statement.view}", hint)
     if view.planned is None:
-        raise Conflict(f"view {view.name} has no plan: {view.failure}", code="view_quarantined")
+        raise Conflict(f"view {view.name} has no plan: {view.failure}", code="view_failed")
     return view.planned
 
 
@@ -265,11 +265,11 @@ def _columns_text(definition: Definition) -> str:
 
 
 def _state(view: Definition, sight: Sight) -> str:
-    """The state of a view: ready, errors or quarantined."""
+    """The state of a view: ready, errors or failed."""
     try:
         check_health(view, sight.snapshot, sight.epoch)
     except Conflict as error:
-        return "quarantined" if error.code == "view_quarantined" else "errors"
+        return "failed" if error.code == "view_failed" else "errors"
     return "ready"
 
 

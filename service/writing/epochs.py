@@ -370,7 +370,7 @@ class Epochs:
         self._publish(stage, commit)
         times.append(time.perf_counter())
         for view, reason in stage.failed.items():
-            _log.error("view %s is quarantined: %s", view, reason)
+            _log.error("view %s has failed: %s", view, reason)
         metrics = self._metrics
         metrics.stage_seconds.observe(times[1] - times[0])
         metrics.commit_seconds.observe(times[2] - times[1])

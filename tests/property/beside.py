@@ -1,4 +1,4 @@
-"""Views that are built beside an engine while its epochs go on: begun, computed and adopted at other times."""
+"""Views that are built beside an engine while its epochs go on, each step at another time."""
 
 from __future__ import annotations
 

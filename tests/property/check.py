@@ -254,7 +254,7 @@ def advance(engine: Engine, case: Case, first: int, epochs: Sequence[Epoch], ans
     for name in answers.keys() & engine.snapshot.relations.keys():
         each = answers[name]
         if _is_limit(each[last]) and engine.snapshot.failure(name) is None:
-            raise Departure(Mismatch("errors", name, last, each[last], "not quarantined"))
+            raise Departure(Mismatch("errors", name, last, each[last], "not failed"))
 
 
 def delta_of(changes: Sequence[tuple[int, Change]], schema: Schema, engine: Engine) -> np.ndarray:

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future
 from pathlib import Path
 
 import httpx
@@ -63,6 +64,10 @@ class Client:
     def run(self, work):
         """The result of a coroutine that runs on the app's loop."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+
+    def begin(self, work) -> Future:
+        """The same, for one that is not waited for."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def together(self, *works) -> list:
         """The results, or exceptions, of coroutines that run at the same time."""

@@ -72,12 +72,12 @@ def test_status(client: Client) -> None:
     client.view("v", "SELECT a FROM t")
     client.insert("t", {"a": 1})
     status = client.get("/v1/status").json()
-    assert {k: status[k] for k in ("epoch", "tables", "views", "version", "quarantined", "waiting")} == {
+    assert {k: status[k] for k in ("epoch", "tables", "views", "version", "failed", "waiting")} == {
         "epoch": 1,
         "tables": 1,
         "views": 1,
         "version": VERSION,
-        "quarantined": [],
+        "failed": [],
         "waiting": 0,
     }
     assert status["loads"] == status["exports"] == {"running": 0, "done": 0, "failed": 0, "cancelled": 0}

@@ -153,17 +153,17 @@ DIVERGES = """
 """
 
 
-def test_a_quarantined_view_stays_so_and_can_be_dropped(settings: Settings) -> None:
+def test_a_failed_view_stays_so_and_can_be_dropped(settings: Settings) -> None:
     with Client(settings) as client:
         define(client)
         client.view("grows", DIVERGES)
         client.view("above", "SELECT count(*) AS n FROM grows")
         client.insert("bag", {"a": 10})
-        assert client.get("/v1/views/grows").json()["state"] == "quarantined"
+        assert client.get("/v1/views/grows").json()["state"] == "failed"
     with Client(settings) as client:
         for view in ("grows", "above"):
-            assert client.get(f"/v1/views/{view}").json()["state"] == "quarantined"
-            assert code(client.get(f"/v1/views/{view}/rows")) == (409, "view_quarantined")
+            assert client.get(f"/v1/views/{view}").json()["state"] == "failed"
+            assert code(client.get(f"/v1/views/{view}/rows")) == (409, "view_failed")
         assert code(client.delete("/v1/views/grows")) == (409, "in_use")
         assert client.delete("/v1/views/above").status_code == 204
         assert client.delete("/v1/views/grows").status_code == 204
@@ -181,9 +181,9 @@ def test_a_view_that_can_no_longer_be_planned(settings: Settings) -> None:
     database.dispose()
     with Client(settings) as client:
         for view in ("summary", "top"):
-            assert client.get(f"/v1/views/{view}").json()["state"] == "quarantined"
-        assert code(client.get("/v1/views/summary/rows")) == (409, "view_quarantined")
-        assert code(client.get("/v1/views/summary/plan")) == (409, "view_quarantined")
+            assert client.get(f"/v1/views/{view}").json()["state"] == "failed"
+        assert code(client.get("/v1/views/summary/rows")) == (409, "view_failed")
+        assert code(client.get("/v1/views/summary/plan")) == (409, "view_failed")
         client.insert("bag", {"a": 1})
         assert client.delete("/v1/views/top").status_code == 204
         assert client.delete("/v1/views/summary").status_code == 204
@@ -295,7 +295,7 @@ def test_what_was_made_after_the_checkpoint_is_not_taken_for_its_namesake(
         assert computed == ["summary"]
 
 
-def test_a_view_that_was_quarantined_and_replaced_is_healthy(
+def test_a_view_that_failed_and_was_replaced_is_healthy(
     settings: Settings, crash: Callable[[], None]
 ) -> None:
     """The view is computed over the whole log: as of the checkpoint it would have had no answer."""
@@ -312,16 +312,16 @@ def test_a_view_that_was_quarantined_and_replaced_is_healthy(
         assert client.rows("grows") == []
 
 
-def test_the_log_may_quarantine_a_view_that_was_mapped(settings: Settings, crash: Callable[[], None]) -> None:
+def test_the_log_may_fail_a_view_that_was_mapped(settings: Settings, crash: Callable[[], None]) -> None:
     with Client(settings) as client:
         define(client)
         client.view("grows", DIVERGES)
     with Client(settings) as client:
         crash()
         client.insert("bag", {"a": 10})
-        assert client.get("/v1/views/grows").json()["state"] == "quarantined"
+        assert client.get("/v1/views/grows").json()["state"] == "failed"
     with Client(settings) as client:
-        assert client.get("/v1/views/grows").json()["state"] == "quarantined"
+        assert client.get("/v1/views/grows").json()["state"] == "failed"
         assert client.rows("bag") == [(10,)]
 
 

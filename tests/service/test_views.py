@@ -120,7 +120,7 @@ DIVERGES = """
 """
 
 
-def test_a_view_that_diverges_is_quarantined_alone(edges: Client) -> None:
+def test_a_view_that_diverges_fails_alone(edges: Client) -> None:
     edges.view("grows", DIVERGES)
     edges.view("above", "SELECT count(*) AS n FROM grows")
     edges.view("plain", "SELECT a FROM edges")
@@ -128,12 +128,12 @@ def test_a_view_that_diverges_is_quarantined_alone(edges: Client) -> None:
     edges.insert("edges", {"a": 10, "b": 10})
     for view in ("grows", "above"):
         answer = edges.get(f"/v1/views/{view}/rows")
-        assert code(answer) == (409, "view_quarantined")
+        assert code(answer) == (409, "view_failed")
         described = edges.get(f"/v1/views/{view}").json()
-        assert described["state"] == "quarantined"
+        assert described["state"] == "failed"
         assert described["reason"] in answer.json()["detail"]
     assert edges.rows("plain") == [(1,), (2,), (10,)]
-    assert edges.get("/v1/status").json()["quarantined"] == ["above", "grows"]
+    assert edges.get("/v1/status").json()["failed"] == ["above", "grows"]
     edges.insert("edges", {"a": 11, "b": 11})
     assert edges.rows("plain") == [(1,), (2,), (10,), (11,)]
     assert edges.delete("/v1/views/above").status_code == 204

@@ -53,7 +53,7 @@ async def status(request: Request) -> dict[str, object]:
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
         "views": len(views),
-        "quarantined": sorted(d.name for d in views if runtime.failure(d.name)),
+        "failed": sorted(d.name for d in views if runtime.failure(d.name)),
         "waiting": runtime.waiting,
         "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
         "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},
@@ -82,7 +82,7 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
     metrics.epoch.set(snapshot.upper - 1)
     metrics.waiting.set(runtime.waiting)
     metrics.tables.set(len(definitions) - len(views))
-    metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "quarantined"),): bad})
+    metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "failed"),): bad})
     metrics.rows.set({(("relation", d.name),): newest_row_count(snapshot, d.name) for d in definitions})
     metrics.jobs.set(
         {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}

@@ -54,6 +54,13 @@ async def drop_view(request: Request, view: str) -> None:
     await runtime_of(request).drop_view(fold_name(view))
 
 
+@router.post("/{view}/rebuild")
+async def rebuild_view(request: Request, view: str) -> ViewModel:
+    """Build a view that has failed again, as of now: it has no past. One that has not failed stays as it is."""
+    runtime = runtime_of(request)
+    return view_model(runtime, await runtime.rebuild_view(fold_name(view)))
+
+
 @router.get("/{view}/plan")
 async def explain_view(
     request: Request,
@@ -68,7 +75,7 @@ async def explain_view(
     planned = definition.planned
     reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
     if planned is None or reason is not None:
-        raise Conflict(f"view {view} cannot run: {reason}", code="view_quarantined")
+        raise Conflict(f"view {view} cannot run: {reason}", code="view_failed")
     if stage == "analyze":
         operators = await asyncio.to_thread(runtime.observe, definition.name)
         explained = planned.analyze(operators, format)
@@ -116,5 +123,5 @@ def _state(runtime: Runtime, definition: Definition) -> tuple[str, str | None]:
         # The view was dropped after its definition was looked up.
         return "ready", None
     if reason is not None:
-        return "quarantined", reason
+        return "failed", reason
     return ("errors", errors[0][0]) if errors else ("ready", None)
