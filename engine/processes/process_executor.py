@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.errors import BuildCancelled, EngineError, OverBudget
+from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudget
 from engine.processes.job_process import DONE, OF, ROUNDS, ROWS, ProcessLimits, run_job
 from engine.runtime.execution import ExecutorJob, Outcome, ViewsFailed
 from engine.state.store.directory import StateDirectory
@@ -110,7 +110,7 @@ def _run(
 def _ended(process: Any) -> EngineError:
     """The error of a process that ended without a report."""
     process.join()
-    return OverBudget(
+    return ExecutionFailed(
         f"the process that computed the view ended early, by signal {-(process.exitcode or 0)}",
         "it may have needed more memory than there is",
     )

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.errors import BuildCancelled, EngineError, OverBudget
+from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudget
 from engine.operators.operator import Meter
 from engine.plan.nodes import Node
 from engine.runtime.execution import Executor, ExecutorJob, Stored
@@ -90,7 +90,9 @@ class Building:
 
         New files have the prefix; the caller reserves it, and `files`, until the view is adopted.
         """
-        if not self._attempt(lambda: self._compute_there(executor, prefix), (BuildCancelled,)):
+        if not self._attempt(
+            lambda: self._compute_there(executor, prefix), (BuildCancelled, ExecutionFailed)
+        ):
             return False
         self.hydration.dataflow.publish(self.snapshot.frontier)
         return True

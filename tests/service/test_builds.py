@@ -107,7 +107,7 @@ def test_a_process_that_is_killed(client: Client) -> None:
     wait_until(lambda: client.get("/v1/views/v").json()["progress"]["rounds"] > 0)
     (job,) = [it for it in multiprocessing.active_children() if it.name == "freshet-job"]
     job.kill()
-    assert code(asked.result(30)) == (422, "over_budget")
+    assert code(asked.result(30)) == (503, "execution_failed")
     assert client.post("/v1/views", {"name": "v", "sql": "SELECT a FROM t"}).status_code == 201
 
 
