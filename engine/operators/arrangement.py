@@ -98,6 +98,10 @@ class Arrangement(Operator):
     def changed(self) -> int:
         return 0 if self.batch is None else len(self.batch)
 
+    @property
+    def has_changes(self) -> bool:
+        return self.batch is not None
+
     def step(self, step: Step) -> None:
         if self.batch is not None:
             self.end_step()

@@ -65,6 +65,11 @@ class Initial(GroupOperator):
     contested = _NO_HASHES
     _lone: tuple[np.ndarray, ...] = ()
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether rows have changed: `Contested` reads more than the deltas."""
+        return bool(self.out) or self.source.has_changes
+
     def step(self, step: Step) -> None:
         self.contested = _NO_HASHES
         super().step(step)

@@ -138,7 +138,7 @@ class Engine:
             if state is not None and not state.map((key, it) for key, it in items if it is history):
                 raise StoreError(f"the saved state has no rows of {name}")
             if past is not None:
-                input.pending = past
+                self._dataflow.feed(input, past)
                 self._dataflow.run()
                 self._dataflow.publish(self.frontier)
             if kept is not None:
@@ -323,11 +323,11 @@ class Engine:
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
-        relations = dict(self._snapshot.relations)
+        failed: dict[str, RelationSnapshot | None] = {}
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            relations[name] = replace(relations[name], failure=reason)
-        self._snapshot = self._refreshed(Snapshot(stage.frontier, relations, self.dictionary), changed)
+            failed[name] = replace(self._snapshot.relations[name], failure=reason)
+        self._snapshot = self._refreshed(self._snapshot.replaced(failed, stage.frontier), changed)
 
     def _abort(self, stage: Stage) -> None:
         self._unstage(stage)
