@@ -173,7 +173,7 @@ class Ids(Operator):
     def step(self, step: Step) -> None:
         initial, loop = self.inputs
         self.out = list(initial.out)
-        for moves in loop.left[0]:  # type: ignore[attr-defined]
+        for moves in loop.left[0] if loop.has_changes else ():  # type: ignore[attr-defined]
             left = moves[self._lost]
             np.negative(left[-1], out=left[-1])
             self.out += (left, moves[self._asked])

@@ -63,7 +63,16 @@ class RunningDataflow:
         if operator is None:
             operator = self.operators[key] = make()
             self._turns = None
+            if isinstance(operator, InputOperator) and operator.pending is not None:
+                self._fed.append(operator)
         return operator
+
+    @property
+    def turns(self) -> Turns:
+        """The order of the current operators, made when it is first asked for."""
+        if self._turns is None:
+            self._turns = Turns(self.operators.values())
+        return self._turns
 
     def feed(self, input: InputOperator, delta: np.ndarray) -> None:
         """Let the next run emit `delta` from `input`."""
@@ -77,13 +86,9 @@ class RunningDataflow:
     def run(self, rows: int = LARGE) -> None:
         """Run one step of the operators that the inputs' changes reach, for `rows` rows of changes. Raises
         OperatorFailed; then call `abort`."""
-        turns, inputs = self._turns, self._fed
-        if turns is None:
-            turns = self._turns = Turns(self.operators.values())
-            inputs = [op for op in self.operators.values() if isinstance(op, InputOperator)]
         clock = self._sampling.clock(rows)
         step = self.step(clock)
-        for turn in turns.reached(op for op in inputs if op.pending is not None):
+        for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
             operator = turn.operator
             self._ran.append(operator)
             try:

@@ -12,6 +12,7 @@ from heapq import heappop, heappush
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
+from engine.operators.temporal import TemporalOperator, TodayOperator
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -31,6 +32,10 @@ class Turns:
     """The turns of operators that are given in an order in which they run."""
 
     def __init__(self, operators: Iterable[Operator]) -> None:
+        operators = list(operators)
+        parts = (part for operator in operators for part in operator.parts())
+        self.timed = [part for part in parts if isinstance(part, TemporalOperator | TodayOperator)]
+        """The operators, those in loops too, whose output changes as time passes."""
         self._places = {operator: place for place, operator in enumerate(operators)}
         readers: dict[Operator, list[int]] = {operator: [] for operator in self._places}
         for operator, place in self._places.items():

@@ -17,7 +17,6 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
-from engine.operators.temporal import TemporalOperator, TodayOperator
 from engine.plan.nodes import Node, Source, sources_of
 from engine.runtime.advance import Advance
 from engine.runtime.ends import put_source, put_source_history, reading_order
@@ -103,8 +102,7 @@ class Engine:
         """The least time of the clock (`engine.plan.clocked`) after `now` at which a view changes, or None.
         Costs a look at each trace of a temporal operator.
         """
-        parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
-        moments = (part.due(now) for part in parts if isinstance(part, TemporalOperator | TodayOperator))
+        moments = (part.due(now) for part in self._dataflow.turns.timed)
         return min((moment for moment in moments if moment is not None), default=None)
 
     # Sources

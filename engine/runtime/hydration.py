@@ -48,7 +48,7 @@ class Hydration:
         """
         for source, input in self.inputs.items():
             if source in relations:
-                input.pending = relations[source].delta(since)
+                self.dataflow.feed(input, relations[source].delta(since))
         try:
             self.dataflow.run()
         except OperatorFailed as failed:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -19,13 +20,11 @@ from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
 from engine.state.patched_map import PatchedMap
-from engine.state.reading import accumulate, first_rows
+from engine.state.reading import Rows, accumulate, first_rows, rows_under
 
 _NO_ROUNDS = np.empty(0, np.int64)
 _NO_MASKS = np.empty(0, np.int64)
 _CACHED_EPOCHS = 2
-
-Rows = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,9 +49,9 @@ class RelationSnapshot:
         """The batches whose sum is the history."""
         return tuple(layer.rows for layer in self.layers)
 
-    @property
+    @cached_property
     def size(self) -> int:
-        """The number of rows, copies included, at the newest epoch. No row is read twice for it."""
+        """The number of rows, copies included, at the newest epoch. No layer is read twice for it."""
         return sum(layer.total for layer in self.layers)
 
     @property
@@ -80,6 +79,12 @@ class RelationSnapshot:
         batch = first_rows(self.batches, len(self.order), key, epoch, self.kept.order.masks, most)
         return self._as_rows(batch)
 
+    def rows_under(self, keys: np.ndarray, epoch: int) -> Rows:
+        """As `rows`, but only the rows under `keys` [m, P], which are distinct and sorted; they hold the first
+        P words of the batches' order."""
+        batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
+        return self._as_rows(batch)
+
     def _as_rows(self, batch: np.ndarray) -> Rows:
         """The words and counts of a batch that is accumulated."""
         batch = batch[batch[:, -1] > 0]
@@ -91,13 +96,24 @@ class RelationSnapshot:
         Costs these differences and a look at each layer, whatever else the layers hold.
         """
         width = len(self.order)
-        parts = [np.empty((0, width + 2), np.int64)]
-        for layer in self.layers:
-            parts.append(layer.rows[layer.epochs.places(since, until)])
-        delta = np.ascontiguousarray(np.concatenate(parts).T)
+        delta = self._between(since, until)
         by_epoch = arrange(delta, np.array([width, *range(width)], np.int64), _NO_ROUNDS)
         columns = [1 + position for position in self.positions]
         return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
+
+    def net_changes(self, since: int, until: int) -> Rows:
+        """What `changes` adds up to: distinct words [W, n] in the order of rows, and diffs [n], none 0."""
+        width = len(self.order)
+        delta = self._between(since, until)
+        delta[width] = 0
+        batch = arrange(delta, np.arange(width + 1), _NO_ROUNDS)
+        return np.ascontiguousarray(batch[:, self.positions].T), np.ascontiguousarray(batch[:, -1])
+
+    def _between(self, since: int, until: int) -> np.ndarray:
+        """The differences at the epochs after `since` up to `until`, as a new delta in the batches' order."""
+        nothing = np.empty((0, len(self.order) + 2), np.int64)
+        parts = [layer.rows[layer.epochs.places(since, until)] for layer in self.layers if len(layer)]
+        return np.ascontiguousarray(np.concatenate([nothing, *parts]).T)
 
     def delta(self, since: int = 0) -> np.ndarray:
         """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`."""
@@ -129,7 +145,7 @@ class Snapshot:
         """The snapshot with the given relations replaced, and removed where they are None; at another frontier
         if one is given."""
         patched = self.relations.patched(relations) if relations else self.relations
-        return Snapshot(frontier or self.frontier, patched, self._dictionary)
+        return Snapshot(self.frontier if frontier is None else frontier, patched, self._dictionary)
 
     @property
     def upper(self) -> int:
@@ -212,6 +228,21 @@ class Snapshot:
         """As `rows`, but from row `first` on, until there are `most` rows; see `RelationSnapshot.rows_from`."""
         relation = self._relation(name)
         return relation.rows_from(first, self._epoch(relation, name, epoch), most)
+
+    def rows_under(self, name: str, keys: np.ndarray, epoch: int) -> Rows:
+        """As `rows`, but only the rows under some keys; see `RelationSnapshot.rows_under`."""
+        relation = self._relation(name)
+        return relation.rows_under(keys, self._epoch(relation, name, epoch))
+
+    def order(self, name: str) -> tuple[int, ...]:
+        """The columns by which the relation's rows are sorted, the first one first."""
+        return self._relation(name).order
+
+    def net_changes(self, name: str, since: int, until: int) -> Rows:
+        """What the changes after `since` up to `until` add up to; see `RelationSnapshot.net_changes`."""
+        relation = self._relation(name)
+        self._epoch(relation, name, since)
+        return relation.net_changes(since, self._epoch(relation, name, until))
 
     def differences(self, name: str) -> np.ndarray:
         """All kept differences of the relation, as a consolidated delta [W + 2, n]."""

@@ -7,8 +7,8 @@ aggregates, windows, parameters, or functions whose value depends on more than t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
@@ -52,10 +52,15 @@ accepts no other UNNEST here."""
 
 @dataclass(frozen=True)
 class Clause:
-    """A predicate or sort keys as DuckDB's SQL, and the columns that they read."""
+    """A predicate or sort keys as DuckDB's SQL, and the columns that they read.
+
+    `literals` has the columns that a predicate equates with literals, all of which it requires: a row that it
+    accepts has in each of these columns one of the column's values.
+    """
 
     sql: str
     columns: frozenset[int]
+    literals: Mapping[int, tuple[int | str, ...]] = field(default_factory=dict)
 
 
 def predicate(text: str, schema: Schema) -> Clause:
@@ -65,7 +70,8 @@ def predicate(text: str, schema: Schema) -> Clause:
     _only(tree, {"expressions", "where"}, "where")
     if where is None or not isinstance(where.this, exp.Paren):
         raise InvalidSyntax("where is not one predicate")
-    return _clause([where.this.this], schema, "where")
+    clause = _clause([where.this.this], schema, "where")
+    return replace(clause, literals=dict(_equated(where.this.this, schema)))
 
 
 def sort_keys(text: str, schema: Schema) -> Clause:
@@ -136,3 +142,40 @@ def _resolve(node: exp.Column, schema: Schema) -> int:
         raise UnknownColumn(f"there is no column {name}", did_you_mean(name, schema.names, known))
     node.set("this", exp.to_identifier(name, quoted=True))
     return schema.index(name)
+
+
+def _equated(tree: exp.Expression, schema: Schema) -> Iterator[tuple[int, tuple[int | str, ...]]]:
+    """The columns that a checked predicate equates with literals, with these."""
+    match tree:
+        case exp.Paren(this=inner):
+            yield from _equated(inner, schema)
+        case exp.And(this=left, expression=right):
+            yield from _equated(left, schema)
+            yield from _equated(right, schema)
+        case exp.EQ(this=exp.Column() as column, expression=literal):
+            yield from _values(column, [literal], schema)
+        case exp.EQ(this=literal, expression=exp.Column() as column):
+            yield from _values(column, [literal], schema)
+        case exp.In(this=exp.Column() as column, expressions=literals) if literals:
+            yield from _values(column, literals, schema)
+
+
+def _values(
+    column: exp.Column, trees: Sequence[exp.Expression], schema: Schema
+) -> Iterator[tuple[int, tuple[int | str, ...]]]:
+    """The column with the literals' values, if all of them are whole numbers or texts."""
+    values = [_value(tree) for tree in trees]
+    known = tuple(value for value in values if value is not None)
+    if len(known) == len(values):
+        yield schema.index(column.name), known
+
+
+def _value(tree: exp.Expression) -> int | str | None:
+    if isinstance(tree, exp.Neg):
+        value = _value(tree.this)
+        return -value if isinstance(value, int) else None
+    if not isinstance(tree, exp.Literal):
+        return None
+    if tree.is_string:
+        return tree.this
+    return int(tree.this) if tree.this.isdecimal() else None
