@@ -10,11 +10,12 @@ import pytest
 from engine.runtime.engine import Engine
 from engine.state.epoch_index import FEW, EpochIndex
 from tests.engine.harness import delta, insert, schema
+from tests.seeds import SEED, each_seed
 
 
 @pytest.mark.parametrize("shape", ["load", "even", "few", "two"])
 def test_every_range_of_epochs(shape: str) -> None:
-    rng = np.random.default_rng(random.getrandbits(32))
+    rng = np.random.default_rng(SEED)
     epochs = {
         "load": np.where(rng.random(5 * FEW) < 0.9, 3, rng.integers(3, 40, 5 * FEW)),
         "even": rng.integers(3, 40, 5 * FEW),
@@ -70,8 +71,9 @@ def test_a_poll_looks_only_into_layers_that_have_news() -> None:
     assert large.epochs.bytes == 0  # never sorted, because no poll asked for a part of it
 
 
-def test_changes_are_those_that_were_made_however_layers_are_merged() -> None:
-    rng = random.Random(random.getrandbits(32))
+@each_seed(3)
+def test_changes_are_those_that_were_made_however_layers_are_merged(seed: int) -> None:
+    rng = random.Random(seed)
     engine = Engine()
     engine.create_source("s", schema(2))
     made: list[tuple[int, int, int, int]] = []
