@@ -25,8 +25,8 @@ BULK = "bulk"
 SIZING = "sizing"
 LEVEL = "level"
 BY_NAME = (BULK, SIZING, LEVEL)
-"""Only if they are named: TPC-H in bulk, a quarter of an hour, what rows and views need, and what requests cost
-beside them."""
+"""Only if they are named: TPC-H in bulk, a quarter of an hour, what rows and views need, and what requests
+cost beside them."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 

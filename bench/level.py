@@ -1,8 +1,8 @@
-"""Costs that should be level: services with ever more unrelated views, or ever more rows, do the same by turns.
+"""Costs that should be level: services with more unrelated views, or more rows, do the same by turns.
 
 Every service has a table, a view that has all of its rows, and as many views of another table as it should
-bear. In each round every service gets one POST of one row, reads the view's first rows and the row of one key,
-polls the view's changes since the round before, and scrapes the metrics.
+bear. In each round every service gets one POST of one row, reads the view's first rows and the row of one
+key, polls the view's changes since the round before, and scrapes the metrics.
 """
 
 from __future__ import annotations
@@ -60,7 +60,9 @@ class Subject:
             call(self.port, "POST", "/v1/tables", body)
         self._view("doubled", "SELECT id, amount * 2 AS twice FROM sales")
         for number in range(self.load.views):
-            self._view(f"other_{number}", f"SELECT amount, count(*) AS n FROM others WHERE id > {number} GROUP BY 1")
+            self._view(
+                f"other_{number}", f"SELECT amount, count(*) AS n FROM others WHERE id > {number} GROUP BY 1"
+            )
         for start in range(0, self.load.rows, BODY):
             ids = np.arange(start, min(start + BODY, self.load.rows))
             self.epoch = _post(self.port, pa.table({"id": ids, "amount": ids % 97}))

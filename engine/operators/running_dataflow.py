@@ -49,7 +49,7 @@ class RunningDataflow:
         self.steps = 0
         """Steps that operators have taken here."""
         self._changed: list[Stateful] = []
-        self._turns: Turns | None = None
+        self._turns: OperatorTurns | None = None
         self._fed: list[InputOperator] = []
         self._ran: list[Operator] = []
         self._sampling = Sampling()
@@ -68,10 +68,10 @@ class RunningDataflow:
         return operator
 
     @property
-    def turns(self) -> Turns:
+    def turns(self) -> OperatorTurns:
         """The order of the current operators, made when it is first asked for."""
         if self._turns is None:
-            self._turns = Turns(self.operators.values())
+            self._turns = OperatorTurns(self.operators.values())
         return self._turns
 
     def feed(self, input: InputOperator, delta: np.ndarray) -> None:

@@ -1,7 +1,7 @@
 """Turns: the order in which operators run, and which of them a change reaches.
 
-Operators run inputs first. An operator takes a turn only if it has changes of its own or reads an operator that
-has: work follows the change, however many other operators there are.
+Operators run inputs first. An operator takes a turn only if it has changes of its own or reads an operator
+that has: work follows the change, however many other operators there are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Turn:
     last_reads: tuple[Operator, ...]
 
 
-class Turns:
+class OperatorTurns:
     """The turns of operators that are given in an order in which they run."""
 
     def __init__(self, operators: Iterable[Operator]) -> None:
@@ -51,7 +51,8 @@ class Turns:
         )
 
     def reached(self, changed: Iterable[Operator]) -> Iterator[Turn]:
-        """The turns of the changed operators, and of all that their changes reach; run each before the next."""
+        """The turns of the changed operators, and of all that their changes reach. Run each before you ask
+        for the next."""
         waiting = sorted({self._places[operator] for operator in changed})
         known = set(waiting)
         while waiting:

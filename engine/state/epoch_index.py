@@ -20,7 +20,7 @@ _NONE = slice(0, 0)
 
 
 class EpochIndex:
-    """The epochs of a batch's rows. Nothing is sorted before a range of epochs asks for a part of the rows."""
+    """The epochs of a batch's rows. Nothing is sorted before a range of epochs asks for some of the rows."""
 
     def __init__(self, epochs: np.ndarray) -> None:
         """`epochs` int64[n], n > 0."""

@@ -11,8 +11,8 @@ V = TypeVar("V")
 class PatchedMap(Mapping[str, V]):
     """A dictionary, and a few entries that replace some of its own.
 
-    Maps made from each other share the dictionary until the other entries are as many as the root of its size.
-    So `patched` copies that many entries, or on average as few.
+    Maps made from each other share the dictionary until the other entries are as many as the root of its
+    size. So `patched` copies about that many entries, on average.
     """
 
     __slots__ = ("_base", "_patch")

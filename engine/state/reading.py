@@ -98,7 +98,7 @@ def _bounds(batches: Sequence[np.ndarray], words: np.ndarray) -> tuple[list[int]
 
 
 def patched(rows: Rows, changes: Rows, order: Sequence[int]) -> Rows:
-    """The rows after `changes`, which are words [W, k] and diffs [k]; both are sorted by `order`, and distinct.
+    """The rows after `changes`, words [W, k] and diffs [k]; both are sorted by `order`, and distinct.
 
     Costs a copy of the rows, and a search for each change.
     """
@@ -122,7 +122,10 @@ def _place(words: np.ndarray, row: Sequence[int], order: Sequence[int]) -> tuple
     low, high = 0, words.shape[1]
     for column in order:
         line = words[column, low:high]
-        low, high = low + int(line.searchsorted(row[column])), low + int(line.searchsorted(row[column], "right"))
+        low, high = (
+            low + int(line.searchsorted(row[column])),
+            low + int(line.searchsorted(row[column], "right")),
+        )
         if low == high:
             return low, False
     return low, True

@@ -80,8 +80,8 @@ class RelationSnapshot:
         return self._as_rows(batch)
 
     def rows_under(self, keys: np.ndarray, epoch: int) -> Rows:
-        """As `rows`, but only the rows under `keys` [m, P], which are distinct and sorted; they hold the first
-        P words of the batches' order."""
+        """As `rows`, but only the rows whose first P words, in the batches' order, are one of the `keys`
+        [m, P], which are distinct and sorted."""
         batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
         return self._as_rows(batch)
 
@@ -142,8 +142,8 @@ class Snapshot:
     def replaced(
         self, relations: Mapping[str, RelationSnapshot | None], frontier: Frontier | None = None
     ) -> Snapshot:
-        """The snapshot with the given relations replaced, and removed where they are None; at another frontier
-        if one is given."""
+        """The snapshot with the given relations replaced, and removed where they are None; at another
+        frontier if one is given."""
         patched = self.relations.patched(relations) if relations else self.relations
         return Snapshot(self.frontier if frontier is None else frontier, patched, self._dictionary)
 
@@ -225,7 +225,7 @@ class Snapshot:
         return relation.changes(since, min(until, self.upper - 1))
 
     def rows_from(self, name: str, first: tuple[int, ...] | None, epoch: int, most: int) -> Rows:
-        """As `rows`, but from row `first` on, until there are `most` rows; see `RelationSnapshot.rows_from`."""
+        """As `rows`, but from row `first` on, until there are `most`; see `RelationSnapshot.rows_from`."""
         relation = self._relation(name)
         return relation.rows_from(first, self._epoch(relation, name, epoch), most)
 

@@ -1,8 +1,8 @@
 """Cursors: a client's place in a list of rows, as one opaque string.
 
 A cursor holds the epoch, the place, and everything that decides the rows and their order. So it is enough
-to go on with, and cannot be used with another query. The place is a number of rows to skip, from the first row
-or, if all rows are read in the order of their words, from the row whose words are given.
+to go on with, and cannot be used with another query. The place is a number of rows to skip: from the first
+row or, if all rows are read in the order of their words, from the row whose words are given.
 """
 
 from __future__ import annotations

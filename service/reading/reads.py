@@ -29,7 +29,7 @@ from service.reading.leading_keys import leading_keys
 from service.reading.predicates import Clause, predicate, sort_keys
 
 _WORTH, _FEW = 16, 64
-"""A reading is brought up to date by up to this many changes: one for each `_WORTH` of its rows, and `_FEW`."""
+"""A reading is brought up to date by at most one change for each `_WORTH` of its rows, and `_FEW` more."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +59,10 @@ class Reading:
         """The number of rows, copies included."""
         return int(self.ends[-1]) if len(self.counts) else 0
 
-    def place(self, row: int) -> tuple[list[int], int]:
+    def place(self, row: int) -> tuple[tuple[int, ...], int]:
         """The words of row number `row`, and how many of its copies come before it."""
         place = int(np.searchsorted(self.ends, row, side="right"))
-        return self.words[:, place].tolist(), row - int(self.ends[place] - self.counts[place])
+        return tuple(self.words[:, place].tolist()), row - int(self.ends[place] - self.counts[place])
 
     def part(self, start: int, stop: int) -> np.ndarray:
         """The words int64[W, k] of rows `start` to `stop`, copies included."""
@@ -128,8 +128,8 @@ class Reader:
     def page(
         self, definition: Definition, snapshot: Snapshot, epoch: int, first: tuple[int, ...] | None, most: int
     ) -> Reading:
-        """The relation's rows from row `first` on, of which the words are given, or from the beginning; no more
-        than hold `most` rows, unless all of them fit into one look."""
+        """The relation's rows from row `first` on, given by its words, or from the beginning: at least `most`
+        rows, copies included, if there are as many, and not many more."""
         words, counts = snapshot.rows_from(definition.name, first, epoch, most)
         return Reading(definition.schema, epoch, words, counts)
 

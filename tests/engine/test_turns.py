@@ -1,4 +1,4 @@
-"""Work follows the change: operators that it does not reach are not stepped, whatever happens to the others."""
+"""Work follows the change: operators that it does not reach are not stepped, whatever happens to others."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from engine.plan.nodes import (
     Clamp,
     Concat,
     Constant,
-
     Function,
     Join,
     LoopBinding,
@@ -105,8 +104,6 @@ def test_an_abort_undoes_all_that_ran(engine: Engine) -> None:
     assert rows(engine, "degrees") == [(7, 1)]
     insert(engine, "edges", (3, 1))
     assert len(rows(engine, "paths")) == 9
-
-
 
 
 class Failing(Operator):

@@ -90,9 +90,7 @@ def test_readings_have_the_rows_that_the_predicate_accepts(seed: int) -> None:
         epoch = subject.rng.choice((newest, newest, newest, subject.rng.randrange(1, newest + 1)))
         for where, accepts in QUERIES.items():
             reading = subject.reader.read(subject.table, subject.snapshot, epoch, Query(where))
-            expected = sorted(
-                (row for row in subject.states[epoch] if accepts(row)), key=lambda row: row[2]
-            )
+            expected = sorted((row for row in subject.states[epoch] if accepts(row)), key=lambda row: row[2])
             assert list(map(tuple, reading.words.T.tolist())) == [subject.words(row) for row in expected]
             assert reading.counts.tolist() == [1] * len(expected)
             ordered = subject.reader.read(
@@ -132,8 +130,7 @@ def test_pages_continue_where_the_last_one_ended(seed: int) -> None:
             found += page.part(skipped, skipped + limit).T.tolist()
             if page.size <= skipped + limit:
                 break
-            words_of, skipped = page.place(skipped + limit)
-            first = tuple(words_of)
+            first, skipped = page.place(skipped + limit)
         assert found == expected
 
 

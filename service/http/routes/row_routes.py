@@ -143,7 +143,7 @@ def _following(definition: Definition, wish: _Wish, reading: Reading, stop: int)
     """The cursor of the page that begins at row `stop` of the reading."""
     first, offset = (None, stop) if wish.where or wish.order_by else reading.place(stop)
     query = (wish.as_of, wish.where, wish.order_by)
-    return Cursor(definition.id, reading.epoch, offset, *query, wish.skip_errors, first and tuple(first))
+    return Cursor(definition.id, reading.epoch, offset, *query, wish.skip_errors, first)
 
 
 def _wish(
