@@ -15,7 +15,7 @@ from engine.errors import EngineError
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
-from engine.operators.turns import Turns
+from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import TOTAL, Frontier, Order
 
 _NO_ROUNDS = np.empty(0, np.int64)
