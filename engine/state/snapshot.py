@@ -42,6 +42,8 @@ class RelationSnapshot:
     errors: tuple[np.ndarray, ...] = ()
     failure: str | None = None
     kept: Frontier = BEGINNING
+    origin: object = field(default_factory=object)
+    """Stays the same as long as only changes at new epochs tell one snapshot of the relation from another."""
     _cache: dict[int, Rows] = field(default_factory=dict)
 
     @property
@@ -126,7 +128,8 @@ class RelationSnapshot:
 
     def with_layers(self, layers: tuple[Layer, ...], since: int) -> RelationSnapshot:
         """The relation with other layers."""
-        return RelationSnapshot(self.schema, self.order, layers, since, self.errors, self.failure, self.kept)
+        kept = (self.errors, self.failure, self.kept, self.origin)
+        return RelationSnapshot(self.schema, self.order, layers, since, *kept)
 
 
 class Snapshot:

@@ -42,12 +42,16 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Distinct rows `words` int64[W, n] in order, and the number of copies of each, `counts` int64[n] > 0."""
+    """Distinct rows `words` int64[W, n] in order, and the number of copies of each, `counts` int64[n] > 0.
+
+    `origin` is that of the relation's snapshot.
+    """
 
     schema: Schema
     epoch: int
     words: np.ndarray
     counts: np.ndarray
+    origin: object
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -131,20 +135,22 @@ class Reader:
         """The relation's rows from row `first` on, given by its words, or from the beginning: at least `most`
         rows, copies included, if there are as many, and not many more."""
         words, counts = snapshot.rows_from(definition.name, first, epoch, most)
-        return Reading(definition.schema, epoch, words, counts)
+        origin = snapshot.relations[definition.name].origin
+        return Reading(definition.schema, epoch, words, counts, origin)
 
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
         """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
-        kept = self._find(definition, query, epoch)
+        origin = snapshot.relations[definition.name].origin
+        kept = self._find(definition, origin, query, epoch)
         if kept is not None:
             return kept
         if query.order_by:
-            chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None))
             keys = sort_keys(query.order_by, definition.schema)
+            chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None))
             rows = self._selected(definition.schema, (chosen.words, chosen.counts), None, keys)
         else:
             rows = self._rows(definition, snapshot, epoch, query)
-        reading = Reading(definition.schema, epoch, *rows)
+        reading = Reading(definition.schema, epoch, *rows, origin)
         self._keep(definition, query, reading)
         return reading
 
@@ -167,7 +173,9 @@ class Reader:
         is none, or so much has changed that it does not pay."""
         name, schema = definition.name, definition.schema
         at = self._newest.get((definition.id, query), epoch)
-        kept = self._find(definition, query, at) if snapshot.since(name) <= at < epoch else None
+        if not snapshot.since(name) <= at < epoch:
+            return None
+        kept = self._find(definition, snapshot.relations[name].origin, query, at)
         if kept is None:
             return None
         changes = snapshot.net_changes(name, at, epoch)
@@ -196,12 +204,12 @@ class Reader:
 
     # Kept readings
 
-    def _find(self, definition: Definition, query: Query, epoch: int) -> Reading | None:
+    def _find(self, definition: Definition, origin: object, query: Query, epoch: int) -> Reading | None:
         key = (definition.id, query, epoch)
         with self._lock:
             kept = self._kept.get(key)
-            # A relation that was altered or replaced has another schema, even at the same epoch.
-            if kept is None or kept.schema is not definition.schema:
+            # A relation that was altered or replaced has another schema or origin, even at the same epoch.
+            if kept is None or kept.schema is not definition.schema or kept.origin is not origin:
                 return None
             self._kept.move_to_end(key)
             return kept

@@ -183,3 +183,18 @@ def test_no_more_is_kept_than_fits() -> None:
             kept = subject.reader._kept
             assert sum(map(reads._bytes, kept.values())) == subject.reader._size <= 20_000
             assert all((id, query, at) in kept for (id, query), at in subject.reader._newest.items())
+
+
+def test_a_relation_that_was_made_again_is_read_again() -> None:
+    subject = Subject(1, 100)
+    read, where = subject.reader.read, Query("a < 4")
+    before = read(subject.view, subject.snapshot, subject.snapshot.upper - 1, where)
+    subject.engine.drop_view("v")
+    plan = project(Source("t", SCHEMA), (1, 2))
+    subject.engine.create_view("v", plan)  # with another column under the same name
+    epoch = subject.snapshot.upper - 1
+    after = read(subject.view, subject.snapshot, epoch, where)
+    assert after.words.tolist() != before.words.tolist()
+    subject.change(1)
+    later = read(subject.view, subject.snapshot, epoch + 1, Query())
+    assert later.words.tolist() == subject.snapshot.rows("v", epoch + 1)[0].tolist()
