@@ -38,6 +38,11 @@ def leading_keys(
     return np.array(sorted(product(*choices)), np.int64).reshape(count, len(choices))
 
 
+def are_enough(keys: np.ndarray, literals: Literals, schema: Schema) -> bool:
+    """Whether every row that the keys lead has the literals' values. The word of a text may be another's."""
+    return keys.shape[1] == len(literals) and all(schema.types[column].is_integer for column in literals)
+
+
 def _words(type: Type, values: Sequence[int | str], dictionary: Dictionary) -> list[int] | None:
     """The distinct words of the values that the type has; None if values of another type are compared."""
     if type.kind in INTEGER_RANGES and all(isinstance(value, int) for value in values):

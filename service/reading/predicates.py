@@ -50,17 +50,22 @@ _OPEN = PURE | {"unnest"}
 accepts no other UNNEST here."""
 
 
+Values = tuple[int | str, ...]
+"""Whole numbers and texts that a column is compared with."""
+
+
 @dataclass(frozen=True)
 class Clause:
     """A predicate or sort keys as DuckDB's SQL, and the columns that they read.
 
-    `literals` has the columns that a predicate equates with literals, all of which it requires: a row that it
-    accepts has in each of these columns one of the column's values.
+    A row that a predicate accepts has, in each column of `literals`, one of the values there. If the
+    predicate `is_equation`, it accepts all such rows.
     """
 
     sql: str
     columns: frozenset[int]
-    literals: Mapping[int, tuple[int | str, ...]] = field(default_factory=dict)
+    literals: Mapping[int, Values] = field(default_factory=dict)
+    is_equation: bool = False
 
 
 def predicate(text: str, schema: Schema) -> Clause:
@@ -71,7 +76,9 @@ def predicate(text: str, schema: Schema) -> Clause:
     if where is None or not isinstance(where.this, exp.Paren):
         raise InvalidSyntax("where is not one predicate")
     clause = _clause([where.this.this], schema, "where")
-    return replace(clause, literals=dict(_equated(where.this.this, schema)))
+    equated = [_equated(condition, schema) for condition in _conjuncts(where.this.this)]
+    literals = dict(found for found in equated if found is not None)
+    return replace(clause, literals=literals, is_equation=len(literals) == len(equated))
 
 
 def sort_keys(text: str, schema: Schema) -> Clause:
@@ -144,30 +151,32 @@ def _resolve(node: exp.Column, schema: Schema) -> int:
     return schema.index(name)
 
 
-def _equated(tree: exp.Expression, schema: Schema) -> Iterator[tuple[int, tuple[int | str, ...]]]:
-    """The columns that a checked predicate equates with literals, with these."""
+def _conjuncts(tree: exp.Expression) -> Iterator[exp.Expression]:
+    """The conditions that a predicate joins by AND."""
     match tree:
         case exp.Paren(this=inner):
-            yield from _equated(inner, schema)
+            yield from _conjuncts(inner)
         case exp.And(this=left, expression=right):
-            yield from _equated(left, schema)
-            yield from _equated(right, schema)
+            yield from _conjuncts(left)
+            yield from _conjuncts(right)
+        case _:
+            yield tree
+
+
+def _equated(condition: exp.Expression, schema: Schema) -> tuple[int, Values] | None:
+    """The column that a checked condition equates with whole numbers or texts, and these; or None."""
+    match condition:
         case exp.EQ(this=exp.Column() as column, expression=literal):
-            yield from _values(column, [literal], schema)
+            literals = [literal]
         case exp.EQ(this=literal, expression=exp.Column() as column):
-            yield from _values(column, [literal], schema)
+            literals = [literal]
         case exp.In(this=exp.Column() as column, expressions=literals) if literals:
-            yield from _values(column, literals, schema)
-
-
-def _values(
-    column: exp.Column, trees: Sequence[exp.Expression], schema: Schema
-) -> Iterator[tuple[int, tuple[int | str, ...]]]:
-    """The column with the literals' values, if all of them are whole numbers or texts."""
-    values = [_value(tree) for tree in trees]
+            pass
+        case _:
+            return None
+    values = [_value(literal) for literal in literals]
     known = tuple(value for value in values if value is not None)
-    if len(known) == len(values):
-        yield schema.index(column.name), known
+    return (schema.index(column.name), known) if len(known) == len(values) else None
 
 
 def _value(tree: exp.Expression) -> int | str | None:

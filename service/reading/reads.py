@@ -25,7 +25,7 @@ from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.duck import typed
 from service.reading.filters import wanted_places
-from service.reading.leading_keys import leading_keys
+from service.reading.leading_keys import are_enough, leading_keys
 from service.reading.predicates import Clause, predicate, sort_keys
 
 _WORTH, _FEW = 16, 64
@@ -162,7 +162,10 @@ class Reader:
         where = predicate(query.where, schema)
         keys = leading_keys(where.literals, schema, snapshot.order(name), self._dictionary)
         if keys is not None:
-            return self._selected(schema, snapshot.rows_under(name, keys, epoch), where)
+            rows = snapshot.rows_under(name, keys, epoch)
+            if where.is_equation and are_enough(keys, where.literals, schema):
+                return rows
+            return self._selected(schema, rows, where)
         updated = self._updated(definition, snapshot, epoch, query, where)
         return updated or self._selected(schema, snapshot.rows(name, epoch), where)
 
