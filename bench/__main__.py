@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import bulk, curve, http, profiling, run
+from bench import bulk, curve, http, level, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -23,8 +23,10 @@ COST_CURVES = "curves"
 EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
 SIZING = "sizing"
-BY_NAME = (BULK, SIZING)
-"""Only if they are named: TPC-H in bulk, a quarter of an hour, and what rows and views need."""
+LEVEL = "level"
+BY_NAME = (BULK, SIZING, LEVEL)
+"""Only if they are named: TPC-H in bulk, a quarter of an hour, what rows and views need, and what requests
+cost beside them."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -48,6 +50,8 @@ def main(arguments: list[str] | None = None) -> None:
         _bulk(options.quick, options.output)
     if SIZING in chosen:
         _sizing(options.quick, options.output)
+    if LEVEL in chosen:
+        print(level.text(level.run(*(level.QUICK if options.quick else level.FULL))))
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:

@@ -77,6 +77,8 @@ class Arrangement(Operator):
         """Whether the advance has changes to publish or abort."""
         self.staged = 0
         """Rows of differences that the advance has added so far."""
+        self.version = 0
+        """How often changes were published."""
         self.batch: np.ndarray | None = None
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
@@ -97,6 +99,10 @@ class Arrangement(Operator):
     @property
     def changed(self) -> int:
         return 0 if self.batch is None else len(self.batch)
+
+    @property
+    def has_changes(self) -> bool:
+        return self.batch is not None
 
     def step(self, step: Step) -> None:
         if self.batch is not None:
@@ -158,6 +164,7 @@ class Arrangement(Operator):
     def publish(self, frontier: Frontier) -> None:
         if self.batch is not None:
             self.end_step()
+        self.version += 1
         self.trace.since = since = frontier.since
         fresh = self._fresh
         while len(fresh) > 1:

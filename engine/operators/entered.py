@@ -59,6 +59,10 @@ class EnteredArrangement(Operator):
         return 0 if batch is None else len(batch)
 
     @property
+    def has_changes(self) -> bool:
+        return self.batch is not None
+
+    @property
     def is_entering(self) -> bool:
         """Whether the changes outside happen in the current step."""
         return self._entering

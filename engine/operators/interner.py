@@ -65,6 +65,11 @@ class Initial(GroupOperator):
     contested = _NO_HASHES
     _lone: tuple[np.ndarray, ...] = ()
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether rows have changed: `Contested` reads more than the deltas."""
+        return bool(self.out) or self.source.has_changes
+
     def step(self, step: Step) -> None:
         self.contested = _NO_HASHES
         super().step(step)
@@ -168,7 +173,7 @@ class Ids(Operator):
     def step(self, step: Step) -> None:
         initial, loop = self.inputs
         self.out = list(initial.out)
-        for moves in loop.left[0]:  # type: ignore[attr-defined]
+        for moves in loop.left[0] if loop.has_changes else ():  # type: ignore[attr-defined]
             left = moves[self._lost]
             np.negative(left[-1], out=left[-1])
             self.out += (left, moves[self._asked])

@@ -124,6 +124,11 @@ class Loop(Operator):
         self._agenda: dict[tuple[int, ...], set[int]] = {}
         self._outer: StepScope | None = None
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether something has left the loop in the current step."""
+        return any(self.left)
+
     def schedule(self, rounds: tuple[int, ...]) -> None:
         """Note that there is work at `rounds`, perhaps in a later round of the scope outside."""
         agenda = self._agenda.get(rounds[:-1])
@@ -137,7 +142,7 @@ class Loop(Operator):
     def step(self, step: Step) -> None:
         self.begin()
         self._outer = step.scope
-        if any(_enters(operator) for operator in self.inputs):
+        if any(operator.has_changes for operator in self.inputs):
             self._agenda.setdefault(step.rounds, set()).add(0)
         agenda = self._agenda.get(step.rounds)
         done = 0
@@ -228,8 +233,3 @@ class Loop(Operator):
 def _is_change(delta: np.ndarray) -> bool:
     """Whether some rows of the delta do not cancel."""
     return len(arrange(delta, np.arange(len(delta) - 1), _NO_ROUNDS)) > 0
-
-
-def _enters(operator: Operator) -> bool:
-    """Whether an outside operator has changes in its current step."""
-    return bool(operator.out) or getattr(operator, "batch", None) is not None

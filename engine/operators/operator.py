@@ -108,6 +108,11 @@ class Operator:
         """Its name in EXPLAIN and messages: `Join`, `Arrangement`, `Loop` and so on."""
         return type(self).__name__.removesuffix("Operator")
 
+    @property
+    def has_changes(self) -> bool:
+        """Whether its readers have something to read in the current step."""
+        return bool(self.out)
+
     def step(self, step: Step) -> None:
         """Read the inputs' deltas of this step and set `out`."""
         raise TypeError(f"{type(self).__name__} does not define step")

@@ -2,7 +2,7 @@
 
 Operators are keyed by the frozen plan they stand for, so that equal subplans of all views are one operator. A
 new view is hydrated in a dataflow of its own, which sees the whole kept history; `graft` then joins it to the
-running one, whose operators replace equal new ones.
+running one, whose operators replace equal new ones. A run steps only operators that changes reach.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 
 from engine.errors import EngineError, OverBudget
-from engine.operators.arrangement import Arrangement
+from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
+from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import TOTAL, Frontier, Order
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -45,9 +46,12 @@ class RunningDataflow:
         self.order = order
         self.operators: dict[Hashable, Operator] = {}
         """All operators by key, in an order in which they run."""
+        self.steps = 0
+        """Steps that operators have taken here."""
         self._changed: list[Stateful] = []
-        self._order: list[tuple[Operator, tuple[Operator, ...]]] | None = None
-        self._unread: list[Operator] = []
+        self._turns: OperatorTurns | None = None
+        self._fed: list[InputOperator] = []
+        self._ran: list[Operator] = []
         self._sampling = Sampling()
 
     def schedule(self, rounds: tuple[int, ...]) -> None:
@@ -58,25 +62,35 @@ class RunningDataflow:
         operator = self.operators.get(key)
         if operator is None:
             operator = self.operators[key] = make()
-            self._order = None
+            self._turns = None
+            if isinstance(operator, InputOperator) and operator.pending is not None:
+                self._fed.append(operator)
         return operator
+
+    @property
+    def turns(self) -> OperatorTurns:
+        """The order of the current operators, made when it is first asked for."""
+        if self._turns is None:
+            self._turns = OperatorTurns(self.operators.values())
+        return self._turns
+
+    def feed(self, input: InputOperator, delta: np.ndarray) -> None:
+        """Let the next run emit `delta` from `input`."""
+        input.pending = delta
+        self._fed.append(input)
 
     def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
         """The outermost scope's step of an advance."""
         return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
 
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
-        """Run one step of all operators, for `rows` rows of changes, as far as the meter lets them. Raises
-        OperatorFailed; then call `abort`."""
-        if self._order is None:
-            self._order = _with_last_reads(list(self.operators.values()))
-            cleared = {source for _, read in self._order for source in read}
-            self._unread = [
-                op for op, _ in self._order if op not in cleared and not isinstance(op, Arrangement)
-            ]
+        """Run one step of the operators that the inputs' changes reach, for `rows` rows of changes, as far as
+        the meter lets them. Raises OperatorFailed; then call `abort`."""
         clock = self._sampling.clock(rows)
         step = self.step(clock, meter)
-        for operator, read in self._order:
+        for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
+            operator = turn.operator
+            self._ran.append(operator)
             try:
                 if meter is not None:
                     meter.begin(operator)
@@ -89,7 +103,9 @@ class RunningDataflow:
                 operator.made += delta.shape[1]
             if clock is not None:
                 clock.note(operator)
-            for source in read:
+            if not operator.has_changes:
+                operator.clear()
+            for source in turn.last_reads:
                 source.clear()
 
     def publish(self, frontier: Frontier) -> list[Stateful]:
@@ -97,20 +113,25 @@ class RunningDataflow:
         changed = self._changed
         for state in changed:
             state.publish(frontier)
-        self._changed = []
-        for operator in self._unread:
-            operator.clear()
+        self._end()
         return changed
 
     def abort(self) -> None:
-        """Undo `run`."""
+        """Undo `run`, and drop what inputs have not emitted yet."""
         for state in self._changed:
             state.abort()
-        self._changed = []
-        for operator in self.operators.values():
+        for operator in self._ran:
             operator.clear()
             for part in operator.parts():
                 part.abandon()
+        for input in self._fed:
+            input.pending = None
+        self._end()
+
+    def _end(self) -> None:
+        """End an advance."""
+        self.steps += len(self._ran)
+        self._changed, self._ran, self._fed = [], [], []
 
     def graft(self, other: RunningDataflow) -> dict[Operator, Operator]:
         """Take over the operators of `other` that do not exist here yet.
@@ -125,7 +146,7 @@ class RunningDataflow:
             else:
                 operator.rewire(mapping)
                 self.operators[key] = operator
-        self._order = None
+        self._turns = None
         return mapping
 
     def keep(self, outputs: Iterable[Operator]) -> None:
@@ -136,18 +157,7 @@ class RunningDataflow:
     def restore(self, operators: dict[Hashable, Operator]) -> None:
         """Run these operators, in their order."""
         self.operators = operators
-        self._order = None
-
-
-def _with_last_reads(operators: list[Operator]) -> list[tuple[Operator, tuple[Operator, ...]]]:
-    """Each operator, with the inputs whose deltas no later operator reads; arrangements are left out."""
-    last = {
-        source: operator
-        for operator in operators
-        for source in operator.inputs
-        if not isinstance(source, Arrangement)
-    }
-    return [(op, tuple(s for s in dict.fromkeys(op.inputs) if last.get(s) is op)) for op in operators]
+        self._turns = None
 
 
 def reachable(outputs: Iterable[Operator]) -> set[Operator]:

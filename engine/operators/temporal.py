@@ -90,6 +90,22 @@ class Moments:
         return np.where(are_seen, come, NEVER), np.where(are_seen, go, NEVER)
 
 
+@dataclass(frozen=True)
+class Quiet:
+    """A time without events: no row comes or goes while the clock shows `low` or more, but less than `high`.
+
+    It holds as long as the arrangements of the rows have these `versions`.
+    """
+
+    low: int
+    high: int
+    versions: tuple[int, ...]
+
+    def covers(self, clock: np.ndarray) -> bool:
+        """Whether the clock goes from one such time to others, in its batch of a step."""
+        return clock[0, -1] < 0 and self.low <= clock[0, 0] and clock[-1, 0] < self.high
+
+
 class TemporalOperator(Operator):
     """The rows whose moments include the clock's time."""
 
@@ -105,6 +121,11 @@ class TemporalOperator(Operator):
         self._moments = tuple(moments for _, moments in given)
         self._signs = tuple(sign for sign, side in ((1, by_since), (-1, by_until)) if side is not None)
         self.deferred: Deferred = Deferred()
+        self._quiet = Quiet(0, 0, ())
+
+    @property
+    def _versions(self) -> tuple[int, ...]:
+        return tuple(side.version for side in self.inputs[1:])  # type: ignore[attr-defined]
 
     @property
     def clock(self) -> ArrangementReader:
@@ -114,8 +135,11 @@ class TemporalOperator(Operator):
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
         rows: ArrangementReader = self.inputs[1]  # type: ignore[assignment]
-        ticked = self.clock.batch is not None
-        if rows.batch is None and not ticked:
+        clock = self.clock.batch
+        ticked = clock is not None
+        if rows.batch is None and (
+            clock is None or (self._quiet.covers(clock) and self._quiet.versions == self._versions)
+        ):
             return
         shown = self.clock.batches()  # type: ignore[attr-defined]
         if ticked:
@@ -157,9 +181,16 @@ class TemporalOperator(Operator):
                 self.deferred.put(at, delta, step.scope)
 
     def due(self, now: int) -> int | None:
-        """The least moment after `now` at which a row comes or goes; None if none does."""
-        found = (_next(side, now) for side in self.inputs[1:])  # type: ignore[arg-type]
-        return min((moment for moment in found if moment is not None), default=None)
+        """The least moment after `now` at which a row comes or goes; None if none does.
+
+        It is found once, for as long as no row changes and the moment has not come.
+        """
+        quiet, versions = self._quiet, self._versions
+        if quiet.versions != versions or not quiet.low <= now < quiet.high:
+            found = (_next(side, now) for side in self.inputs[1:])  # type: ignore[arg-type]
+            high = min((moment for moment in found if moment is not None), default=NEVER)
+            quiet = self._quiet = Quiet(now, high, versions)
+        return None if quiet.high == NEVER else quiet.high
 
     def abandon(self) -> None:
         self.deferred.clear()

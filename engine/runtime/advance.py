@@ -35,7 +35,7 @@ class Advance:
         """Run the operators in this process. Raises OperatorFailed; the caller then calls `abandon`."""
         rows = 0
         for name, delta in self.deltas.items():
-            self.registry.sources[name].input.pending = delta
+            self.dataflow.feed(self.registry.sources[name].input, delta)
             rows += delta.shape[1]
         allowance = self.options.allowance
         self.dataflow.run(rows, None if allowance is UNLIMITED else Spending(allowance))
@@ -70,8 +70,6 @@ class Advance:
     def abort(self) -> None:
         """Undo the advance: operators and inputs are as before it."""
         self.dataflow.abort()
-        for source in self.registry.sources.values():
-            source.input.pending = None
 
     def abandon(self, failure: OperatorFailed, stage: Stage) -> None:
         """Undo the advance, and mark the views that depend on the failed operator as failed.

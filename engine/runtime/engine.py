@@ -17,7 +17,6 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
-from engine.operators.temporal import TemporalOperator, TodayOperator
 from engine.plan.nodes import Node, Source, sources_of
 from engine.runtime.advance import Advance
 from engine.runtime.building import Building, Ground
@@ -104,8 +103,7 @@ class Engine:
         """The least time of the clock (`engine.plan.clocked`) after `now` at which a view changes, or None.
         Costs a look at each trace of a temporal operator.
         """
-        parts = (part for operator in self._dataflow.operators.values() for part in operator.parts())
-        moments = (part.due(now) for part in parts if isinstance(part, TemporalOperator | TodayOperator))
+        moments = (part.due(now) for part in self._dataflow.turns.timed)
         return min((moment for moment in moments if moment is not None), default=None)
 
     # Sources
@@ -139,7 +137,7 @@ class Engine:
             if state is not None and not state.map((key, it) for key, it in items if it is history):
                 raise StoreError(f"the saved state has no rows of {name}")
             if past is not None:
-                input.pending = past
+                self._dataflow.feed(input, past)
                 self._dataflow.run()
                 self._dataflow.publish(self.frontier)
             if kept is not None:
@@ -345,12 +343,12 @@ class Engine:
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
-        relations = dict(self._snapshot.relations)
         lost = self._snapshot.upper if stage.failed and self._order.is_total else None
+        failed: dict[str, RelationSnapshot | None] = {}
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            relations[name] = replace(relations[name], failure=reason, lost=lost)
-        self._snapshot = self._refreshed(Snapshot(stage.frontier, relations, self.dictionary), changed)
+            failed[name] = replace(self._snapshot.relations[name], failure=reason, lost=lost)
+        self._snapshot = self._refreshed(self._snapshot.replaced(failed, stage.frontier), changed)
 
     def _abort(self, stage: Stage) -> None:
         self._unstage(stage)

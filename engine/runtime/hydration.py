@@ -49,7 +49,7 @@ class Hydration:
         Raises EngineError if the view cannot be computed.
         """
         for source, delta in deltas.items():
-            self.inputs[source].pending = delta
+            self.dataflow.feed(self.inputs[source], delta)
         try:
             self.dataflow.run(meter=meter)
         except OperatorFailed as failed:

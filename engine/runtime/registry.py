@@ -153,7 +153,7 @@ class Registry:
                 names.add(state.name)
             elif isinstance(state, FailureLog):
                 names |= state.readers
-        return names & (self.views.keys() | self.sources.keys())
+        return {name for name in names if name in self.views or name in self.sources}
 
     def refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
         """The relation with the current batches of its history and its failure logs."""
@@ -164,4 +164,4 @@ class Registry:
         if view is not None and view.failures:
             errors = tuple(batch for log in view.failures for batch in log.trace.batches())
             relation = replace(relation, errors=errors)
-        return relation.with_batches(history.trace.batches(), history.trace.since)
+        return relation.with_layers(history.trace.layers(), history.trace.since)

@@ -69,6 +69,11 @@ class Dictionary:
             self._remember(word, text)
         return word
 
+    def word_if_known(self, text: str) -> int:
+        """The word of `text` if it is an entry, and any word if it is not. It makes no entry."""
+        word = self._exceptions.get(text)
+        return int(self._hash(*buffers_of(text), 0)[0]) if word is None else word
+
     def intern(self, texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> np.ndarray:
         """The words int64[n] of `texts`, NULL for None; new texts become entries."""
         if isinstance(texts, pa.ChunkedArray):

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.kernels.index import FEWEST, MOST, SLOTS_A_KEY, count_keys, index_rows
 from engine.kernels.layers import KEY, SPREAD, register, register_index
+from engine.state.epoch_index import EpochIndex
 from engine.state.store.files import BatchFile
 
 
@@ -39,14 +40,33 @@ class Layer:
     rows: np.ndarray
     index: Index | None = None
     file: BatchFile | None = None
+    _epochs: EpochIndex | None = None
+    _total: int | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     @property
     def bytes(self) -> int:
-        """The size of the rows and of the index."""
-        return self.rows.nbytes + (0 if self.index is None else self.index.slots.nbytes)
+        """The size of the rows and of their indexes."""
+        indexes = (0 if self.index is None else self.index.slots.nbytes) + (
+            0 if self._epochs is None else self._epochs.bytes
+        )
+        return self.rows.nbytes + indexes
+
+    @property
+    def epochs(self) -> EpochIndex:
+        """The index by epoch of rows with one diff; made when it is first asked for."""
+        if self._epochs is None:
+            self._epochs = EpochIndex(self.rows[:, -2])
+        return self._epochs
+
+    @property
+    def total(self) -> int:
+        """The sum of the last diffs, added up once."""
+        if self._total is None:
+            self._total = int(self.rows[:, -1].sum())
+        return self._total
 
     @property
     def most_keys(self) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -14,18 +15,16 @@ from engine.errors import EpochError, JoinTooLarge, UnknownName
 from engine.kernels.arrange import arrange
 from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.layers import table_of
-from engine.kernels.merge import merge
-from engine.kernels.read import rows_between, rows_until
-from engine.kernels.times import rows_before
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
+from engine.state.patched_map import PatchedMap
+from engine.state.reading import Rows, accumulate, first_rows, rows_under
 
 _NO_ROUNDS = np.empty(0, np.int64)
 _NO_MASKS = np.empty(0, np.int64)
 _CACHED_EPOCHS = 2
-
-Rows = tuple[np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,13 +37,25 @@ class RelationSnapshot:
 
     schema: Schema
     order: tuple[int, ...]
-    batches: tuple[np.ndarray, ...] = ()
+    layers: tuple[Layer, ...] = ()
     since: int = 0
     errors: tuple[np.ndarray, ...] = ()
     failure: str | None = None
     lost: int | None = None
     kept: Frontier = BEGINNING
+    origin: object = field(default_factory=object)
+    """Stays the same as long as only changes at new epochs tell one snapshot of the relation from another."""
     _cache: dict[int, Rows] = field(default_factory=dict)
+
+    @property
+    def batches(self) -> tuple[np.ndarray, ...]:
+        """The batches whose sum is the history."""
+        return tuple(layer.rows for layer in self.layers)
+
+    @cached_property
+    def size(self) -> int:
+        """The number of rows, copies included, at the newest epoch. No layer is read twice for it."""
+        return sum(layer.total for layer in self.layers)
 
     @property
     def positions(self) -> np.ndarray:
@@ -55,14 +66,57 @@ class RelationSnapshot:
         """The rows at an epoch: words [W, n] in the schema's order, and counts [n]."""
         found = self._cache.get(epoch)
         if found is None:
-            batch = _accumulate(self.batches, len(self.order), epoch, self.kept.order.masks)
-            batch = batch[batch[:, -1] > 0]
-            words = np.ascontiguousarray(batch[:, self.positions].T)
-            found = words, np.ascontiguousarray(batch[:, -1])
+            found = self._as_rows(accumulate(self.batches, len(self.order), epoch, self.kept.order.masks))
             if len(self._cache) >= _CACHED_EPOCHS:
                 self._cache.clear()
             self._cache[epoch] = found
         return found
+
+    def rows_from(self, first: tuple[int, ...] | None, epoch: int, most: int) -> Rows:
+        """As `rows`, but only from row `first` on, and only until there are `most` rows, copies included.
+
+        `first` has the row's words in the schema's order; the beginning if it is None. Costs what it returns,
+        and the changes of these rows.
+        """
+        key = None if first is None else np.array(first, np.int64)[list(self.order)]
+        batch = first_rows(self.batches, len(self.order), key, epoch, self.kept.order.masks, most)
+        return self._as_rows(batch)
+
+    def rows_under(self, keys: np.ndarray, epoch: int) -> Rows:
+        """As `rows`, but only the rows whose first P words, in the batches' order, are one of the `keys`
+        [m, P], which are distinct and sorted."""
+        batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
+        return self._as_rows(batch)
+
+    def _as_rows(self, batch: np.ndarray) -> Rows:
+        """The words and counts of a batch that is accumulated."""
+        batch = batch[batch[:, -1] > 0]
+        return np.ascontiguousarray(batch[:, self.positions].T), np.ascontiguousarray(batch[:, -1])
+
+    def changes(self, since: int, until: int) -> np.ndarray:
+        """The differences at the epochs after `since` up to `until`; see `Snapshot.changes`.
+
+        Costs these differences and a look at each layer, whatever else the layers hold.
+        """
+        width = len(self.order)
+        delta = self._between(since, until)
+        by_epoch = arrange(delta, np.array([width, *range(width)], np.int64), _NO_ROUNDS)
+        columns = [1 + position for position in self.positions]
+        return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
+
+    def net_changes(self, since: int, until: int) -> Rows:
+        """What `changes` adds up to: distinct words [W, n] in the order of rows, and diffs [n], none 0."""
+        width = len(self.order)
+        delta = self._between(since, until)
+        delta[width] = 0
+        batch = arrange(delta, np.arange(width + 1), _NO_ROUNDS)
+        return np.ascontiguousarray(batch[:, self.positions].T), np.ascontiguousarray(batch[:, -1])
+
+    def _between(self, since: int, until: int) -> np.ndarray:
+        """The differences at the epochs after `since` up to `until`, as a new delta in the batches' order."""
+        nothing = np.empty((0, len(self.order) + 2), np.int64)
+        parts = [layer.rows[layer.epochs.places(since, until)] for layer in self.layers if len(layer)]
+        return np.ascontiguousarray(np.concatenate([nothing, *parts]).T)
 
     def delta(self, since: int = 0) -> np.ndarray:
         """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`."""
@@ -73,24 +127,9 @@ class RelationSnapshot:
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
-    def with_batches(self, batches: tuple[np.ndarray, ...], since: int) -> RelationSnapshot:
-        """The relation with other batches."""
-        return replace(self, batches=batches, since=since, _cache={})
-
-
-def _accumulate(batches: tuple[np.ndarray, ...], width: int, time: int, masks: np.ndarray) -> np.ndarray:
-    """All rows at or before a time, as one batch at epoch 0."""
-    if len(masks):
-        found = (rows_before(batch, width, time, masks) for batch in batches)
-    else:
-        found = (rows_until(batch, width, time) for batch in batches)
-    parts = sorted(found, key=len, reverse=True)
-    if not parts:
-        return np.empty((0, width + 2), np.int64)
-    while len(parts) > 1:
-        last = parts.pop()
-        parts[-1] = merge(parts[-1], last, width, 0)
-    return parts[0]
+    def with_layers(self, layers: tuple[Layer, ...], since: int) -> RelationSnapshot:
+        """The relation with other layers."""
+        return replace(self, layers=layers, since=since, _cache={})
 
 
 class Snapshot:
@@ -100,14 +139,16 @@ class Snapshot:
         self, frontier: Frontier, relations: Mapping[str, RelationSnapshot], dictionary: Dictionary
     ) -> None:
         self.frontier = frontier
-        self.relations = relations
+        self.relations = relations if isinstance(relations, PatchedMap) else PatchedMap(relations)
         self._dictionary = dictionary
 
-    def replaced(self, relations: Mapping[str, RelationSnapshot | None]) -> Snapshot:
-        """The snapshot with the given relations replaced, and removed where they are None."""
-        merged = {**self.relations, **relations}
-        present = {name: relation for name, relation in merged.items() if relation is not None}
-        return Snapshot(self.frontier, present, self._dictionary)
+    def replaced(
+        self, relations: Mapping[str, RelationSnapshot | None], frontier: Frontier | None = None
+    ) -> Snapshot:
+        """The snapshot with the given relations replaced, and removed where they are None; at another
+        frontier if one is given."""
+        patched = self.relations.patched(relations) if relations else self.relations
+        return Snapshot(self.frontier if frontier is None else frontier, patched, self._dictionary)
 
     @property
     def upper(self) -> int:
@@ -191,15 +232,27 @@ class Snapshot:
         """
         relation = self._relation(name)
         self._epoch(relation, name, max(since, 0))
-        width = len(relation.order)
-        until = min(until, self.upper - 1)
-        parts = [rows_between(batch, width, since, until) for batch in relation.batches]
-        delta = np.concatenate(parts, axis=1) if parts else np.empty((width + 2, 0), np.int64)
-        by_epoch = arrange(
-            np.ascontiguousarray(delta), np.array([width, *range(width)], np.int64), _NO_ROUNDS
-        )
-        columns = [1 + position for position in relation.positions]
-        return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
+        return relation.changes(since, min(until, self.upper - 1))
+
+    def rows_from(self, name: str, first: tuple[int, ...] | None, epoch: int, most: int) -> Rows:
+        """As `rows`, but from row `first` on, until there are `most`; see `RelationSnapshot.rows_from`."""
+        relation = self._relation(name)
+        return relation.rows_from(first, self._epoch(relation, name, epoch), most)
+
+    def rows_under(self, name: str, keys: np.ndarray, epoch: int) -> Rows:
+        """As `rows`, but only the rows under some keys; see `RelationSnapshot.rows_under`."""
+        relation = self._relation(name)
+        return relation.rows_under(keys, self._epoch(relation, name, epoch))
+
+    def order(self, name: str) -> tuple[int, ...]:
+        """The columns by which the relation's rows are sorted, the first one first."""
+        return self._relation(name).order
+
+    def net_changes(self, name: str, since: int, until: int) -> Rows:
+        """What the changes after `since` up to `until` add up to; see `RelationSnapshot.net_changes`."""
+        relation = self._relation(name)
+        self._epoch(relation, name, since)
+        return relation.net_changes(since, self._epoch(relation, name, until))
 
     def differences(self, name: str) -> np.ndarray:
         """All kept differences of the relation, as a consolidated delta [W + 2, n]."""
@@ -243,6 +296,6 @@ class Snapshot:
         if not relation.errors:
             return []
         time = self._epoch(relation, name, epoch)
-        rows = _accumulate(relation.errors, 1, time, self.frontier.order.masks)
+        rows = accumulate(relation.errors, 1, time, self.frontier.order.masks)
         counts = ((self._dictionary.text(word), count) for word, _, count in rows.tolist())
         return sorted((message, count) for message, count in counts if count > 0)

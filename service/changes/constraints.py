@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -76,16 +77,25 @@ class Bonds:
 
     all: tuple[Bond, ...] = ()
 
+    @cached_property
+    def _by_table(self) -> dict[str, list[int]]:
+        """The places of the bonds that changes of a table could break."""
+        places: dict[str, list[int]] = {}
+        for place, bond in enumerate(self.all):
+            for table in set(_tables(bond)):
+                places.setdefault(table, []).append(place)
+        return places
+
     def of(self, tables: Iterable[str]) -> list[Bond]:
         """The bonds that changes of these tables could break."""
-        changed = set(tables)
-        return [bond for bond in self.all if not changed.isdisjoint(_tables(bond))]
+        found = {place for table in tables for place in self._by_table.get(table, ())}
+        return [self.all[place] for place in sorted(found)]
 
     def actions(self, table: str) -> list[KeyReference]:
         """The foreign keys to `table` that have an ON DELETE action."""
         return [
             bond
-            for bond in self.all
+            for bond in self.of([table])
             if isinstance(bond, KeyReference)
             and bond.parent.table == table
             and bond.action is not Action.NOTHING

@@ -2,14 +2,15 @@
 
 A reading comes from one snapshot and does not change. Rows are in the order of their words, unless `order_by`
 gives another, and a row of a bag repeats by its count. The last few readings are kept, so the pages of one
-client, and equal reads of several, share the work.
+client, equal reads of several, and reads of the epochs that follow share the work. A page of all rows, in the
+order of their words, needs no reading of the others.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -19,11 +20,16 @@ from engine.codec.arrow import decode_column
 from engine.runtime.engine import Snapshot
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from engine.state.reading import Rows, patched
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.duck import typed
 from service.reading.filters import wanted_places
-from service.reading.predicates import predicate, sort_keys
+from service.reading.leading_keys import are_enough, leading_keys
+from service.reading.predicates import Clause, predicate, sort_keys
+
+_WORTH, _FEW = 16, 64
+"""A reading is brought up to date by at most one change for each `_WORTH` of its rows, and `_FEW` more."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +42,16 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """Distinct rows `words` int64[W, n] in order, and the number of copies of each, `counts` int64[n] > 0."""
+    """Distinct rows `words` int64[W, n] in order, and the number of copies of each, `counts` int64[n] > 0.
+
+    `origin` is that of the relation's snapshot.
+    """
 
     schema: Schema
     epoch: int
     words: np.ndarray
     counts: np.ndarray
+    origin: object
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -52,6 +62,11 @@ class Reading:
     def size(self) -> int:
         """The number of rows, copies included."""
         return int(self.ends[-1]) if len(self.counts) else 0
+
+    def place(self, row: int) -> tuple[tuple[int, ...], int]:
+        """The words of row number `row`, and how many of its copies come before it."""
+        place = int(np.searchsorted(self.ends, row, side="right"))
+        return tuple(self.words[:, place].tolist()), row - int(self.ends[place] - self.counts[place])
 
     def part(self, start: int, stop: int) -> np.ndarray:
         """The words int64[W, k] of rows `start` to `stop`, copies included."""
@@ -109,35 +124,84 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
 
 
 class Reader:
-    """Makes readings and keeps the newest, up to `capacity` bytes. Any thread may use it."""
+    """Makes readings and keeps the newest, up to `capacity` bytes. Any thread may use it.
+
+    A reading costs what it returns. A kept one of an earlier epoch is brought up to date by what has changed,
+    and a predicate on the first columns is looked up.
+    """
 
     def __init__(self, dictionary: Dictionary, capacity: int) -> None:
         self._dictionary = dictionary
         self._capacity = capacity
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple, Reading] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, Query, int], Reading] = OrderedDict()
+        self._newest: dict[tuple[int, Query], int] = {}
         self._size = 0
+
+    def page(
+        self, definition: Definition, snapshot: Snapshot, epoch: int, first: tuple[int, ...] | None, most: int
+    ) -> Reading:
+        """The relation's rows from row `first` on, given by its words, or from the beginning: at least `most`
+        rows, copies included, if there are as many, and not many more."""
+        words, counts = snapshot.rows_from(definition.name, first, epoch, most)
+        origin = snapshot.relations[definition.name].origin
+        return Reading(definition.schema, epoch, words, counts, origin)
 
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
         """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
-        key = (definition.id, epoch, query)
-        with self._lock:
-            kept = self._kept.get(key)
-            # A relation that was altered or replaced has another schema, even at the same epoch.
-            if kept is not None and kept.schema is definition.schema:
-                self._kept.move_to_end(key)
-                return kept
-        words, counts = snapshot.rows(definition.name, epoch)
-        if query.where or query.order_by:
-            chosen = self._places(definition.schema, words, query)
-            words, counts = np.ascontiguousarray(words[:, chosen]), counts[chosen]
-        reading = Reading(definition.schema, epoch, words, counts)
-        self._keep(key, reading)
+        origin = snapshot.relations[definition.name].origin
+        kept = self._find(definition, origin, query, epoch)
+        if kept is not None:
+            return kept
+        if query.order_by:
+            keys = sort_keys(query.order_by, definition.schema)
+            chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None))
+            rows = self._selected(definition.schema, (chosen.words, chosen.counts), None, keys)
+        else:
+            rows = self._rows(definition, snapshot, epoch, query)
+        reading = Reading(definition.schema, epoch, *rows, origin)
+        self._keep(definition, query, reading)
         return reading
 
-    def _places(self, schema: Schema, words: np.ndarray, query: Query) -> np.ndarray:
-        where = predicate(query.where, schema) if query.where else None
-        order_by = sort_keys(query.order_by, schema) if query.order_by else None
+    def _rows(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Rows:
+        """The rows that the query's predicate accepts, in the order of their words."""
+        name, schema = definition.name, definition.schema
+        if query.where is None:
+            return self._updated(definition, snapshot, epoch, query, None) or snapshot.rows(name, epoch)
+        where = predicate(query.where, schema)
+        keys = leading_keys(where.literals, schema, snapshot.order(name), self._dictionary)
+        if keys is not None:
+            rows = snapshot.rows_under(name, keys, epoch)
+            if where.is_equation and are_enough(keys, where.literals, schema):
+                return rows
+            return self._selected(schema, rows, where)
+        updated = self._updated(definition, snapshot, epoch, query, where)
+        return updated or self._selected(schema, snapshot.rows(name, epoch), where)
+
+    def _updated(
+        self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query, where: Clause | None
+    ) -> Rows | None:
+        """The rows, made from the newest kept reading of the query and what has changed since; None if there
+        is none, or so much has changed that it does not pay."""
+        name, schema = definition.name, definition.schema
+        at = self._newest.get((definition.id, query), epoch)
+        if not snapshot.since(name) <= at < epoch:
+            return None
+        kept = self._find(definition, snapshot.relations[name].origin, query, at)
+        if kept is None:
+            return None
+        changes = snapshot.net_changes(name, at, epoch)
+        if len(changes[1]) > len(kept.counts) // _WORTH + _FEW:
+            return None
+        if where is not None and len(changes[1]):
+            changes = self._selected(schema, changes, where)
+        return patched((kept.words, kept.counts), changes, snapshot.order(name))
+
+    def _selected(
+        self, schema: Schema, rows: Rows, where: Clause | None, order_by: Clause | None = None
+    ) -> Rows:
+        """The rows that a predicate accepts, in their order or in that of sort keys."""
+        words, counts = rows
         columns = sorted({*(where.columns if where else ()), *(order_by.columns if order_by else ())})
         arrays = [decode_column(words[i], schema.types[i], self._dictionary) for i in columns]
         if not arrays:
@@ -145,22 +209,44 @@ class Reader:
         else:
             names = [schema.names[i] for i in columns]
         table = pa.Table.from_arrays(arrays, names=names)
-        return wanted_places(
+        chosen = wanted_places(
             typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by
         )
+        return np.ascontiguousarray(words[:, chosen]), counts[chosen]
 
-    def _keep(self, key: tuple, reading: Reading) -> None:
-        size = _bytes(reading)
-        if size > self._capacity:
-            return
+    # Kept readings
+
+    def _find(self, definition: Definition, origin: object, query: Query, epoch: int) -> Reading | None:
+        key = (definition.id, query, epoch)
         with self._lock:
-            stale = self._kept.pop(key, None)
-            self._size -= 0 if stale is None else _bytes(stale)
+            kept = self._kept.get(key)
+            # A relation that was altered or replaced has another schema or origin, even at the same epoch.
+            if kept is None or kept.schema is not definition.schema or kept.origin is not origin:
+                return None
+            self._kept.move_to_end(key)
+            return kept
+
+    def _keep(self, definition: Definition, query: Query, reading: Reading) -> None:
+        if _bytes(reading) > self._capacity:
+            return
+        key = (definition.id, query, reading.epoch)
+        with self._lock:
+            self._drop(key)
             self._kept[key] = reading
-            self._size += size
+            self._size += _bytes(reading)
+            about = key[:2]
+            self._newest[about] = max(reading.epoch, self._newest.get(about, 0))
             while self._size > self._capacity:
-                _, dropped = self._kept.popitem(last=False)
-                self._size -= _bytes(dropped)
+                self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: tuple[int, Query, int]) -> None:
+        """Forgets a reading, if it is kept. The caller holds the lock."""
+        reading = self._kept.pop(key, None)
+        if reading is None:
+            return
+        self._size -= _bytes(reading)
+        if self._newest.get(key[:2]) == reading.epoch:
+            del self._newest[key[:2]]
 
 
 def _bytes(reading: Reading) -> int:

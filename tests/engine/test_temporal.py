@@ -7,6 +7,7 @@ import random
 import pytest
 
 from engine.errors import PlanError
+from engine.operators.temporal import TemporalOperator
 from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.expressions import ColumnRef, Literal
 from engine.plan.nodes import (
@@ -99,6 +100,51 @@ def test_the_date_is_joined(seed: int) -> None:
         ]
         state[CLOCK.name] = type(state["t"])({(now * DAY // 3,): 1 for (now,) in state[CLOCK.name]})
     assert check_history(Join(TABLE, Today(), (), ()), (TABLE, CLOCK), history, states, rng, seed)
+
+
+@each_seed(SEEDS)
+@pytest.mark.parametrize("name", PLANS)
+def test_who_asks_what_is_due_sees_the_same(name: str, seed: int) -> None:
+    """A tick that is known to bring about nothing is passed over; the differences are the same."""
+    rng = random.Random(seed)
+    history, states = random_history(rng, (TABLE,), 2)
+    random_times(rng, history, states)
+    asking, other = Engine(), Engine()
+    for engine in (asking, other):
+        for source in (TABLE, CLOCK):
+            engine.create_source(source.name, source.schema)
+        engine.create_view("v", PLANS[name])
+    for epoch, (changes, state) in enumerate(zip(history, states, strict=True), 1):
+        deltas = {source.name: delta(len(source.schema), changes[source.name]) for source in (TABLE, CLOCK)}
+        if rng.random() < 0.3:
+            asking.stage(deltas, epoch + 1).abort()
+        for engine in (asking, other):
+            engine.stage(deltas, epoch + 1).publish()
+        ((now,),) = state[CLOCK.name]
+        for moment in (now, rng.randrange(6)):
+            asking.due(moment)
+    found, expected = (engine.snapshot.differences("v").tolist() for engine in (asking, other))
+    assert found == expected
+
+
+def test_a_tick_without_events_reads_no_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks = []
+    tick = TemporalOperator._tick
+
+    def counting(self: TemporalOperator, before: int, *others: object) -> None:
+        ticks.append(before)
+        tick(self, before, *others)  # type: ignore[arg-type]
+
+    engine = engine_at(10, (5, 20), (30, 40))
+    monkeypatch.setattr(TemporalOperator, "_tick", counting)
+    shown = 10
+    for now in (12, 19, 20, 29, 31, 50, 60):
+        engine.due(shown)
+        apply(engine, {CLOCK.name: [((shown,), -1), ((now,), 1)]})
+        shown = now
+    assert ticks == [19, 29, 31]
+    assert rows(engine, "v", engine.snapshot.upper - 3) == [(30, 40, 0)]
+    assert rows(engine, "v") == []
 
 
 def engine_at(time: int, *moments: tuple[int, int]) -> Engine:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
@@ -12,6 +13,7 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from service.reading.page_cursors import Cursor
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
@@ -216,6 +218,19 @@ def test_cursors_of_other_queries(people: Client) -> None:
     assert code(people.get("/v1/tables/others/rows", cursor=cursor)) == (400, "cursor_mismatch")
     for nonsense in ("x", "ü", "e30", cursor[:-4], "W10"):
         assert code(people.get(path, cursor=nonsense)) == (400, "invalid_cursor")
+
+
+def test_a_cursor_names_the_row_that_comes_next(people: Client) -> None:
+    path = "/v1/tables/people/rows"
+    found = Cursor.decode(people.get(path, limit=2).json()["next"])
+    assert found.first is not None
+    assert (found.first[0], found.offset) == (2, 0)
+    shorter = replace(found, first=found.first[:1]).encode()
+    assert code(people.get(path, cursor=shorter)) == (400, "cursor_mismatch")
+    beyond = replace(found, first=(2**63, *found.first[1:])).encode()
+    assert code(people.get(path, cursor=beyond)) == (400, "invalid_cursor")
+    counted = replace(found, first=None, offset=4).encode()
+    assert [row["id"] for row in people.get(path, cursor=counted).json()["rows"]] == [4, 5]
 
 
 def test_limits(settings: Settings) -> None:

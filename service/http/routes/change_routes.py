@@ -19,6 +19,7 @@ from starlette.responses import Response, StreamingResponse
 
 from engine.errors import EngineError
 from engine.state.dictionary import Dictionary
+from engine.state.snapshot import RelationSnapshot
 from service.decoding.parsing import NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
@@ -122,19 +123,21 @@ async def _events(
 ) -> AsyncIterator[bytes]:
     """Events of epochs after `since`, until the relation is dropped or the service stops."""
     beat = runtime.pulse.waiter()
+    seen: RelationSnapshot | None = None
     while not runtime.closing:
         snapshot = runtime.snapshot
         newest = snapshot.upper - 1
         try:
             if runtime.definitions().get(definition.name) is not definition:
                 raise NotFound(f"{definition.name} was dropped")
-            if newest > since:
+            relation = snapshot.relations.get(definition.name)
+            if newest > since and (seen is None or relation is not seen):
                 check_health(definition, snapshot, newest, skip_errors)
                 delta = await asyncio.to_thread(snapshot.changes, definition.name, since, newest)
                 events = _event_texts(delta, definition, runtime.dictionary)
                 while event := await asyncio.to_thread(next, events, b""):
                     yield event
-                since = newest
+            since, seen = max(since, newest), relation
         except (ServiceError, EngineError) as error:
             problem = problem_of(error)
             if problem is not None:

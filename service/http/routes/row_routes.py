@@ -46,6 +46,11 @@ class _Wish:
     cursor: Cursor | None
     skip_errors: bool
 
+    @property
+    def first(self) -> tuple[int, ...] | None:
+        """The words of the row at which the page begins; None without a cursor that has them."""
+        return self.cursor.first if self.cursor else None
+
 
 @router.get("/v1/views/{view}/rows")
 async def view_rows(
@@ -95,9 +100,14 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
     newest = snapshot.upper - 1
     epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(runtime, wish.as_of, newest)
 
+    limit = settings.page_rows if wish.limit is None and media_type == JSON else wish.limit
+    start = wish.cursor.offset if wish.cursor else 0
+
     def read() -> Reading:
         check_health(definition, snapshot, epoch, wish.skip_errors)
-        return reader.read(definition, snapshot, epoch, RowQuery(wish.where, wish.order_by))
+        if limit is None or wish.where or wish.order_by:
+            return reader.read(definition, snapshot, epoch, RowQuery(wish.where, wish.order_by))
+        return reader.page(definition, snapshot, epoch, wish.first, start + limit + 1)
 
     reading = await asyncio.to_thread(read)
     headers = {"Freshet-Epoch": str(epoch)}
@@ -105,8 +115,7 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
         body = await asyncio.to_thread(_page, runtime, definition, kind, wish, reading)
         return Response(body, headers=headers, media_type=JSON)
     stream = STREAMS[media_type]
-    start = wish.cursor.offset if wish.cursor else 0
-    stop = reading.size if wish.limit is None else min(reading.size, start + wish.limit)
+    stop = reading.size if limit is None else min(reading.size, start + limit)
     pieces = stream.pieces(reading, runtime.dictionary, start, stop)
     return StreamingResponse(pieces, headers=headers, media_type=stream.media_type)
 
@@ -118,9 +127,7 @@ def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, read
     stop = start + limit
     following = None
     if stop < reading.size:
-        following = Cursor(
-            definition.id, reading.epoch, stop, wish.as_of, wish.where, wish.order_by, wish.skip_errors
-        ).encode()
+        following = _following(definition, wish, reading, stop).encode()
     return orjson.dumps(
         {
             kind: definition.name,
@@ -130,6 +137,13 @@ def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, read
             "next": following,
         }
     )
+
+
+def _following(definition: Definition, wish: _Wish, reading: Reading, stop: int) -> Cursor:
+    """The cursor of the page that begins at row `stop` of the reading."""
+    first, offset = (None, stop) if wish.where or wish.order_by else reading.place(stop)
+    query = (wish.as_of, wish.where, wish.order_by)
+    return Cursor(definition.id, reading.epoch, offset, *query, wish.skip_errors, first)
 
 
 def _wish(
@@ -148,7 +162,9 @@ def _wish(
     found = Cursor.decode(cursor)
     kept = (found.as_of, found.where, found.order_by)
     given = (as_of, where, order_by)
-    if found.relation != definition.id or any(g not in (None, k) for g, k in zip(given, kept, strict=True)):
+    fits = found.first is None or len(found.first) == len(definition.schema)
+    same = all(g in (None, k) for g, k in zip(given, kept, strict=True))
+    if found.relation != definition.id or not fits or not same:
         raise BadRequest(
             "the cursor belongs to another query", "start again without a cursor", code="cursor_mismatch"
         )

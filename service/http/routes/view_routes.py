@@ -56,7 +56,7 @@ async def drop_view(request: Request, view: str) -> None:
 
 @router.post("/{view}/rebuild")
 async def rebuild_view(request: Request, view: str) -> ViewModel:
-    """Build a view that has failed again, as of now: it has no past. One that has not failed stays as it is."""
+    """Build a failed view again, as of now: it has no past. One that has not failed stays as it is."""
     runtime = runtime_of(request)
     return view_model(runtime, await runtime.rebuild_view(fold_name(view)))
 

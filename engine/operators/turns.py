@@ -1,0 +1,64 @@
+"""Turns: the order in which operators run, and which of them a change reaches.
+
+Operators run inputs first. An operator takes a turn only if it has changes of its own or reads an operator
+that has: work follows the change, however many other operators there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from heapq import heappop, heappush
+
+from engine.operators.arrangement import Arrangement
+from engine.operators.operator import Operator
+from engine.operators.temporal import TemporalOperator, TodayOperator
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Turn:
+    """An operator's place in the order.
+
+    `readers` are the places of the operators that read it. `last_reads` are the operators whose deltas nobody
+    reads after this turn; arrangements, which have none, are left out.
+    """
+
+    operator: Operator
+    readers: tuple[int, ...]
+    last_reads: tuple[Operator, ...]
+
+
+class OperatorTurns:
+    """The turns of operators that are given in an order in which they run."""
+
+    def __init__(self, operators: Iterable[Operator]) -> None:
+        operators = list(operators)
+        parts = (part for operator in operators for part in operator.parts())
+        self.timed = [part for part in parts if isinstance(part, TemporalOperator | TodayOperator)]
+        """The operators, those in loops too, whose output changes as time passes."""
+        self._places = {operator: place for place, operator in enumerate(operators)}
+        readers: dict[Operator, list[int]] = {operator: [] for operator in self._places}
+        for operator, place in self._places.items():
+            for source in dict.fromkeys(operator.inputs):
+                readers[source].append(place)
+        done: dict[int, list[Operator]] = {}
+        for operator, place in self._places.items():
+            if not isinstance(operator, Arrangement):
+                done.setdefault(max(readers[operator], default=place), []).append(operator)
+        self._turns = tuple(
+            Turn(operator, tuple(readers[operator]), tuple(done.get(place, ())))
+            for operator, place in self._places.items()
+        )
+
+    def reached(self, changed: Iterable[Operator]) -> Iterator[Turn]:
+        """The turns of the changed operators, and of all that their changes reach. Run each before you ask
+        for the next."""
+        waiting = sorted({self._places[operator] for operator in changed})
+        known = set(waiting)
+        while waiting:
+            turn = self._turns[heappop(waiting)]
+            yield turn
+            for reader in turn.readers if turn.operator.has_changes else ():
+                if reader not in known:
+                    known.add(reader)
+                    heappush(waiting, reader)

@@ -1,0 +1,48 @@
+"""A map that never changes, and is cheap to replace by one that differs in a few entries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+V = TypeVar("V")
+
+
+class PatchedMap(Mapping[str, V]):
+    """A dictionary, and a few entries that replace some of its own.
+
+    Maps made from each other share the dictionary until the other entries are as many as the root of its
+    size. So `patched` copies about that many entries, on average.
+    """
+
+    __slots__ = ("_base", "_patch")
+
+    def __init__(self, entries: Mapping[str, V]) -> None:
+        self._base: Mapping[str, V] = entries
+        self._patch: dict[str, V | None] = {}
+
+    def patched(self, changes: Mapping[str, V | None]) -> PatchedMap[V]:
+        """The map with the given entries replaced, and removed where they are None."""
+        patch = {**self._patch, **changes}
+        if len(patch) ** 2 > len(self._base):
+            whole = {**self._base, **patch}
+            return PatchedMap({name: value for name, value in whole.items() if value is not None})
+        patched = PatchedMap(self._base)
+        patched._patch = patch
+        return patched
+
+    def __getitem__(self, name: str) -> V:
+        if name not in self._patch:
+            return self._base[name]
+        value = self._patch[name]
+        if value is None:
+            raise KeyError(name)
+        return value
+
+    def __iter__(self) -> Iterator[str]:
+        for name in {**self._base, **self._patch}:
+            if name in self:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
