@@ -101,6 +101,8 @@ class Snapshot:
         self.frontier = frontier
         self.relations = relations
         self._dictionary = dictionary
+        self.texts = dictionary.hold()
+        """As long as somebody has this object, the texts of all rows can be read."""
 
     def replaced(self, relations: Mapping[str, RelationSnapshot | None]) -> Snapshot:
         """The snapshot with the given relations replaced, and removed where they are None."""

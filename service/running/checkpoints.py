@@ -93,7 +93,7 @@ class Checkpoints:
         tables = [name for name, definition in state.definitions.all.items() if not definition.is_view]
         since = min((engine.snapshot.since(table) for table in tables), default=0)
         newest = state.definitions.newest
-        return _Plan(engine.capture(), newest, since, epochs.log_bytes, epochs.log_commits)
+        return _Plan(engine.capture(collect=True), newest, since, epochs.log_bytes, epochs.log_commits)
 
     def _write(self, plan: _Plan, call: Call) -> None:
         state = self._state
