@@ -23,7 +23,7 @@ from engine.runtime.advance import Advance
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Executor, JobTable, RowScan
 from engine.runtime.executor_jobs import as_stored, job_over
-from engine.runtime.forgetting import forget_epochs, forget_times
+from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
 from engine.runtime.observation import Observed, observe
@@ -275,6 +275,10 @@ class Engine:
         epoch = before.words[0] if isinstance(before, Frontier) else before
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
+            views = self._registry.views
+            if name in views:
+                changed = forget_errors(views[name].failures, views, at_once)
+                self._snapshot = self._refreshed(self._snapshot, changed)
 
     # Advances
 

@@ -281,6 +281,13 @@ class Dictionary:
         meaning."""
         return self._entries
 
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Within this context, all words that are entries now, or come to be, keep their meaning."""
+        held = self.hold()
+        yield
+        del held
+
     def lease(self) -> Lease:
         """As long as somebody has this object, no entry goes or gets another number."""
         lease = Lease()

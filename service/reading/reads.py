@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -42,6 +42,8 @@ class Reading:
     epoch: int
     words: np.ndarray
     counts: np.ndarray
+    texts: object = None
+    """Keeps the texts of the words as long as somebody has the reading."""
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -107,24 +109,41 @@ class Reader:
         self._capacity = capacity
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple, Reading] = OrderedDict()
+        self._version = dictionary.version
         self._size = 0
 
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
         """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
         key = (definition.id, epoch, query)
+        version, texts = self._dictionary.version, self._dictionary.hold()
         with self._lock:
+            self._forget_gone()
             kept = self._kept.get(key)
             # A relation that was altered or replaced has another schema, even at the same epoch.
             if kept is not None and kept.schema is definition.schema:
                 self._kept.move_to_end(key)
-                return kept
+                return replace(kept, texts=texts)
         words, counts = snapshot.rows(definition.name, epoch)
         if query.where or query.order_by:
             chosen = self._places(definition.schema, words, query)
             words, counts = np.ascontiguousarray(words[:, chosen]), counts[chosen]
         reading = Reading(definition.schema, epoch, words, counts)
-        self._keep(key, reading)
-        return reading
+        if snapshot.texts is texts:  # the rows of an older snapshot may have texts that are gone
+            self._keep(key, reading, version)
+        return replace(reading, texts=snapshot.texts)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the readings that are kept."""
+        return self._size
+
+    def _forget_gone(self) -> None:
+        """Drop all readings if texts were collected since; what is kept holds no texts. The caller holds the
+        lock."""
+        if self._version != self._dictionary.version:
+            self._version = self._dictionary.version
+            self._kept.clear()
+            self._size = 0
 
     def _places(self, schema: Schema, words: np.ndarray, query: Query) -> np.ndarray:
         where = predicate(query.where, schema) if query.where else None
@@ -140,11 +159,15 @@ class Reader:
             typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by
         )
 
-    def _keep(self, key: tuple, reading: Reading) -> None:
+    def _keep(self, key: tuple, reading: Reading, version: int) -> None:
+        """Keep a reading that was made at this version of the dictionary, or later."""
         size = _bytes(reading)
         if size > self._capacity:
             return
         with self._lock:
+            self._forget_gone()
+            if version != self._version:
+                return
             stale = self._kept.pop(key, None)
             self._size -= 0 if stale is None else _bytes(stale)
             self._kept[key] = reading
