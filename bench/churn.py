@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -29,7 +29,7 @@ VIEWS = {
 ROWS, GROUPS = 20_000, 200
 SHORT = {"FRESHET_HISTORY_SECONDS": "10", "FRESHET_CHECKPOINT_BYTES": str(8 << 20)}
 FOR_EVER = {"FRESHET_CHECKPOINT_BYTES": str(8 << 20)}
-HEADER = "case,changes,anonymous,files,texts"
+HEADER = "case,changes,anonymous,files,texts,dictionary,history,traces,remembered"
 
 Text = Callable[[int], str]
 """The text of the change with a number."""
@@ -49,12 +49,18 @@ class Churn:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the service holds after a number of changes: bytes in memory, bytes of mapped files, texts."""
+    """What the service holds after a number of changes: bytes in memory and of mapped files, the number of
+    texts, and the bytes that the service counts of the dictionary, of history, traces and remembered results.
+    """
 
     changes: int
     anonymous: int
     files: int
     texts: int
+    dictionary: int
+    history: int
+    traces: int
+    remembered: int
 
 
 def cases(scale: float) -> tuple[Churn, ...]:
@@ -83,7 +89,7 @@ def run(scale: float, chosen: str = "") -> dict[str, float]:
         if chosen in churn.name:
             samples = []
             for sample in measured(churn):
-                print(f"{churn.name!r},{sample.changes},{sample.anonymous},{sample.files},{sample.texts}", flush=True)
+                print(churn.name, *astuple(sample), sep=",", flush=True)
                 samples.append(sample)
             growths[churn.name] = growth(samples)
             print(f"{churn.name}: {growths[churn.name]:.1f} bytes a change", flush=True)
@@ -131,5 +137,6 @@ def _rounds(churn: Churn, rng: np.random.Generator) -> Iterator[list[bytes]]:
 
 
 def _sample(port: int, process: int, changes: int) -> Sample:
-    texts = json.loads(call(port, "GET", "/v1/status"))["texts"]
-    return Sample(changes, measure.anonymous(process), measure.mapped(process), texts)
+    held = json.loads(call(port, "GET", "/v1/status"))["held"]
+    kinds = [held[f"{kind}_bytes"] for kind in ("dictionary", "history", "trace", "remembered")]
+    return Sample(changes, measure.anonymous(process), measure.mapped(process), held["texts"], *kinds)

@@ -26,7 +26,7 @@ from engine.runtime.executor_jobs import as_stored, job_over
 from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
-from engine.runtime.observation import Observed, observe
+from engine.runtime.observation import Held, Observed, held, observe
 from engine.runtime.options import DEFAULTS, Options
 from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
@@ -94,6 +94,10 @@ class Engine:
         if view not in self._registry.views:
             raise UnknownName(f"no view {view} is maintained")
         return observe(view, self._registry.views, self._dataflow)
+
+    def held(self) -> Held:
+        """How much memory the engine holds, by kind. Any thread may ask; costs a look at each operator."""
+        return held(list(self._dataflow.operators.items()), self.dictionary)
 
     def statistics(self) -> list[LoopStatistics]:
         """How each recursion of the views was maintained so far."""

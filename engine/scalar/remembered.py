@@ -8,6 +8,7 @@ that only a memo knows do not keep their texts.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 
 import numpy as np
@@ -22,6 +23,16 @@ Compute = Callable[[np.ndarray], tuple[np.ndarray, dict[int, str]]]
 """Distinct rows of arguments int64[K, m] → results int64[m], and by position why a row failed."""
 
 
+_MEMOS: weakref.WeakSet[Memo] = weakref.WeakSet()
+_MEMOS_LOCK = threading.Lock()
+
+
+def remembered_bytes() -> int:
+    """The bytes of all memos of this process."""
+    with _MEMOS_LOCK:
+        return sum(memo.bytes for memo in _MEMOS)
+
+
 class Memo:
     """Remembers the results of `compute`. Thread-safe."""
 
@@ -32,6 +43,13 @@ class Memo:
         self._dictionary = dictionary
         self._lock = threading.Lock()
         self._reset()
+        with _MEMOS_LOCK:
+            _MEMOS.add(self)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of arguments and results."""
+        return self._keys.nbytes + self._table.nbytes + self._results.nbytes
 
     def _reset(self) -> None:
         self._version = self._dictionary.version

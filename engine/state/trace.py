@@ -82,7 +82,7 @@ class Trace:
     @property
     def rows(self) -> int:
         """The number of differences held; those of merges in progress count once."""
-        return sum(len(batch) for batch in self._held)
+        return sum(len(batch) for batch in tuple(self._held))
 
     def batches(self) -> tuple[np.ndarray, ...]:
         """The batches whose sum is the trace."""
@@ -95,8 +95,13 @@ class Trace:
     @property
     def memory(self) -> int:
         """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
-        held = sum(layer.bytes for layer in self._held if layer.file is None)
-        return held + sum(merge.bytes for merge in self._merges)
+        held = sum(layer.bytes for layer in tuple(self._held) if layer.file is None)
+        return held + sum(merge.bytes for merge in tuple(self._merges))
+
+    @property
+    def mapped(self) -> int:
+        """Bytes of the batches that are in files, with their indexes."""
+        return sum(layer.bytes for layer in tuple(self._held) if layer.file is not None)
 
     # The base
 
