@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import bulk, curve, http, profiling, run
+from bench import bulk, churn, curve, http, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -23,8 +23,10 @@ COST_CURVES = "curves"
 EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
 SIZING = "sizing"
-BY_NAME = (BULK, SIZING)
-"""Only if they are named: TPC-H in bulk, a quarter of an hour, and what rows and views need."""
+MEMORY = "memory"
+BY_NAME = (BULK, SIZING, MEMORY)
+"""Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; and what a service
+holds while rows are replaced again and again."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -48,6 +50,8 @@ def main(arguments: list[str] | None = None) -> None:
         _bulk(options.quick, options.output)
     if SIZING in chosen:
         _sizing(options.quick, options.output)
+    if MEMORY in chosen:
+        churn.run(churn.QUICK if options.quick else churn.FULL)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
@@ -106,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         "workloads",
         nargs="*",
         type=_workload,
-        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but {' and '.join(BY_NAME)}",
+        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but {', '.join(BY_NAME[:-1])} and {BY_NAME[-1]}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(

@@ -28,7 +28,10 @@ VIEWS = {
 }
 ROWS, GROUPS = 20_000, 200
 SHORT = {"FRESHET_HISTORY_SECONDS": "10", "FRESHET_CHECKPOINT_BYTES": str(8 << 20)}
+SINGLE = SHORT | {"FRESHET_CHECKPOINT_COMMITS": "2000"}
 FOR_EVER = {"FRESHET_CHECKPOINT_BYTES": str(8 << 20)}
+FULL, QUICK = 5.0, 0.1
+"""How long the cases are."""
 HEADER = "case,changes,anonymous,files,texts,dictionary,history,traces,remembered"
 
 Text = Callable[[int], str]
@@ -77,7 +80,7 @@ def cases(scale: float) -> tuple[Churn, ...]:
         Churn("numbers, 10 s of history", SHORT, same, 1_000, 20, rounds),
         Churn("new texts, 10 s of history", SHORT, fresh, 1_000, 20, rounds),
         Churn("numbers, history for ever", FOR_EVER, same, 1_000, 20, rounds),
-        Churn("single rows, 10 s of history", SHORT, fresh, 1, 1_000, rounds),
+        Churn("single rows, 10 s of history", SINGLE, fresh, 1, 1_000, rounds),
     )
 
 

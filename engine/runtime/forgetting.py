@@ -31,7 +31,9 @@ def forget_epochs(name: str, history: History | None, before: int, upper: int, a
     return True
 
 
-def forget_errors(failures: Iterable[FailureLog], views: Mapping[str, KnownView], at_once: bool) -> list[FailureLog]:
+def forget_errors(
+    failures: Iterable[FailureLog], views: Mapping[str, KnownView], at_once: bool
+) -> list[FailureLog]:
     """Stop telling apart the epochs of errors that none of their views can be read at; returns the logs that
     have changed."""
     changed = []

@@ -4,7 +4,7 @@ Operators are listed inputs first, in an order that follows from the view's plan
 loop's body come before the loop. Counters (rows, time) start when the operator starts to run in this process.
 An operator that several views share counts its work for all of them.
 
-`held` adds up what all operators hold. Any thread may ask: figures that change meanwhile are of either moment.
+`held` adds up what all operators hold. Any thread may ask; figures that change meanwhile are approximate.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ class Held:
     """What an engine holds, in bytes except where it says otherwise.
 
     `history` is in memory for reads of tables and views, `traces` for operators; `mapped` is in files.
-    `differences` and `texts` are numbers, of differences in all traces and of entries in the dictionary, which
-    takes `dictionary`. `remembered` are results that this process remembers by their arguments.
+    `differences` is the number of differences in all traces, and `texts` that of entries in the dictionary,
+    which takes `dictionary`. `remembered` are results that this process remembers by their arguments.
     """
 
     history: int
@@ -154,6 +154,4 @@ def held(operators: Iterable[tuple[Hashable, Operator]], dictionary: Dictionary)
                 traces += trace.memory
             mapped += trace.mapped
             differences += trace.rows
-    return Held(
-        history, traces, mapped, differences, len(dictionary), dictionary.bytes, remembered_bytes()
-    )
+    return Held(history, traces, mapped, differences, len(dictionary), dictionary.bytes, remembered_bytes())

@@ -98,7 +98,7 @@ class Registry:
                 raise EpochError(f"a change of {name} is at a time before {lower}, or not before {upper}")
 
     def require_texts(self, deltas: Mapping[str, np.ndarray], dictionary: Dictionary) -> None:
-        """Raises EngineError if a delta refers to a text that is gone: nobody held it since it was interned."""
+        """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
         for name, delta in deltas.items():
             types = self._source(name).table.node.schema.types
             for words, type in zip(delta, types, strict=False):

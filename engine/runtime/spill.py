@@ -8,8 +8,8 @@ The manifest describes the moment of the capture, whatever has happened since. I
 meanwhile (a loop was rebuilt, or history forgotten), its files are not installed; the next spill writes its
 new batches.
 
-A spill may collect the dictionary's texts (`engine.state.collecting`): it marks the words of all captured rows,
-and writes the texts that stay to a file that replaces all others.
+A spill may collect the dictionary's texts (`engine.state.collecting`): it marks the words of all captured
+rows, and writes the texts that stay to a file that replaces all others.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 
 from engine.codec.python import decode_row, encode_row
-from engine.errors import EngineError
 from engine.kernels.words import NULL
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine, Snapshot
@@ -231,14 +230,19 @@ def test_an_engine_that_collects_answers_as_one_that_does_not(tmp_path: Path, se
     rows: dict[int, Line] = {}
     spills: list = []
     old: list[tuple[Snapshot, int, dict]] = []
-    pending: tuple | None = None
     came = 0
     for step in range(80):
         keys = rng.sample(range(12), rng.randint(1, 4))
-        lines = [(key, rng.randrange(3), f"{'text ' if rng.random() < 0.9 else ''}{rng.randrange(10**6)}") for key in keys]
+        lines = [
+            (key, rng.randrange(3), f"{'text ' if rng.random() < 0.9 else ''}{rng.randrange(10**6)}")
+            for key in keys
+        ]
         came += len(lines)
         held = lean.engine.dictionary.hold()
-        both = [(twin, twin.encoded([rows[k] for k in keys if k in rows]), twin.encoded(lines)) for twin in (plain, lean)]
+        both = [
+            (twin, twin.encoded([rows[k] for k in keys if k in rows]), twin.encoded(lines))
+            for twin in (plain, lean)
+        ]
         rows |= {line[0]: line for line in lines}
         what = rng.randrange(8)
         if rng.random() < 0.7:

@@ -91,7 +91,7 @@ def test_nothing_grows_with_the_number_of_changes(churned: Client) -> None:
     assert late["dictionary_bytes"] <= 2 * early["dictionary_bytes"] + 2_000_000, looks
     grown = {kind: (few[kind], n) for kind, n in many.items() if n > few[kind] + 500}
     assert not grown
-    assert len(churned.rows("t")) == len(set(n * 7 % ROWS for n in range(ROWS)))
+    assert len(churned.rows("t")) == len({n * 7 % ROWS for n in range(ROWS)})
 
 
 def test_messages_of_failed_rows_go_with_their_history(churned: Client) -> None:
@@ -108,7 +108,9 @@ def test_messages_of_failed_rows_go_with_their_history(churned: Client) -> None:
     assert churned.get("/v1/status").json()["held"]["differences"] < 100
 
 
-def test_a_request_keeps_its_texts_through_collections(churned: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_keeps_its_texts_through_collections(
+    churned: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its text is one that was dropped while the request was waiting for the writer."""
     monkeypatch.setattr("engine.state.dictionary.WORTH", -(1 << 40))
     dictionary = churned.runtime.dictionary

@@ -104,7 +104,9 @@ async def _changes(
     )
 
 
-def _ndjson(delta: np.ndarray, definition: Definition, dictionary: Dictionary, held: object) -> Iterator[bytes]:
+def _ndjson(
+    delta: np.ndarray, definition: Definition, dictionary: Dictionary, held: object
+) -> Iterator[bytes]:
     """The changes of a delta, one a line; what is `held` keeps their texts."""
     for start in range(0, delta.shape[1], PIECE):
         changes = _changes_of(delta[:, start : start + PIECE], definition, dictionary)
