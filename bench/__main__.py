@@ -110,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
         "workloads",
         nargs="*",
         type=_workload,
-        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but {', '.join(BY_NAME[:-1])} and {BY_NAME[-1]}",
+        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but the last {len(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(

@@ -35,7 +35,6 @@ from service.errors import ServiceError
 from service.metrics import Metrics
 from service.placement import Placement
 from service.privacy import tighten
-from service.running.heap import limit_arenas
 from service.settings.settings import Settings
 from service.writing.epochs import Epochs
 
@@ -81,7 +80,6 @@ def recover(
     tighten(settings.data, _OWN)
     tighten(settings.state, ("*",))
     _allow_open_files()
-    limit_arenas()
     with ExitStack() as undo:
         lock = _lock(settings)
         undo.callback(os.close, lock)
