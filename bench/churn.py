@@ -77,10 +77,10 @@ def cases(scale: float) -> tuple[Churn, ...]:
         return f"the text of change {number:012d}"
 
     return (
-        Churn("numbers, 10 s of history", SHORT, same, 1_000, 20, rounds),
-        Churn("new texts, 10 s of history", SHORT, fresh, 1_000, 20, rounds),
-        Churn("numbers, history for ever", FOR_EVER, same, 1_000, 20, rounds),
-        Churn("single rows, 10 s of history", SINGLE, fresh, 1, 1_000, rounds),
+        Churn("numbers and 10 s of history", SHORT, same, 1_000, 20, rounds),
+        Churn("new texts and 10 s of history", SHORT, fresh, 1_000, 20, rounds),
+        Churn("numbers and history for ever", FOR_EVER, same, 1_000, 20, rounds),
+        Churn("single rows and 10 s of history", SINGLE, fresh, 1, 1_000, rounds),
     )
 
 

@@ -20,6 +20,8 @@ from engine.state.entries import Entries
 
 CHUNK = 1 << 16
 """Rows that are marked at a time."""
+PARTS = 1 << 12
+"""Arrays of words that are kept before they become one."""
 
 
 class TextCollection:
@@ -28,12 +30,21 @@ class TextCollection:
     def __init__(self, entries: Entries, constants: np.ndarray) -> None:
         """`constants` are words that stay in any case."""
         self.entries = entries
-        self.asked: list[np.ndarray] = [constants]
-        """Words that were interned or asked for since it began. Append under the dictionary's lock."""
+        self._asked = [constants]
+        self._parts = 1
         self._count = len(entries)
         self._marks = np.zeros(self._count, np.bool_)
         self._kept = np.empty(0, np.int64)
         self._copy = Entries()
+
+    def keep(self, words: np.ndarray) -> None:
+        """Keep words that were interned or asked for since it began. The caller holds the dictionary's
+        lock."""
+        self._asked.append(words.copy())
+        if len(self._asked) >= 2 * self._parts + PARTS:
+            whole = np.unique(np.concatenate(self._asked))
+            self._asked = np.array_split(whole, 1 + len(whole) // CHUNK)
+            self._parts = len(self._asked)
 
     def mark(self, words: np.ndarray) -> None:
         """Keep the entries of words int64[n, W], of which some may be no texts."""
@@ -58,7 +69,7 @@ class TextCollection:
 
         The caller holds the dictionary's lock.
         """
-        asked = self.entries.known(np.concatenate(self.asked))
+        asked = self.entries.known(np.concatenate(self._asked))
         is_late = np.zeros(len(self.entries), np.bool_)
         is_late[self._count :] = True
         is_late[asked[asked >= 0]] = True

@@ -135,7 +135,7 @@ class Dictionary:
         """Keep words from a collection in progress and, while a program is compiled, as its constants. The
         caller holds the lock."""
         if self._collection is not None:
-            self._collection.asked.append(words.copy())
+            self._collection.keep(words)
         if self._compiler is not None:
             self._compiler.words.append(words.copy())
 
@@ -173,8 +173,8 @@ class Dictionary:
         with self._lock:
             self._bring_back(words)
             if self._collection is not None:
-                self._collection.asked.append(words.copy())
-        self._entries.numbers(words)
+                self._collection.keep(words)
+            self._entries.numbers(words)
 
     # Words to texts
 
@@ -200,8 +200,7 @@ class Dictionary:
         try:
             return self._entries.texts(words)
         except KeyError:
-            self._return(words)
-            return self._entries.texts(words)
+            return self._with(words).texts(words)
 
     # Order
 
@@ -214,8 +213,7 @@ class Dictionary:
         try:
             return self._entries.compare(left, right)
         except KeyError:
-            self._return(np.concatenate((left, right)))
-            return self._entries.compare(left, right)
+            return self._with(np.concatenate((left, right))).compare(left, right)
 
     # Entry numbers, which mean nothing to other dictionaries
 
@@ -364,10 +362,11 @@ class Dictionary:
         """The retired generations that somebody still holds, the newest first."""
         return [entries for ref in reversed(self._retired) if (entries := ref()) is not None]
 
-    def _return(self, words: np.ndarray) -> None:
-        """Bring back the entries of words that a collection dropped."""
+    def _with(self, words: np.ndarray) -> Entries:
+        """The current generation, with the entries of words that a collection dropped."""
         with self._lock:
-            self._bring_back(np.ascontiguousarray(words))
+            self._bring_back(words)
+            return self._entries
 
     def _bring_back(self, words: np.ndarray) -> None:
         """Make entries of those words that only retired generations have. The caller holds the lock."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import threading
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -156,6 +158,49 @@ def test_a_word_keeps_its_meaning_as_long_as_somebody_holds_it(hash, seed: int):
         words = np.array([word for word in known if word != NULL], np.int64)
         assert dictionary.texts(words) == [known[word] for word in words.tolist()], (SEED, seed)
         assert dictionary.intern(list(known.values())).tolist() == list(known), (SEED, seed)
+
+
+def test_threads_intern_and_read_while_texts_are_collected():
+    """Each thread holds what it works with; its words must mean the same at the end of a turn as at the
+    beginning."""
+    dictionary = Dictionary()
+    live = dictionary.intern([f"live {number}" for number in range(100)])
+    errors: list[BaseException] = []
+    stop = threading.Event()
+
+    def work(seed: int) -> None:
+        rng = random.Random(seed)
+        try:
+            while not stop.is_set():
+                held = dictionary.hold()
+                texts = [f"text {rng.randrange(300)}" for _ in range(rng.choice((1, 5, 40)))]
+                words = dictionary.intern(texts)
+                for _ in range(rng.randrange(5)):
+                    time.sleep(0.0005)
+                    assert dictionary.texts(words) == texts
+                    assert dictionary.intern(texts).tolist() == words.tolist()
+                dictionary.require(words)
+                assert dictionary.array(words).to_pylist() == texts
+                assert not dictionary.compare(words, words.copy()).any()
+                del held
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(SEED + number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    switched = 0
+    end = time.monotonic() + 2
+    while time.monotonic() < end and not errors:
+        switched += collected(dictionary, live) is not None
+    stop.set()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    assert switched > 10
+    assert collected(dictionary, live) is not None
+    assert len(dictionary) == 100
+    assert dictionary.texts(live) == [f"live {number}" for number in range(100)]
 
 
 ROWS = Schema((Column("id", BIGINT, False), Column("g", BIGINT), Column("s", TEXT)))

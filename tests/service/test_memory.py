@@ -8,13 +8,18 @@ from __future__ import annotations
 import gc
 import os
 import time
+import weakref
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
+from engine.errors import EngineError
+from service.decoding.parsing import parse
+from service.reading.reads import Query
+from service.reading.row_formats import json_rows
+from service.settings.budget import Budget
 from service.settings.settings import Settings
 from tests.service.client import Client
 
@@ -25,6 +30,7 @@ LOOKS = 4
 ROWS = 400
 FORGOTTEN = 1
 """Seconds after which history may go."""
+BUDGET = Budget(1000, 1 << 20)
 VIEWS = {
     "totals": "SELECT g, count(*) AS n, sum(a) AS total FROM t GROUP BY g",
     "few": "SELECT id, upper(s) AS s FROM t WHERE a % 4 = 0",
@@ -108,23 +114,79 @@ def test_messages_of_failed_rows_go_with_their_history(churned: Client) -> None:
     assert churned.get("/v1/status").json()["held"]["differences"] < 100
 
 
-def test_a_request_keeps_its_texts_through_collections(
-    churned: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its text is one that was dropped while the request was waiting for the writer."""
-    monkeypatch.setattr("engine.state.dictionary.WORTH", -(1 << 40))
-    dictionary = churned.runtime.dictionary
-    churned.table("t", {"id": "BIGINT", "s": "TEXT"}, key=["id"])
-    churned.change("t", {"insert": {"id": 1, "s": "a text"}}, {"insert": {"id": 2, "s": "other"}})
-    churned.change("t", {"delete": {"id": 1}})
-    held = churned.runtime.dictionary.hold()
-    word = dictionary.word("a text")
+def collect(client: Client) -> None:
+    """Forget all but the newest rows, and collect texts."""
+    dictionary = client.runtime.dictionary
     for _ in range(2):
         time.sleep(FORGOTTEN + 0.1)
-        churned.change("t", {"upsert": {"id": 3, "s": "more"}})
+        client.change("t", {"upsert": {"id": 9, "s": "the last"}})
         dictionary._after_collection = -1
-        checkpoint(churned)
-    assert word not in dictionary.store.words[: len(dictionary)].tolist()
-    dictionary.require(np.array([word]))
-    assert dictionary.text(word) == "a text"
-    del held
+        checkpoint(client)
+
+
+@pytest.fixture
+def texts(churned: Client, monkeypatch: pytest.MonkeyPatch) -> Client:
+    """A service that collects whenever it is asked to, with two rows of a table."""
+    monkeypatch.setattr("engine.state.dictionary.WORTH", -(1 << 40))
+    churned.table("t", {"id": "BIGINT", "s": "TEXT"}, key=["id"])
+    churned.change("t", {"insert": {"id": 1, "s": "a text"}}, {"insert": {"id": 2, "s": "other"}})
+    return churned
+
+
+def test_a_request_keeps_its_texts_while_it_waits(texts: Client) -> None:
+    """The writer does not come to it before the text is gone from the table and from the dictionary."""
+    runtime = texts.runtime
+    definition = runtime.definition("t")
+    with runtime.dictionary.holding():
+        changes = parse(
+            b'[{"upsert":{"id":1,"s":"a text"}}]', "application/json", definition, runtime.dictionary, BUDGET
+        )
+        texts.change("t", {"delete": {"id": 1}})
+        collect(texts)
+        word = int(changes.words[1, 0])
+        assert word not in runtime.dictionary.store.words[: len(runtime.dictionary)].tolist()
+        texts.run(runtime.apply({"t": changes}))
+    assert texts.rows("t", where="id = 1") == [(1, "a text")]
+    collect(texts)
+    assert texts.rows("t", where="id = 1") == [(1, "a text")]
+
+
+def test_a_request_whose_text_is_gone_is_refused(texts: Client) -> None:
+    runtime = texts.runtime
+    changes = parse(
+        b'[{"upsert":{"id":1,"s":"a text"}}]',
+        "application/json",
+        runtime.definition("t"),
+        runtime.dictionary,
+        BUDGET,
+    )
+    texts.change("t", {"delete": {"id": 1}})
+    collect(texts)
+    newest = texts.get("/v1/status").json()["epoch"]
+    with pytest.raises(EngineError, match="refers to a text that is gone"):
+        texts.run(runtime.apply({"t": changes}))
+    assert texts.get("/v1/status").json()["epoch"] == newest
+    assert texts.rows("t", where="id = 1") == []
+
+
+def test_a_reading_keeps_its_texts_and_the_cache_of_readings_does_not(texts: Client) -> None:
+    runtime, reader = texts.runtime, texts.app.state.reader
+    definition, snapshot = runtime.definition("t"), runtime.snapshot
+    reading = reader.read(definition, snapshot, snapshot.upper - 1, Query())
+    del snapshot
+    texts.change("t", {"upsert": {"id": 1, "s": "another text"}})
+    collect(texts)
+    rows = json_rows(reading.part(0, 2), reading.schema, runtime.dictionary)
+    assert rows == [{"id": 1, "s": "a text"}, {"id": 2, "s": "other"}]
+    generation = weakref.ref(reading.texts)
+    del reading
+    assert generation() is None
+    assert texts.rows("t", where="id < 9") == [(1, "another text"), (2, "other")]
+
+
+def test_what_was_collected_is_gone_from_the_files(texts: Client, settings: Settings) -> None:
+    texts.change("t", {"delete": {"id": 1}}, {"upsert": {"id": 2, "s": "a newer text"}})
+    collect(texts)
+    found = b"".join(path.read_bytes() for path in settings.state.glob("*.texts"))
+    assert b"a newer text" in found
+    assert b"other" not in found
