@@ -20,7 +20,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +30,9 @@ from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.buffers import as_arrow, buffers, buffers_of, text_at
 from engine.state.collecting import TextCollection
+from engine.state.constants import Constants, ConstantsInUse
 from engine.state.entries import Entries, Store
+from engine.state.generations import Generations
 
 Hash = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 """Offsets int64[n + 1], bytes uint8[...] and a round → hashes int64[n]."""
@@ -40,13 +42,6 @@ WORTH = 1 << 14
 """With fewer new entries than this, a collection does not pay."""
 ROWS_A_TEXT = 16
 """A collection may look at this many rows for each new entry."""
-
-
-class Constants:
-    """Words that a compiled program refers to; they stay as long as this object."""
-
-    def __init__(self) -> None:
-        self.words: list[np.ndarray] = []
 
 
 class Lease:
@@ -59,17 +54,20 @@ class Dictionary:
     def __init__(self, hash: Hash = hash_texts) -> None:
         self._hash = hash
         self._lock = threading.Lock()
-        self._entries = Entries()
+        self._generations = Generations()
         self._exceptions: dict[str, int] = {}
         self._suspects = np.zeros(0, np.int64)  # the exceptions' hashes of round 0
-        self._retired: tuple[weakref.ref[Entries], ...] = ()
         self._collection: TextCollection | None = None
         self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()
-        self._constants: weakref.WeakSet[Constants] = weakref.WeakSet()
-        self._compiling = threading.local()
+        self._constants = ConstantsInUse(self._lock)
         self._after_collection = 0
         self.version = 0
         """Changes when results that are remembered by their words must be forgotten."""
+
+    @property
+    def _entries(self) -> Entries:
+        """The current generation."""
+        return self._generations.current
 
     def __len__(self) -> int:
         """The number of entries."""
@@ -94,7 +92,7 @@ class Dictionary:
         if word is None:
             word = int(self._resolve(*buffers_of(text))[0])
             entries.remember(word, text)
-        elif self._collection is not None or self._compiler is not None:
+        elif self._collection is not None or self._constants.is_compiling:
             with self._lock:
                 self._note(np.array([word], np.int64))
         return word
@@ -136,8 +134,7 @@ class Dictionary:
         caller holds the lock."""
         if self._collection is not None:
             self._collection.keep(words)
-        if self._compiler is not None:
-            self._compiler.words.append(words.copy())
+        self._constants.note(words)
 
     def _exception(self, text: str) -> int:
         """The word of a text that may not have its hash of round 0. The caller holds the lock."""
@@ -167,7 +164,7 @@ class Dictionary:
 
         KeyError if no entry, and no generation that somebody holds, has one of them.
         """
-        if self._collection is None and not self._retired:
+        if self._collection is None and not self._generations.are_held:
             return
         words = np.ascontiguousarray(words)
         with self._lock:
@@ -277,7 +274,7 @@ class Dictionary:
     def hold(self) -> object:
         """As long as somebody has this object, all words that are entries now, or come to be, keep their
         meaning."""
-        return self._entries
+        return self._generations.hold()
 
     @contextmanager
     def holding(self) -> Iterator[None]:
@@ -293,29 +290,15 @@ class Dictionary:
             self._leases.add(lease)
         return lease
 
-    @contextmanager
-    def compiling(self) -> Iterator[Constants]:
+    def compiling(self) -> AbstractContextManager[Constants]:
         """Within this context, the words that this thread interns are constants: they stay as long as the
         object."""
-        outer, constants = self._compiler, Constants()
-        with self._lock:
-            self._constants.add(constants)
-        self._compiling.constants = constants
-        try:
-            yield constants
-        finally:
-            self._compiling.constants = outer
-            if outer is not None:
-                outer.words += constants.words
-
-    @property
-    def _compiler(self) -> Constants | None:
-        return getattr(self._compiling, "constants", None)
+        return self._constants.compiling()
 
     @property
     def bytes(self) -> int:
         """The size of the entries, with those that were retired and are still held."""
-        return self._entries.bytes + sum(entries.bytes for entries in self._held())
+        return self._generations.bytes
 
     def collection(self, rows: int) -> TextCollection | None:
         """Begin a collection, which looks at `rows` rows; None if it does not pay yet, or cannot be now."""
@@ -326,8 +309,7 @@ class Dictionary:
             if self._leases:
                 return None
             self.version += 1
-            words = [some for constants in self._constants for some in constants.words]
-            self._collection = TextCollection(self._entries, np.concatenate([np.empty(0, np.int64), *words]))
+            self._collection = TextCollection(self._entries, self._constants.words)
             return self._collection
 
     def abandon(self, collection: TextCollection) -> None:
@@ -343,24 +325,16 @@ class Dictionary:
             if self._collection is not collection or self._leases:
                 self.abandon(collection)
                 return None
-            old = self._entries
             new, numbers = collection.finish()
-            old.exceptions = self._exceptions
-            old.successor = new
-            self._retired = (*self._retired, weakref.ref(old))
+            self._generations.retire(new, self._exceptions)
             live = {text: word for text, word in self._exceptions.items() if _has(new, word)}
             self._exceptions, self._suspects = {}, np.zeros(0, np.int64)
             for text, word in live.items():
                 self._except(text, word)
-            self._entries = new
             self._collection = None
             self._after_collection = len(new)
             self.version += 1
         return numbers
-
-    def _held(self) -> list[Entries]:
-        """The retired generations that somebody still holds, the newest first."""
-        return [entries for ref in reversed(self._retired) if (entries := ref()) is not None]
 
     def _with(self, words: np.ndarray) -> Entries:
         """The current generation, with the entries of words that a collection dropped."""
@@ -370,21 +344,13 @@ class Dictionary:
 
     def _bring_back(self, words: np.ndarray) -> None:
         """Make entries of those words that only retired generations have. The caller holds the lock."""
-        if not self._retired:
+        if not self._generations.are_held:
             return
-        held = self._held()
-        if len(held) < len(self._retired):
-            self._retired = tuple(map(weakref.ref, reversed(held)))
-        for old in held:
-            numbers = old.known(words[self._entries.known(words) < 0])
-            numbers = np.unique(numbers[numbers >= 0])
-            if numbers.size:
-                self._entries.take(old, numbers)
-                back = set(old.words(numbers).tolist())
-                self._note(old.words(numbers))
-                for text, word in old.exceptions.items():
-                    if word in back:
-                        self._except(text, word)
+        back, exceptions = self._generations.bring_back(words)
+        if back.size:
+            self._note(back)
+        for text, word in exceptions.items():
+            self._except(text, word)
 
 
 def _has(entries: Entries, word: int) -> bool:
