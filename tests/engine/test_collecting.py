@@ -303,7 +303,7 @@ def test_an_engine_that_collects_answers_as_one_that_does_not(tmp_path: Path, se
         elif what == 4:
             upper = plain.engine.snapshot.upper
             for twin in (plain, lean):
-                twin.forget(max(1, upper - rng.randint(1, 6)))
+                twin.forget(max(0, upper - rng.randint(1, 6)))
         elif what == 5:
             snapshot = lean.engine.snapshot
             epoch = snapshot.upper - 1
