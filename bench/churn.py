@@ -1,8 +1,8 @@
 """Memory under churn: rows that are replaced again and again, and what the service holds meanwhile.
 
 A service with two small views takes changes of the same rows. Its anonymous memory should level off: it
-follows what is live, not what has come. The growth is the slope of a line through the second half of the
-samples, in bytes a change. Pages of mapped files are shown apart, because Linux may drop them.
+follows what is live, not what has come. It rises between checkpoints and falls at each, so growth is that of
+the least samples, from the third quarter to the last, in bytes a change. Pages of mapped files are shown apart, because Linux may drop them.
 """
 
 from __future__ import annotations
@@ -101,9 +101,10 @@ def run(scale: float, chosen: str = "") -> dict[str, float]:
 
 def growth(samples: list[Sample]) -> float:
     """The bytes of anonymous memory that a change adds, over the second half of the samples."""
-    later = samples[len(samples) // 2 :]
-    slope, _ = np.polyfit([it.changes for it in later], [it.anonymous for it in later], 1)
-    return float(slope)
+    half, quarter = len(samples) // 2, len(samples) // 4
+    before, after = samples[half : len(samples) - quarter], samples[len(samples) - quarter :]
+    risen = min(it.anonymous for it in after) - min(it.anonymous for it in before)
+    return risen / (after[0].changes - before[0].changes)
 
 
 def measured(churn: Churn) -> Iterator[Sample]:
