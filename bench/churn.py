@@ -2,7 +2,8 @@
 
 A service with two small views takes changes of the same rows. Its anonymous memory should level off: it
 follows what is live, not what has come. It rises between checkpoints and falls at each, so growth is that of
-the least samples, from the third quarter to the last, in bytes a change. Pages of mapped files are shown apart, because Linux may drop them.
+the least samples, from the third quarter to the last, in bytes a change. Pages of mapped files are shown
+apart, because Linux may drop them.
 """
 
 from __future__ import annotations

@@ -30,9 +30,9 @@ from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.buffers import as_arrow, buffers, buffers_of, text_at
 from engine.state.collecting import TextCollection
-from engine.state.constants import Constants, ConstantsInUse
 from engine.state.entries import Entries, Store
 from engine.state.generations import Generations
+from engine.state.text_constants import Constants, ConstantsInUse
 
 Hash = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 """Offsets int64[n + 1], bytes uint8[...] and a round → hashes int64[n]."""
