@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from bench import bulk, curve, http, level, profiling, run
+from bench import bulk, churn, curve, http, level, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -24,9 +24,10 @@ EVERYTHING = (*FULL, tpch.NAME, HTTP, COST_CURVES)
 BULK = "bulk"
 SIZING = "sizing"
 LEVEL = "level"
-BY_NAME = (BULK, SIZING, LEVEL)
-"""Only if they are named: TPC-H in bulk, a quarter of an hour, what rows and views need, and what requests
-cost beside them."""
+MEMORY = "memory"
+BY_NAME = (BULK, SIZING, LEVEL, MEMORY)
+"""Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
+beside them; and what a service holds while rows are replaced again and again."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -52,6 +53,8 @@ def main(arguments: list[str] | None = None) -> None:
         _sizing(options.quick, options.output)
     if LEVEL in chosen:
         print(level.text(level.run(*(level.QUICK if options.quick else level.FULL))))
+    if MEMORY in chosen:
+        churn.run(churn.QUICK if options.quick else churn.FULL)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
@@ -110,7 +113,7 @@ def _parser() -> argparse.ArgumentParser:
         "workloads",
         nargs="*",
         type=_workload,
-        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but {' and '.join(BY_NAME)}",
+        help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but the last {len(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
     parser.add_argument(

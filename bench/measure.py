@@ -67,6 +67,11 @@ def anonymous(process: int | None = None) -> int:
     return _status("RssAnon", process)
 
 
+def mapped(process: int | None = None) -> int:
+    """The bytes of `resident` that are pages of files."""
+    return _status("RssFile", process)
+
+
 def busy(process: int) -> float:
     """The processor seconds that the process has used since it began."""
     after_name = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()

@@ -78,6 +78,7 @@ class Clock:
         if self.is_running and not self._engine.is_read(CLOCK.name):
             self._engine.drop_source(CLOCK.name)
             self._shown = None
+            self._due = None
 
     # Epochs
 

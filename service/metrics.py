@@ -139,6 +139,9 @@ class Metrics:
     memory: Gauge = field(
         default_factory=lambda: Gauge("freshet_resident_memory_bytes", "Resident memory of the process.")
     )
+    held: Gauge = field(
+        default_factory=lambda: Gauge("freshet_held_bytes", "What the service holds, by kind.")
+    )
 
     jobs: Gauge = field(
         default_factory=lambda: Gauge("freshet_jobs", "Loads and exports kept, by kind and state.")

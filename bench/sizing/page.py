@@ -21,7 +21,8 @@ TEXT = """\
 
 - **A row costs** 16 bytes and 8 for each column in files, and up to two and a half times that in memory.
 - **A text costs** its length and about 17 bytes in files, and its length and about 60 bytes in memory.
-  Equal texts are stored once. Texts are read into memory at a start.
+  Equal texts are stored once. Texts are read into memory at a start. A text that no row of a kept epoch has
+  any more goes at a checkpoint, once there are about as many new texts as old ones.
 - **A view costs** what its operators and its own rows hold. A filter costs the rows that it keeps. A join
   also keeps both inputs sorted by the key, unless another view does so already. A recursion keeps the rows
   of every round.

@@ -50,12 +50,21 @@ class TextTrace(Trace):
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
         return self._translated(rows, self._dictionary.entry_numbers)
 
+    def renumber(self, numbers: np.ndarray) -> bool:
+        self.replace(lambda rows: self._translated(rows, lambda old: _numbered(old, numbers)))
+        return True
+
     def _translated(self, rows: np.ndarray, translate: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """A copy of the rows with the numbers or words of texts translated."""
         translated = rows.copy()
         for column in np.flatnonzero(self._codes[:, KIND] >= ENTRY).tolist():
             translated[:, column] = translate(rows[:, column])
         return translated
+
+
+def _numbered(old: np.ndarray, numbers: np.ndarray) -> np.ndarray:
+    """The new numbers of entries; -1 stays."""
+    return np.where(old < 0, -1, numbers[old])
 
 
 class OrderedArrangement(Arrangement):

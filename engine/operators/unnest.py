@@ -125,13 +125,14 @@ class _Arrays:
         self._forget()
 
     def _forget(self) -> None:
+        self._version = self._dictionary.version
         self._known: dict[int, int] = {NULL: 0}
         self._starts = [0]
         self._counts = [0]
         self._elements = np.full(1, NULL)
 
     def of(self, words: np.ndarray) -> _Parts:
-        if len(self._elements) > _REMEMBERED:
+        if len(self._elements) > _REMEMBERED or self._version != self._dictionary.version:
             self._forget()
         distinct, inverse = np.unique(words, return_inverse=True)
         self._learn([word for word in distinct.tolist() if word not in self._known])

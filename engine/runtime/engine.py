@@ -22,16 +22,17 @@ from engine.runtime.advance import Advance
 from engine.runtime.building import Building, Ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Executor, JobTable, RowScan
-from engine.runtime.forgetting import forget_epochs, forget_times
+from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
-from engine.runtime.observation import Observed, observe
+from engine.runtime.observation import Held, Observed, held, observe
 from engine.runtime.options import DEFAULTS, Options
 from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
 from engine.schema import Schema
+from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import TOTAL, Frontier, Order
 from engine.state.snapshot import RelationSnapshot, Snapshot
@@ -93,6 +94,10 @@ class Engine:
         if view not in self._registry.views:
             raise UnknownName(f"no view {view} is maintained")
         return observe(view, self._registry.views, self._dataflow)
+
+    def held(self) -> Held:
+        """How much memory the engine holds, by kind. Any thread may ask; costs a look at each operator."""
+        return held(list(self._dataflow.operators.items()), self.dictionary)
 
     def statistics(self) -> list[LoopStatistics]:
         """How each recursion of the views was maintained so far."""
@@ -294,6 +299,10 @@ class Engine:
         epoch = min([epoch, *(building.epoch for building in self._buildings)])
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
+            views = self._registry.views
+            if name in views:
+                changed = forget_errors(views[name].failures, views, at_once)
+                self._snapshot = self._refreshed(self._snapshot, changed)
 
     # Advances
 
@@ -318,6 +327,7 @@ class Engine:
         deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
         frontier = upper if isinstance(upper, Frontier) else Frontier(self._order, (upper,))
         self._registry.check_deltas(deltas, self.frontier, frontier)
+        self._registry.require_texts(deltas, self.dictionary)
         advance = Advance(self._dataflow, self._registry, self.dictionary, self._options, deltas, scans)
         stage = Stage(frontier, self._dataflow.operators, self._publish, self._abort)
         try:
@@ -384,21 +394,31 @@ class Engine:
         self.install(spill)
         return spill.manifest
 
-    def capture(self) -> Capture:
-        """The current state. Any thread may write it; afterwards, install or release it."""
+    def capture(self, *, collect: bool = False) -> Capture:
+        """The current state. Any thread may write it; afterwards, install or release it.
+
+        With `collect`, texts that nothing refers to any more go with its installation, if there are many.
+        """
         self._check_unstaged()
         states = kept_states(self._dataflow.operators.items())
         captured = tuple(Captured.of(fingerprint, state) for fingerprint, state in states)
-        return Capture(self._snapshot.upper, captured, self.dictionary, len(self.dictionary), self._texts)
+        collection = self.dictionary.collection(self.differences()) if collect else None
+        lease = self.dictionary.lease() if collection is None else None
+        upper, entries = self._snapshot.upper, len(self.dictionary)
+        return Capture(upper, captured, self.dictionary, entries, self._texts, collection, lease)
 
     def install(self, spill: Spill) -> None:
         """Map the files of a spill in place of the captured arrays, where traces still have these."""
-        if self._texts is spill.capture.texts:
+        changed = spill.install()
+        collection = spill.capture.collection
+        if self._texts is spill.capture.texts if collection is None else self._switch(collection):
             self._texts = spill.texts
-        self._snapshot = self._refreshed(self._snapshot, spill.install())
+        self._snapshot = self._refreshed(self._snapshot, changed)
 
     def release(self, capture: Capture) -> None:
         """Give up a capture: it will not be installed."""
+        if capture.collection is not None:
+            self.dictionary.abandon(capture.collection)
         capture.release()
 
     def files(self) -> set[str]:
@@ -408,6 +428,16 @@ class Engine:
         return names | {part.file.name for part in self._texts}
 
     # Internals
+
+    def _switch(self, collection: TextCollection) -> bool:
+        """Drop the texts that a collection found to be gone; false if they have to stay for now."""
+        numbers = self.dictionary.switch(collection)
+        if numbers is None:
+            return False
+        for _, state in kept_states(self._dataflow.operators.items()):
+            if state.trace.renumber(numbers):
+                state.reset()
+        return True
 
     def _check_unstaged(self) -> None:
         if self._staged is not None:

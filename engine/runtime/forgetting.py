@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from engine.errors import EpochError
+from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
+from engine.runtime.registry import KnownView
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import RelationSnapshot
 
@@ -26,6 +29,23 @@ def forget_epochs(name: str, history: History | None, before: int, upper: int, a
         history.trace.finish()
         history.reset()
     return True
+
+
+def forget_errors(
+    failures: Iterable[FailureLog], views: Mapping[str, KnownView], at_once: bool
+) -> list[FailureLog]:
+    """Stop telling apart the epochs of errors that none of their views can be read at; returns the logs that
+    have changed."""
+    changed = []
+    for log in failures:
+        since = min((views[name].history.trace.since for name in log.readers & views.keys()), default=0)
+        if since > log.trace.since:
+            log.trace.since = since
+            changed.append(log)
+            if at_once:
+                log.trace.finish()
+                log.reset()
+    return changed
 
 
 def forget_times(

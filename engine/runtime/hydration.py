@@ -23,7 +23,7 @@ from engine.runtime.execution import Declined, Executor, ExecutorJob, ViewsFaile
 from engine.runtime.executor_jobs import receive
 from engine.runtime.options import Options
 from engine.runtime.spill import SavedState
-from engine.state.dictionary import Dictionary
+from engine.state.dictionary import Dictionary, Lease
 from engine.state.packed_times import Order
 
 
@@ -34,14 +34,17 @@ class Hydration:
     dataflow: RunningDataflow
     history: History
     inputs: Mapping[str, InputOperator]
+    lease: Lease
+    """Keeps the dictionary as it is until the operators are part of the engine."""
 
     @staticmethod
     def of(name: str, plan: Node, order: Order, dictionary: Dictionary, options: Options) -> Hydration:
         """The rendered operators of `plan`; nothing has run yet."""
+        lease = dictionary.lease()
         dataflow = RunningDataflow(order)
         renderer = Renderer(dataflow, dictionary, options.max_rounds, options.rebuild)
         history = put_view(dataflow, renderer, name, plan)
-        return Hydration(dataflow, history, renderer.inputs)
+        return Hydration(dataflow, history, renderer.inputs, lease)
 
     def run(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
         """Run the operators over deltas of the sources, as far as the meter lets them.

@@ -3,19 +3,25 @@
 Operators are listed inputs first, in an order that follows from the view's plan alone; the operators of a
 loop's body come before the loop. Counters (rows, time) start when the operator starts to run in this process.
 An operator that several views share counts its work for all of them.
+
+`held` adds up what all operators hold. Any thread may ask; figures that change meanwhile are approximate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
+from engine.operators.history import History
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow, reachable
+from engine.runtime.kept import every_operator
 from engine.runtime.registry import KnownView
+from engine.scalar.remembered import remembered_bytes
+from engine.state.dictionary import Dictionary
 from engine.state.trace import Trace
 
 _NOTHING = Trace(0)
@@ -36,6 +42,24 @@ class Figures:
     rows_out: int
     elsewhere: int
     nanoseconds: int
+
+
+@dataclass(frozen=True)
+class Held:
+    """What an engine holds, in bytes except where it says otherwise.
+
+    `history` is in memory for reads of tables and views, `traces` for operators; `mapped` is in files.
+    `differences` is the number of differences in all traces, and `texts` that of entries in the dictionary,
+    which takes `dictionary`. `remembered` are results that this process remembers by their arguments.
+    """
+
+    history: int
+    traces: int
+    mapped: int
+    differences: int
+    texts: int
+    dictionary: int
+    remembered: int
 
 
 @dataclass(frozen=True)
@@ -104,7 +128,7 @@ def figures(operator: Operator) -> Figures:
         rows=trace.rows,
         batches=len(layers),
         memory=trace.memory,
-        mapped=sum(layer.bytes for layer in layers if layer.file is not None),
+        mapped=trace.mapped,
         rows_in=sum(_handed_on(source) for source in operator.inputs),
         rows_out=operator.made,
         elsewhere=operator.received,
@@ -115,3 +139,19 @@ def figures(operator: Operator) -> Figures:
 def _handed_on(source: Operator) -> int:
     """The number of differences that an input has emitted."""
     return source.arrangement.made if isinstance(source, EnteredArrangement) else source.made
+
+
+def held(operators: Iterable[tuple[Hashable, Operator]], dictionary: Dictionary) -> Held:
+    """What operators, given with their keys, and their dictionary hold."""
+    history = traces = mapped = differences = 0
+    for _, operator in every_operator(operators):
+        log = getattr(operator, "failures", None)
+        states = [operator] if isinstance(operator, Arrangement) else []
+        for trace in [it.trace for it in (*states, log) if it is not None]:
+            if isinstance(operator, History):
+                history += trace.memory
+            else:
+                traces += trace.memory
+            mapped += trace.mapped
+            differences += trace.rows
+    return Held(history, traces, mapped, differences, len(dictionary), dictionary.bytes, remembered_bytes())

@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.errors import EpochError, PlanError, UnknownName
+from engine.codec.numerals import explained
+from engine.errors import EngineError, EpochError, PlanError, UnknownName
 from engine.kernels.times import are_within
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
@@ -20,6 +21,7 @@ from engine.operators.operator import Operator
 from engine.operators.running_dataflow import reachable
 from engine.plan.nodes import Node, Source, sources_of
 from engine.runtime.execution import JobTable
+from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import RelationSnapshot
 
@@ -94,6 +96,17 @@ class Registry:
                 )
             if not are_within(delta, lower.array, upper.array, lower.order.masks):
                 raise EpochError(f"a change of {name} is at a time before {lower}, or not before {upper}")
+
+    def require_texts(self, deltas: Mapping[str, np.ndarray], dictionary: Dictionary) -> None:
+        """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
+        for name, delta in deltas.items():
+            types = self._source(name).table.node.schema.types
+            for words, type in zip(delta, types, strict=False):
+                if type.is_interned or type.may_be_wide:
+                    try:
+                        dictionary.require(explained(words, type))
+                    except KeyError:
+                        raise EngineError(f"a change of {name} refers to a text that is gone") from None
 
     def _source(self, name: str) -> KnownSource:
         source = self.sources.get(name)

@@ -7,6 +7,9 @@
 The manifest describes the moment of the capture, whatever has happened since. If a trace was rebuilt
 meanwhile (a loop was rebuilt, or history forgotten), its files are not installed; the next spill writes its
 new batches.
+
+A spill may collect the dictionary's texts (`engine.state.collecting`): it marks the words of all captured
+rows, and writes the texts that stay to a file that replaces all others.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from engine.plan.fingerprint import fingerprint
 from engine.runtime.ends import history_key
 from engine.runtime.kept import Kept, kept_states
 from engine.runtime.rewriting import GROWTH, Captured, Rewritten, opened, rewrite
-from engine.state.dictionary import Dictionary
+from engine.state.collecting import TextCollection
+from engine.state.dictionary import Dictionary, Lease
 from engine.state.store.directory import StateDirectory, Writing
 from engine.state.store.files import TextFile
 from engine.state.store.manifest import Manifest
@@ -37,6 +41,8 @@ class TextPart:
 class Capture:
     """An engine's state at one moment: the kept states, and the dictionary's first `entries` entries, of
     which `texts` are in files already.
+
+    With a `collection`, only those entries are written that it keeps. Without one, a `lease` keeps them all.
     """
 
     upper: int
@@ -44,12 +50,14 @@ class Capture:
     dictionary: Dictionary
     entries: int
     texts: tuple[TextPart, ...]
+    collection: TextCollection | None = None
+    lease: Lease | None = None
 
     def write(self, directory: StateDirectory, shards: int) -> Spill:
         """Write everything durably; on an error, leave no files and raise."""
         with directory.writing() as writing:
             rewritten = tuple(rewrite(captured, directory, writing, shards) for captured in self.states)
-            texts = self._write_texts(writing)
+            texts = self._write_texts(writing) if self.collection is None else self._collect(writing)
         manifest = Manifest(
             self.upper,
             {it.captured.fingerprint: it.files for it in rewritten},
@@ -63,6 +71,17 @@ class Capture:
         for captured in self.states:
             captured.trace.release()
             captured.state.reset()
+
+    def _collect(self, writing: Writing) -> tuple[TextPart, ...]:
+        """One file of the texts that the captured rows refer to; none if there are no texts."""
+        collection = self.collection
+        assert collection is not None
+        for captured in self.states:
+            for layer in captured.layers:
+                for words in captured.trace.words(layer):
+                    collection.mark(words)
+        count = collection.copy()
+        return (TextPart(writing.write_texts(*collection.texts()), count),) if count else ()
 
     def _write_texts(self, writing: Writing) -> tuple[TextPart, ...]:
         """The dictionary's files: entries that are in no file are written, together with the newest files

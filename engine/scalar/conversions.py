@@ -218,7 +218,7 @@ def _readable(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
         return dictionary.intern([None if text is None else readable(text, type) for text in texts]), {}
 
     inner = arg.evaluate
-    memo = Memo(1, compute)
+    memo = Memo(1, compute, dictionary)
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         words = inner(batch, report, None)

@@ -203,7 +203,7 @@ def foreign(
     """
     remote = DuckExpression(template, args, type, dictionary)
     columns = remote.columns
-    memo = Memo(len(columns), remote.compute)
+    memo = Memo(len(columns), remote.compute, dictionary)
     message = explain or (lambda row, reason: f"{remote.show(row)}: {reason}")
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:

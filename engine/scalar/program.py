@@ -20,7 +20,8 @@ class ScalarProgram:
     """
 
     def __init__(self, expressions: tuple[Expression, ...], dictionary: Dictionary) -> None:
-        self._evaluators = tuple(compiled(expression, dictionary) for expression in expressions)
+        with dictionary.compiling() as self._constants:
+            self._evaluators = tuple(compiled(expression, dictionary) for expression in expressions)
         self._columns = _only_columns(expressions)
 
     def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:

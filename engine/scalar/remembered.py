@@ -1,18 +1,21 @@
 """Results remembered by the words they were computed from.
 
 Each distinct row of arguments is numbered as it comes; its result is stored under its number. The memo is
-emptied, between batches, once it has grown past its limit.
+emptied, between batches, once it has grown past its limit, and whenever the dictionary collects texts: words
+that only a memo knows do not keep their texts.
 """
 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable
 
 import numpy as np
 
 from engine.kernels import memo as kernels
 from engine.kernels.words import NULL
+from engine.state.dictionary import Dictionary
 
 _LIMIT = 1 << 20  # rows of arguments; some 50 MB for one column
 
@@ -20,16 +23,36 @@ Compute = Callable[[np.ndarray], tuple[np.ndarray, dict[int, str]]]
 """Distinct rows of arguments int64[K, m] → results int64[m], and by position why a row failed."""
 
 
+_MEMOS: weakref.WeakSet[Memo] = weakref.WeakSet()
+_MEMOS_LOCK = threading.Lock()
+
+
+def remembered_bytes() -> int:
+    """The bytes of all memos of this process."""
+    with _MEMOS_LOCK:
+        return sum(memo.bytes for memo in _MEMOS)
+
+
 class Memo:
     """Remembers the results of `compute`. Thread-safe."""
 
-    def __init__(self, width: int, compute: Compute) -> None:
+    def __init__(self, width: int, compute: Compute, dictionary: Dictionary) -> None:
+        """`dictionary` has the texts of the words."""
         self._width = width
         self._compute = compute
+        self._dictionary = dictionary
         self._lock = threading.Lock()
         self._reset()
+        with _MEMOS_LOCK:
+            _MEMOS.add(self)
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of arguments and results."""
+        return self._keys.nbytes + self._table.nbytes + self._results.nbytes
 
     def _reset(self) -> None:
+        self._version = self._dictionary.version
         self._count = 0
         self._keys = np.empty((self._width, 64), np.int64)
         self._table = np.zeros(256, np.uint32)
@@ -44,7 +67,7 @@ class Memo:
         If some failed, returns their positions, their numbers, and the reasons by number; else None.
         """
         with self._lock:
-            if self._count > _LIMIT:
+            if self._count > _LIMIT or self._version != self._dictionary.version:
                 self._reset()
             known = self._count
             numbers = self._number(rows)

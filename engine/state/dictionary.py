@@ -6,16 +6,21 @@ bytes gets its hash of the next round. Such texts are the *exceptions*, which ar
 up first. The first of two colliding texts keeps the word, so a log carries its entries (`entries`), and
 reading it again (`absorb`) restores the exact words.
 
-Entries (`engine.state.entries`) are only ever appended. One writer at a time holds the lock; readers take
-none. Bounded caches in front of them serve single texts.
+Entries (`engine.state.entries`) are appended. One writer at a time holds the lock; readers take none.
 
-The dictionary does not count references: a text stays as long as the dictionary.
+Texts that nothing refers to any more go in a collection (`engine.state.collecting`), which puts a new
+generation of entries in the place of the old one. Whoever keeps words outside the engine's traces holds the
+generation that he began with (`hold`), and so all later ones. As long as somebody holds a generation that was
+retired, its words keep their meaning: a text of it that is asked for, or a new text with the same hash,
+brings the entry back.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 
 import numpy as np
 import pyarrow as pa
@@ -24,13 +29,23 @@ from engine.errors import EngineError
 from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.buffers import as_arrow, buffers, buffers_of, text_at
+from engine.state.collecting import TextCollection
 from engine.state.entries import Entries, Store
+from engine.state.generations import Generations
+from engine.state.text_constants import Constants, ConstantsInUse
 
 Hash = Callable[[np.ndarray, np.ndarray, int], np.ndarray]
 """Offsets int64[n + 1], bytes uint8[...] and a round → hashes int64[n]."""
 
-_CACHED = 1 << 17  # texts in each of the caches of single texts; full, they take some 30 MB
 _FEW = 16  # up to this many texts, the cache is faster than Arrow
+WORTH = 1 << 14
+"""With fewer new entries than this, a collection does not pay."""
+ROWS_A_TEXT = 16
+"""A collection may look at this many rows for each new entry."""
+
+
+class Lease:
+    """As long as it exists, no entry goes or gets another number."""
 
 
 class Dictionary:
@@ -39,11 +54,20 @@ class Dictionary:
     def __init__(self, hash: Hash = hash_texts) -> None:
         self._hash = hash
         self._lock = threading.Lock()
-        self._entries = Entries()
+        self._generations = Generations()
         self._exceptions: dict[str, int] = {}
         self._suspects = np.zeros(0, np.int64)  # the exceptions' hashes of round 0
-        self._word_of: dict[str, int] = {}
-        self._text_of: dict[int, str] = {}
+        self._collection: TextCollection | None = None
+        self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()
+        self._constants = ConstantsInUse(self._lock)
+        self._after_collection = 0
+        self.version = 0
+        """Changes when results that are remembered by their words must be forgotten."""
+
+    @property
+    def _entries(self) -> Entries:
+        """The current generation."""
+        return self._generations.current
 
     def __len__(self) -> int:
         """The number of entries."""
@@ -51,7 +75,7 @@ class Dictionary:
 
     @property
     def store(self) -> Store:
-        """The entries' arrays, for kernels. Entries are numbered in order of arrival and never move."""
+        """The entries' arrays, for kernels. Numbers of entries change only in a collection."""
         return self._entries.store
 
     @property
@@ -63,10 +87,14 @@ class Dictionary:
 
     def word(self, text: str) -> int:
         """The word of `text`, which becomes an entry if it is new; InvalidValue if it is not Unicode."""
-        word = self._word_of.get(text)
+        entries = self._entries
+        word = entries.word_of.get(text)
         if word is None:
             word = int(self._resolve(*buffers_of(text))[0])
-            self._remember(word, text)
+            entries.remember(word, text)
+        elif self._collection is not None or self._constants.is_compiling:
+            with self._lock:
+                self._note(np.array([word], np.int64))
         return word
 
     def word_if_known(self, text: str) -> int:
@@ -94,6 +122,7 @@ class Dictionary:
         if valid is not None:
             hashes[~valid] = NULL
         with self._lock:
+            self._bring_back(hashes)
             if self._suspects.size:
                 hashes[np.isin(hashes, self._suspects)] = NULL
             words = self._entries.append(hashes, offsets, data)
@@ -102,7 +131,15 @@ class Dictionary:
                 lost &= valid
             for row in np.flatnonzero(lost).tolist():
                 words[row] = self._exception(text_at(offsets, data, row))
+            self._note(words)
         return words
+
+    def _note(self, words: np.ndarray) -> None:
+        """Keep words from a collection in progress and, while a program is compiled, as its constants. The
+        caller holds the lock."""
+        if self._collection is not None:
+            self._collection.keep(words)
+        self._constants.note(words)
 
     def _exception(self, text: str) -> int:
         """The word of a text that may not have its hash of round 0. The caller holds the lock."""
@@ -111,37 +148,47 @@ class Dictionary:
             return known
         offsets, data = buffers_of(text)
         round = 0
-        while (word := int(self._entries.append(self._hash(offsets, data, round), offsets, data)[0])) == NULL:
+        while (word := self._proposed(offsets, data, round)) == NULL:
             round += 1
         if round:
             self._except(text, word)
         return word
 
+    def _proposed(self, offsets: np.ndarray, data: np.ndarray, round: int) -> int:
+        """The word of a text if it is its hash of a round, else NULL."""
+        hash = self._hash(offsets, data, round)
+        self._bring_back(hash)
+        return int(self._entries.append(hash, offsets, data)[0])
+
     def _except(self, text: str, word: int) -> None:
         self._exceptions[text] = word
         self._suspects = np.unique(np.append(self._suspects, self._hash(*buffers_of(text), 0)))
 
-    def _remember(self, word: int, text: str) -> None:
-        if len(self._word_of) >= _CACHED:
-            self._word_of = {}
-        if len(self._text_of) >= _CACHED:
-            self._text_of = {}
-        self._word_of[text] = word
-        self._text_of[word] = text
-
     def require(self, words: np.ndarray) -> None:
-        """Make entries of all `words` but NULL. This dictionary has them all; a task's may read files."""
+        """Keep all `words` but NULL in a collection in progress, and bring back what earlier ones dropped.
+
+        KeyError if no entry, and no generation that somebody holds, has one of them.
+        """
+        if self._collection is None and not self._generations.are_held:
+            return
+        words = np.ascontiguousarray(words)
+        with self._lock:
+            self._bring_back(words)
+            if self._collection is not None:
+                self._collection.keep(words)
+            self._entries.numbers(words)
 
     # Words to texts
 
     def text(self, word: int) -> str:
         """The text of `word`; KeyError if no entry has it."""
-        text = self._text_of.get(word)
+        entries = self._entries
+        text = entries.text_of.get(word)
         if text is None:
             if word == NULL:
                 raise KeyError(word)
             text = self.array(np.array([word], np.int64))[0].as_py()
-            self._remember(word, text)
+            entries.remember(word, text)
         return text
 
     def texts(self, words: np.ndarray) -> list[str | None]:
@@ -152,7 +199,10 @@ class Dictionary:
 
     def array(self, words: np.ndarray) -> pa.LargeStringArray:
         """The texts of `words`, null for NULL; KeyError if no entry has one of them."""
-        return self._entries.texts(words)
+        try:
+            return self._entries.texts(words)
+        except KeyError:
+            return self._with(words).texts(words)
 
     # Order
 
@@ -162,7 +212,10 @@ class Dictionary:
         NULL if either word is NULL. A side of one word stands for a column. KeyError if no entry has one of
         the words.
         """
-        return self._entries.compare(left, right)
+        try:
+            return self._entries.compare(left, right)
+        except KeyError:
+            return self._with(np.concatenate((left, right))).compare(left, right)
 
     # Entry numbers, which mean nothing to other dictionaries
 
@@ -197,7 +250,9 @@ class Dictionary:
         with self._lock:
             for row in np.flatnonzero((words != hashes) | np.isin(hashes, self._suspects)).tolist():
                 self._absorb_exception(text_at(offsets, data, row), int(words[row]), int(hashes[row]))
+            self._bring_back(words)
             got = self._entries.append(np.ascontiguousarray(words), offsets, data)
+            self._note(words)
         wrong = np.flatnonzero(got != words).tolist()
         if wrong:
             raise _conflict(text_at(offsets, data, wrong[0]), int(words[wrong[0]]))
@@ -213,11 +268,98 @@ class Dictionary:
             raise _conflict(text, word)
 
     def _holds(self, word: int, text: str) -> bool:
-        """Whether `word` is the word of `text`."""
-        try:
-            return self.text(word) == text
-        except KeyError:
-            return False
+        """Whether `word` is the word of `text`. The caller holds the lock."""
+        one = np.array([word], np.int64)
+        self._bring_back(one)
+        numbers = self._entries.known(one)
+        return bool(word != NULL and numbers[0] >= 0 and self._entries.texts_at(numbers)[0].as_py() == text)
+
+    # Collections
+
+    def hold(self) -> object:
+        """As long as somebody has this object, all words that are entries now, or come to be, keep their
+        meaning."""
+        return self._generations.hold()
+
+    @contextmanager
+    def holding(self) -> Iterator[None]:
+        """Within this context, all words that are entries now, or come to be, keep their meaning."""
+        held = self.hold()
+        yield
+        del held
+
+    def lease(self) -> Lease:
+        """As long as somebody has this object, no entry goes or gets another number."""
+        lease = Lease()
+        with self._lock:
+            self._leases.add(lease)
+        return lease
+
+    def compiling(self) -> AbstractContextManager[Constants]:
+        """Within this context, the words that this thread interns are constants: they stay as long as the
+        object."""
+        return self._constants.compiling()
+
+    @property
+    def bytes(self) -> int:
+        """The size of the entries, with those that were retired and are still held."""
+        return self._generations.bytes
+
+    def collection(self, rows: int) -> TextCollection | None:
+        """Begin a collection, which looks at `rows` rows; None if it does not pay yet, or cannot be now."""
+        new = len(self) - self._after_collection
+        if new < max(WORTH, self._after_collection, rows // ROWS_A_TEXT):
+            return None
+        with self._lock:
+            if self._leases:
+                return None
+            self.version += 1
+            self._collection = TextCollection(self._entries, self._constants.words)
+            return self._collection
+
+    def abandon(self, collection: TextCollection) -> None:
+        """Give up a collection."""
+        if self._collection is collection:
+            self._collection = None
+
+    def switch(self, collection: TextCollection) -> np.ndarray | None:
+        """Put the entries that stay in the place of all; returns their new numbers by the old ones, -1 for
+        those that go. None, and nothing changes, if the collection was given up or there is a lease.
+        """
+        with self._lock:
+            if self._collection is not collection or self._leases:
+                self.abandon(collection)
+                return None
+            new, numbers = collection.finish()
+            self._generations.retire(new, self._exceptions)
+            live = {text: word for text, word in self._exceptions.items() if _has(new, word)}
+            self._exceptions, self._suspects = {}, np.zeros(0, np.int64)
+            for text, word in live.items():
+                self._except(text, word)
+            self._collection = None
+            self._after_collection = len(new)
+            self.version += 1
+        return numbers
+
+    def _with(self, words: np.ndarray) -> Entries:
+        """The current generation, with the entries of words that a collection dropped."""
+        with self._lock:
+            self._bring_back(words)
+            return self._entries
+
+    def _bring_back(self, words: np.ndarray) -> None:
+        """Make entries of those words that only retired generations have. The caller holds the lock."""
+        if not self._generations.are_held:
+            return
+        back, exceptions = self._generations.bring_back(words)
+        if back.size:
+            self._note(back)
+        for text, word in exceptions.items():
+            self._except(text, word)
+
+
+def _has(entries: Entries, word: int) -> bool:
+    return bool(entries.known(np.array([word], np.int64))[0] >= 0)
 
 
 def _conflict(text: str, word: int) -> EngineError:

@@ -2,7 +2,8 @@
 
 They are stored in Arrow's layout: bytes end to end in an arena, offsets, and a hash table of entry numbers;
 about 40 bytes an entry plus its text. Entries are only ever appended. One writer at a time; readers need no
-lock, and see the entries that existed when they began.
+lock, and see the entries that existed when they began. A collection (`engine.state.collecting`) replaces them
+as a whole by a new generation; readers may keep the old one.
 """
 
 from __future__ import annotations
@@ -13,7 +14,12 @@ import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
+from engine.kernels.known import find_known
 from engine.kernels.words import NULL
+from engine.state.buffers import buffers
+
+CACHED = 1 << 17
+"""Texts in each of the caches of single texts; full, they take some 30 MB."""
 
 
 class Store(NamedTuple):
@@ -26,9 +32,17 @@ class Store(NamedTuple):
 
 
 class Entries:
-    """The entries of one dictionary."""
+    """One generation of a dictionary's entries."""
 
     def __init__(self) -> None:
+        self.word_of: dict[str, int] = {}
+        """Words of single texts, a bounded cache."""
+        self.text_of: dict[int, str] = {}
+        """Texts of single words, a bounded cache."""
+        self.exceptions: dict[str, int] = {}
+        """The texts whose words are not their hashes of round 0, once the generation is retired."""
+        self.successor: Entries | None = None
+        """The next generation: whoever holds this one holds all later ones."""
         self._count = 0
         self.store = Store(
             table=np.zeros(1 << 11, np.uint32),
@@ -70,21 +84,52 @@ class Entries:
             arena = _larger(arena, used, 2 * arena.size + size)
         self.store = Store(table, words, ends, arena)
 
+    @property
+    def bytes(self) -> int:
+        """The size of the arrays."""
+        return sum(array.nbytes for array in self.store)
+
+    def remember(self, word: int, text: str) -> None:
+        """Put a text and its word into the caches."""
+        if len(self.word_of) >= CACHED:
+            self.word_of = {}
+        if len(self.text_of) >= CACHED:
+            self.text_of = {}
+        self.word_of[text] = word
+        self.text_of[word] = text
+
+    def known(self, words: np.ndarray) -> np.ndarray:
+        """The numbers int64[n] of the entries of `words`, -1 where no entry has the word."""
+        numbers = np.empty(words.size, np.int64)
+        store = self.store
+        find_known(words, store.table, store.words, numbers)
+        return numbers
+
+    def take(self, other: Entries, numbers: np.ndarray) -> None:
+        """Append the entries of another generation with these numbers, in this order."""
+        for start in range(0, len(numbers), CACHED):
+            some = numbers[start : start + CACHED]
+            self.append(other.store.words[some], *buffers(other.texts_at(some)))
+
     def texts(self, words: np.ndarray) -> pa.LargeStringArray:
         """The texts of `words`, null for NULL; KeyError if no entry has one of them."""
-        if words.size == 0:
-            return pa.array([], pa.large_string())
         store = self.store
-        numbers = _find(words, store)
-        offsets = np.empty(words.size + 1, np.int64)
+        return self.texts_at(_find(words, store), store)
+
+    def texts_at(self, numbers: np.ndarray, store: Store | None = None) -> pa.LargeStringArray:
+        """The texts of the entries with these numbers, null for -1."""
+        if numbers.size == 0:
+            return pa.array([], pa.large_string())
+        store = store or self.store
+        offsets = np.empty(numbers.size + 1, np.int64)
         kernels.measure(numbers, store.ends, offsets)
         data = np.empty(int(offsets[-1]), np.uint8)
         kernels.gather(numbers, store.ends, store.arena, offsets, data)
         validity = None
         if numbers.min() < 0:
             validity = pa.array(numbers >= 0).buffers()[1]
-        buffers = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
-        return pa.Array.from_buffers(pa.large_string(), words.size, buffers)
+        parts = [validity, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return pa.Array.from_buffers(pa.large_string(), numbers.size, parts)
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         """int64[n]: -1, 0 or 1 if the left text sorts before, the same as or after the right one, by bytes.
@@ -113,8 +158,8 @@ class Entries:
         _, words, ends, arena = self.store
         offsets = ends[first : last + 1] - ends[first]
         data = arena[ends[first] : ends[last]]
-        buffers = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
-        return words[first:last], pa.Array.from_buffers(pa.large_string(), last - first, buffers)
+        parts = [None, pa.py_buffer(offsets), pa.py_buffer(data)]
+        return words[first:last], pa.Array.from_buffers(pa.large_string(), last - first, parts)
 
 
 def _find(words: np.ndarray, store: Store) -> np.ndarray:

@@ -141,6 +141,8 @@ class Snapshot:
         self.frontier = frontier
         self.relations = relations if isinstance(relations, PatchedMap) else PatchedMap(relations)
         self._dictionary = dictionary
+        self.texts = dictionary.hold()
+        """As long as somebody has this object, the texts of all rows can be read."""
 
     def replaced(
         self, relations: Mapping[str, RelationSnapshot | None], frontier: Frontier | None = None

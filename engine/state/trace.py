@@ -21,7 +21,7 @@ A trace is not thread-safe, but arrays that `batches()` returned never change.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from heapq import heapify, heappop, heappush
 
@@ -41,6 +41,8 @@ QUANTUM = 4096
 """A large merge proceeds by at least this many rows at a time."""
 EFFORT = 10
 """For each inserted row, every merge in progress is owed this many rows."""
+CHUNK = 1 << 16
+"""Rows that `words` returns at a time."""
 
 
 class Trace:
@@ -80,7 +82,7 @@ class Trace:
     @property
     def rows(self) -> int:
         """The number of differences held; those of merges in progress count once."""
-        return sum(len(batch) for batch in self._held)
+        return sum(len(batch) for batch in tuple(self._held))
 
     def batches(self) -> tuple[np.ndarray, ...]:
         """The batches whose sum is the trace."""
@@ -93,8 +95,13 @@ class Trace:
     @property
     def memory(self) -> int:
         """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
-        held = sum(layer.bytes for layer in self._held if layer.file is None)
-        return held + sum(merge.bytes for merge in self._merges)
+        held = sum(layer.bytes for layer in tuple(self._held) if layer.file is None)
+        return held + sum(merge.bytes for merge in tuple(self._merges))
+
+    @property
+    def mapped(self) -> int:
+        """Bytes of the batches that are in files, with their indexes."""
+        return sum(layer.bytes for layer in tuple(self._held) if layer.file is not None)
 
     # The base
 
@@ -141,6 +148,27 @@ class Trace:
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
         """A file's batch in the form that the trace has in memory."""
         return rows
+
+    def words(self, layer: Layer) -> Iterator[np.ndarray]:
+        """The words and rounds of a layer's rows, int64[n, W], some rows at a time."""
+        for start in range(0, len(layer), CHUNK):
+            yield self.export_rows(layer.rows[start : start + CHUNK])[:, : self.width]
+
+    def renumber(self, numbers: np.ndarray) -> bool:
+        """Follow a collection of the dictionary: its entries have new `numbers`, by the old ones. False if
+        nothing changes, as in most traces, which have words and no numbers."""
+        return False
+
+    def replace(self, translate: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Replace every batch by another form of it, which has the same rows in the same order. Merges in
+        progress start again."""
+        base, rest = self._held[: len(self._base)], self._held[len(self._base) :]
+        self._merges.clear()
+        rest = [Layer(translate(layer.rows), layer.index, layer.file) for layer in rest]
+        self._layers[:] = sorted(rest, key=len, reverse=True)
+        while self._balance():
+            pass
+        self._rebase([Layer(translate(layer.rows), layer.index, layer.file) for layer in base])
 
     # Merging
 

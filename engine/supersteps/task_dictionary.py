@@ -48,7 +48,6 @@ class TaskDictionary(Dictionary):
         self._known = known
         self._directory = directory
         self._learned: list[np.ndarray] = []
-        self._is_learning = False
         exceptions = list(exceptions)
         if exceptions:
             texts, words = zip(*exceptions, strict=True)
@@ -56,8 +55,6 @@ class TaskDictionary(Dictionary):
 
     def require(self, words: np.ndarray) -> None:
         """Make entries of all `words` but NULL."""
-        if self._is_learning:
-            return
         distinct = np.unique(words)
         own = self.store.words[: len(self)]
         missing = distinct[~np.isin(distinct, own) & (distinct != NULL)]
@@ -99,10 +96,5 @@ class TaskDictionary(Dictionary):
         return (words.copy(), self.array(words)) if len(words) else None
 
     def _learn(self, words: np.ndarray, texts: pa.Array) -> None:
-        # Absorbing an exception asks whether its word is another text's: look among present entries only.
-        self._is_learning = True
-        try:
-            self.absorb(words, texts)
-        finally:
-            self._is_learning = False
+        self.absorb(words, texts)
         self._learned.append(words)

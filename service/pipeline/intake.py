@@ -96,10 +96,11 @@ class Intake:
         files: tuple[str, ...],
     ) -> SourceProgress:
         """Applies the batch in this process. Returns the new progress."""
-        read = reader.read(session, paths)
-        after = self.progress.after(files, 0, len(read.changes), read.skipped)
-        receipt = source_catalog.progress_receipt(self._record.id, after)
-        applied = self._runtime.commit({table.name: read.changes}, receipt)
+        with self._runtime.dictionary.holding():
+            read = reader.read(session, paths)
+            after = self.progress.after(files, 0, len(read.changes), read.skipped)
+            receipt = source_catalog.progress_receipt(self._record.id, after)
+            applied = self._runtime.commit({table.name: read.changes}, receipt)
         return replace(after, epoch=applied.epoch)
 
     def _load(

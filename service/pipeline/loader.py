@@ -76,7 +76,8 @@ class Loader:
                 return self._done(run, scanned, applied)
             except Declined:
                 run.check()
-        return self._load_here(run, definition, scan, left_out)
+        with self.runtime.dictionary.holding():
+            return self._load_here(run, definition, scan, left_out)
 
     def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)

@@ -113,6 +113,11 @@ class Sink:
             self.progress = replace(self.progress, failure=reason)
 
     def _append(self) -> None:
+        """As `_write_next`, while the texts of what it reads stay."""
+        with self._runtime.dictionary.holding():
+            self._write_next()
+
+    def _write_next(self) -> None:
         """Finishes a file that was begun, or writes one if there are new changes."""
         done, until = self.progress.done, self.progress.writing
         if until is not None:

@@ -21,6 +21,7 @@ from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
 from service.process.compiling import Compiling
 from service.process.listening import BACKLOG, listen
+from service.running.heap import limit_arenas
 from service.settings.settings import Settings
 
 SWITCH_INTERVAL = 0.0005
@@ -53,6 +54,7 @@ def serve() -> None:
     logging.basicConfig(
         level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    limit_arenas()
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.set_threshold(*GC_THRESHOLD)
     gc.freeze()

@@ -52,6 +52,8 @@ class Reading:
     words: np.ndarray
     counts: np.ndarray
     origin: object
+    texts: object = None
+    """Keeps the texts of the words as long as somebody has the reading."""
 
     @cached_property
     def ends(self) -> np.ndarray:
@@ -136,6 +138,7 @@ class Reader:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, Query, int], Reading] = OrderedDict()
         self._newest: dict[tuple[int, Query], int] = {}
+        self._version = dictionary.version
         self._size = 0
 
     def page(
@@ -145,14 +148,16 @@ class Reader:
         rows, copies included, if there are as many, and not many more."""
         words, counts = snapshot.rows_from(definition.name, first, epoch, most)
         origin = snapshot.relations[definition.name].origin
-        return Reading(definition.schema, epoch, words, counts, origin)
+        return Reading(definition.schema, epoch, words, counts, origin, snapshot.texts)
 
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
         """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
+        version, held = self._dictionary.version, self._dictionary.hold()
+        texts = (held, snapshot.texts)
         origin = snapshot.relations[definition.name].origin
         kept = self._find(definition, origin, query, epoch)
         if kept is not None:
-            return kept
+            return replace(kept, texts=texts)
         if query.order_by:
             keys = sort_keys(query.order_by, definition.schema)
             chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None))
@@ -160,8 +165,23 @@ class Reader:
         else:
             rows = self._rows(definition, snapshot, epoch, query)
         reading = Reading(definition.schema, epoch, *rows, origin)
-        self._keep(definition, query, reading)
-        return reading
+        if snapshot.texts is held:  # the rows of an older snapshot may have texts that are gone
+            self._keep(definition, query, reading, version)
+        return replace(reading, texts=texts)
+
+    @property
+    def bytes(self) -> int:
+        """The size of the readings that are kept."""
+        return self._size
+
+    def _forget_gone(self) -> None:
+        """Drop all readings if texts were collected since; what is kept holds no texts. The caller holds the
+        lock."""
+        if self._version != self._dictionary.version:
+            self._version = self._dictionary.version
+            self._kept.clear()
+            self._newest.clear()
+            self._size = 0
 
     def _rows(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Rows:
         """The rows that the query's predicate accepts, in the order of their words."""
@@ -219,6 +239,7 @@ class Reader:
     def _find(self, definition: Definition, origin: object, query: Query, epoch: int) -> Reading | None:
         key = (definition.id, query, epoch)
         with self._lock:
+            self._forget_gone()
             kept = self._kept.get(key)
             # A relation that was altered or replaced has another schema or origin, even at the same epoch.
             if kept is None or kept.schema is not definition.schema or kept.origin is not origin:
@@ -226,11 +247,15 @@ class Reader:
             self._kept.move_to_end(key)
             return kept
 
-    def _keep(self, definition: Definition, query: Query, reading: Reading) -> None:
+    def _keep(self, definition: Definition, query: Query, reading: Reading, version: int) -> None:
+        """Keep a reading that was made at this version of the dictionary, or later."""
         if _bytes(reading) > self._capacity:
             return
         key = (definition.id, query, reading.epoch)
         with self._lock:
+            self._forget_gone()
+            if version != self._version:
+                return
             self._drop(key)
             self._kept[key] = reading
             self._size += _bytes(reading)

@@ -24,6 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from engine.runtime.spill import Capture, Spill
 from service.catalog.manifests import Saved
 from service.errors import Unavailable
+from service.running.heap import return_free_memory
 from service.running.state import State
 
 _log = logging.getLogger("freshet.checkpoints")
@@ -61,7 +62,7 @@ class Checkpoints:
             if self._stopped or (self._thread is not None and self._thread.is_alive()):
                 return
             self._thread = threading.Thread(
-                target=self._write, args=(self._plan(), call), name="freshet-checkpoint"
+                target=self._write_and_trim, args=([self._plan()], call), name="freshet-checkpoint"
             )
             self._thread.start()
 
@@ -93,7 +94,12 @@ class Checkpoints:
         tables = [name for name, definition in state.definitions.all.items() if not definition.is_view]
         since = min((engine.snapshot.since(table) for table in tables), default=0)
         newest = state.definitions.newest
-        return _Plan(engine.capture(), newest, since, epochs.log_bytes, epochs.log_commits)
+        return _Plan(engine.capture(collect=True), newest, since, epochs.log_bytes, epochs.log_commits)
+
+    def _write_and_trim(self, plans: list[_Plan], call: Call) -> None:
+        """Writes the one plan of the list, which holds it no longer than that, and frees what it replaced."""
+        self._write(plans.pop(), call)
+        return_free_memory()
 
     def _write(self, plan: _Plan, call: Call) -> None:
         state = self._state

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 
 from engine.runtime.engine import Snapshot
 from engine.runtime.execution import Scanned
-from engine.runtime.observation import Observed
+from engine.runtime.observation import Held, Observed
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
@@ -160,6 +160,15 @@ class Runtime:
     def observe(self, view: str) -> tuple[Observed, ...]:
         """What each operator of a view holds and has done, taken between two epochs. Blocks."""
         return self._writer.call(partial(self._state.engine.observe, view))
+
+    def held(self) -> Held:
+        """How much memory the engine holds, by kind. Costs a look at each operator."""
+        return self._state.engine.held()
+
+    @property
+    def log(self) -> tuple[int, int]:
+        """The bytes and commits of the log since the last checkpoint."""
+        return self._state.epochs.log_bytes, self._state.epochs.log_commits
 
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""

@@ -100,9 +100,10 @@ async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> No
     columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
     definition = await runtime.create_table(statement.name, Schema(tuple(columns)), None)
     if statement.with_data and answer.table.num_rows:
-        words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
-        changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
-        await runtime.apply({definition.name: changes})
+        with runtime.dictionary.holding():
+            words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
+            changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
+            await runtime.apply({definition.name: changes})
 
 
 def _unwrapped(query: exp.Expression) -> exp.Expression:

@@ -80,24 +80,26 @@ class SqlDoor:
         if isinstance(statement, DEFINING):
             await define(statement, self._runtime, self._ask)
             return Result(name_of(statement), self._runtime.snapshot.upper - 1)
-        task = await asyncio.to_thread(self._task, statement)
-        if task.plain is not None:
-            applied = await self._runtime.apply(task.plain)
-            return Result(name_of(statement), applied.epoch, count=applied.changes)
-        if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
-            _, (result,) = await self._transact([task])
-            return result
-        return await self._read(task)
+        with self._runtime.dictionary.holding():
+            task = await asyncio.to_thread(self._task, statement)
+            if task.plain is not None:
+                applied = await self._runtime.apply(task.plain)
+                return Result(name_of(statement), applied.epoch, count=applied.changes)
+            if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
+                _, (result,) = await self._transact([task])
+                return result
+            return await self._read(task)
 
     async def _together(self, block: Sequence[Statement]) -> list[Result]:
         """The results of a block, from BEGIN to COMMIT: one epoch or none."""
         tasks = []
-        for statement in block[1:-1]:
-            with _numbered(statement.piece):
-                tasks.append(await asyncio.to_thread(self._task, statement))
-        end = block[-1]
-        with _numbered(end.piece):
-            epoch, results = await self._transact(tasks, isinstance(end, Rollback))
+        with self._runtime.dictionary.holding():
+            for statement in block[1:-1]:
+                with _numbered(statement.piece):
+                    tasks.append(await asyncio.to_thread(self._task, statement))
+            end = block[-1]
+            with _numbered(end.piece):
+                epoch, results = await self._transact(tasks, isinstance(end, Rollback))
         return [Result("BEGIN", epoch), *results, Result(name_of(end), epoch)]
 
     async def _ask(self, query: AdhocQuery) -> Answer:

@@ -101,11 +101,14 @@ async def _changes(
     delta = await asyncio.to_thread(snapshot.changes, definition.name, since, max(since, last))
     headers = {"Freshet-Epoch": str(last)}
     return StreamingResponse(
-        _ndjson(delta, definition, runtime.dictionary), headers=headers, media_type=NDJSON
+        _ndjson(delta, definition, runtime.dictionary, snapshot.texts), headers=headers, media_type=NDJSON
     )
 
 
-def _ndjson(delta: np.ndarray, definition: Definition, dictionary: Dictionary) -> Iterator[bytes]:
+def _ndjson(
+    delta: np.ndarray, definition: Definition, dictionary: Dictionary, held: object
+) -> Iterator[bytes]:
+    """The changes of a delta, one a line; what is `held` keeps their texts."""
     for start in range(0, delta.shape[1], PIECE):
         changes = _changes_of(delta[:, start : start + PIECE], definition, dictionary)
         yield b"".join(orjson.dumps(change, option=orjson.OPT_APPEND_NEWLINE) for change in changes)

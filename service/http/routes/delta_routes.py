@@ -80,7 +80,8 @@ async def _change(
         digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
         return changes, Idempotency(key, digest)
 
-    return _answer(await runtime.apply(*await turns_of(request).work_on(body, work, may_grow)))
+    with runtime.dictionary.holding():
+        return _answer(await runtime.apply(*await turns_of(request).work_on(body, work, may_grow)))
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -13,8 +13,9 @@ from fastapi.responses import PlainTextResponse
 
 from engine.runtime.engine import Snapshot
 from service.errors import Unavailable
-from service.http.access import pipeline_of, runtime_of
+from service.http.access import pipeline_of, reader_of, runtime_of
 from service.http.routes.strict import StrictRoute
+from service.http.status_models import StatusModel
 from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.jobs import STATES
 from service.pipeline.loads import KIND as LOAD
@@ -41,7 +42,7 @@ async def readyz(request: Request) -> dict[str, str]:
     return {"status": "ready"}
 
 
-@router.get("/v1/status")
+@router.get("/v1/status", response_model=StatusModel)
 async def status(request: Request) -> dict[str, object]:
     """The newest epoch, and figures about the service."""
     runtime, pipeline = runtime_of(request), pipeline_of(request)
@@ -60,6 +61,7 @@ async def status(request: Request) -> dict[str, object]:
         "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
         "texts": len(runtime.dictionary),
         "memory_bytes": resident_bytes(),
+        "held": await asyncio.to_thread(held_of, request),
         "uptime_seconds": round(time.monotonic() - _STARTED, 3),
         "version": VERSION,
     }
@@ -92,6 +94,35 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
         metrics.advances.set({(("where", "process"),): tally.process, (("where", "spark"),): tally.spark})
     metrics.spark.set({(("state", pipeline.sessions.state),): 1})
     metrics.memory.set(resident_bytes())
+    engine = runtime.held()
+    metrics.held.set(
+        {
+            (("kind", "history"),): engine.history,
+            (("kind", "traces"),): engine.traces,
+            (("kind", "mapped"),): engine.mapped,
+            (("kind", "dictionary"),): engine.dictionary,
+            (("kind", "remembered"),): engine.remembered,
+        }
+    )
+
+
+def held_of(request: Request) -> dict[str, int]:
+    """What the service holds, by kind."""
+    runtime = runtime_of(request)
+    engine, (log_bytes, log_commits) = runtime.held(), runtime.log
+    return {
+        "anonymous_bytes": anonymous_bytes(),
+        "history_bytes": engine.history,
+        "trace_bytes": engine.traces,
+        "mapped_bytes": engine.mapped,
+        "dictionary_bytes": engine.dictionary,
+        "remembered_bytes": engine.remembered,
+        "reading_bytes": reader_of(request).bytes,
+        "differences": engine.differences,
+        "texts": engine.texts,
+        "log_bytes": log_bytes,
+        "log_commits": log_commits,
+    }
 
 
 def advances(runtime: Runtime) -> dict[str, object]:
@@ -110,3 +141,10 @@ def resident_bytes() -> int:
     """The resident memory of the process."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def anonymous_bytes() -> int:
+    """The part of the resident memory that is in no file; 0 where the system does not say."""
+    with open("/proc/self/status") as file:
+        found = [line.split()[1] for line in file if line.startswith("RssAnon:")]
+    return int(found[0]) * 1024 if found else 0

@@ -1,0 +1,49 @@
+"""The JSON shape of the service's status."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+States = dict[str, int]
+"""The number of jobs in each state."""
+
+
+class SparkModel(BaseModel):
+    """`session` is the state of Spark's session; `advances` says where the engine's passes were computed."""
+
+    session: str
+    advances: dict[str, int | str]
+
+
+class HeldModel(BaseModel):
+    """What the service holds, by kind. Figures of what changes meanwhile are approximate."""
+
+    anonymous_bytes: int = Field(description="Resident memory that is in no file.")
+    history_bytes: int = Field(description="Rows of tables and views at all kept epochs, in memory.")
+    trace_bytes: int = Field(description="Rows that operators keep, in memory.")
+    mapped_bytes: int = Field(description="Rows in mapped files, which the system may drop from memory.")
+    dictionary_bytes: int = Field(description="Texts, and the table that finds them.")
+    remembered_bytes: int = Field(description="Results of expressions, remembered by their arguments.")
+    reading_bytes: int = Field(description="Readings that are kept for the pages of clients.")
+    differences: int = Field(description="The number of differences in memory and in files.")
+    texts: int = Field(description="The number of distinct texts.")
+    log_bytes: int = Field(description="Bytes of the log since the last checkpoint.")
+    log_commits: int = Field(description="Commits of the log since the last checkpoint.")
+
+
+class StatusModel(BaseModel):
+    """The newest epoch, and figures about the service."""
+
+    epoch: int
+    tables: int
+    views: int
+    quarantined: list[str] = Field(description="The views that are no longer maintained.")
+    waiting: int = Field(description="Requests that wait for the writer or are being processed.")
+    loads: States
+    exports: States
+    spark: SparkModel
+    texts: int = Field(description="The number of distinct texts.")
+    memory_bytes: int = Field(description="The resident memory of the process.")
+    held: HeldModel
+    uptime_seconds: float
+    version: str
