@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from engine.plan.expressions import Call, Cast, Foreign, Literal, Op
 from engine.scalar.written import readable
@@ -33,12 +33,15 @@ from planner.native.reference import (
     castable,
     common_type,
     constant,
+    constants,
     interval_constant,
     literal_text,
+    quoted,
     type_of,
 )
 from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
+_EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
 """Dialects without comparison operators between a text and a value of another type."""
@@ -82,8 +85,34 @@ def literal_as(literal: Literal, type: Type) -> Expression:
         return Cast(literal, type)
     if isinstance(value, str):
         value = readable(value, type)
+    exact = _rescaled(value, type)
+    if exact is not None:
+        return Literal(exact, type)
     text = f"CAST({literal_text(Literal(value, literal.type))} AS {duckdb_type(type)})"
-    known, converted = constant(text)
+    return _converted(literal, type, text, *constant(text))
+
+
+def literals_as(literals: Sequence[Literal], type: Type) -> list[Expression]:
+    """The literals as `type`, as `coerce` gives them; DuckDB reads many texts at once."""
+    if not literals or literals[0].type == type or type == TEXT or not isinstance(literals[0].value, str):
+        return [coerce(literal, type) for literal in literals]
+    written = [quoted(readable(str(literal.value), type)) for literal in literals]
+    texts = [f"CAST({each} AS {duckdb_type(type)})" for each in written]
+    found = zip(literals, texts, constants(texts), strict=True)
+    return [_converted(literal, type, text, *known) for literal, text, known in found]
+
+
+def _rescaled(value: object, type: Type) -> Decimal | None:
+    """An exact number as a NUMERIC that has all of its digits; None for anything else."""
+    if type.kind is not Kind.NUMERIC or isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    number = Decimal(value)
+    fits = -int(number.as_tuple().exponent) <= (type.scale or 0) and storable(number, type)
+    return number.quantize(Decimal(1).scaleb(-(type.scale or 0)), context=_EXACT) if fits else None
+
+
+def _converted(literal: Literal, type: Type, text: str, known: bool, converted: object) -> Expression:
+    """The literal as `type`, given DuckDB's value for the cast `text`, if there is one."""
     if not known:
         if failure(Cast(literal, type)) is None:
             return Cast(literal, type)
@@ -158,6 +187,8 @@ def condition(expression: Expression, where: str) -> Expression:
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
 
 
+_DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
+"""Numbers with a point as everyone writes them: DuckDB's type for them is known."""
 _SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
 
 
@@ -221,6 +252,10 @@ def number_literal(text: str) -> Literal:
         if storable(whole, INTEGER):
             return Literal(whole, INTEGER)
         return Literal(whole, BIGINT) if storable(whole, BIGINT) else _wide(text)
+    if _DECIMAL.fullmatch(text) and len(text) <= MAX_PRECISION:
+        value = Decimal(text)
+        digits, scale = value.as_tuple().digits, len(text.partition(".")[2])
+        return Literal(value, numeric(max(len(digits), scale + 1), scale))
     known, value = constant(text)
     type = type_of(text, ())
     if not known or not storable(value, type):

@@ -25,6 +25,7 @@ from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relationa
 from planner.ir.constants import folded
 from planner.ir.rewrite import identity
 from planner.ir.scalars import may_be_null
+from planner.limits import check_columns
 from planner.native.reference import union_type
 from planner.positions import fail
 from planner.sql_types import UNTYPED
@@ -171,6 +172,7 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
     binder = ExpressionBinder(session, NameScope(outer=environment.outer), queries, "VALUES")
     rows = [[binder.bind(value) for value in _row(row)] for row in node.expressions]
     width = len(rows[0])
+    check_columns(width)
     for row, source in zip(rows, node.expressions, strict=True):
         if len(row) != width:
             fail(InvalidQuery(f"VALUES has rows of {width} and of {len(row)} values"), source)

@@ -18,6 +18,7 @@ from planner.ir import Attribute, Expression
 from planner.ir.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
 from planner.lower.canonical import passing
 
+_FLAT = 64  # parts of a sum that is flattened
 NOBODY = -1
 """The number of a position that no attribute names."""
 
@@ -186,10 +187,12 @@ def pairs_key(left: Lowered, right: Lowered, right_keys: tuple[int, ...]) -> fro
 
 
 def sum_of(parts: Sequence[Node]) -> Node:
-    """The bag sum, with nested sums flattened."""
+    """The bag sum, with nested sums flattened; not those that would make it long, because a sum of a sum with
+    itself doubles its parts."""
+    size = sum(len(part.parts) if isinstance(part, Concat) else 1 for part in parts)
     flat: list[Node] = []
     for part in parts:
-        flat += part.parts if isinstance(part, Concat) else (part,)
+        flat += part.parts if isinstance(part, Concat) and size <= _FLAT else (part,)
     return flat[0] if len(flat) == 1 else Concat(tuple(flat))
 
 

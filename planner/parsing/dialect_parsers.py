@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
+from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts
 
 _UNCONDITIONAL = frozenset(
@@ -32,7 +33,12 @@ _CONDITIONS = ("on", "using", "method", "match_condition")
 
 def trees(text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of a text in a dialect, statement by statement. Raises sqlglot's errors."""
-    return parser_of(dialect).parse(Dialect.get_or_raise(dialect).tokenize(text), text)
+    return parsed(Dialect.get_or_raise(dialect).tokenize(text), text, dialect)
+
+
+def parsed(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
+    """The trees of the tokens of a text, statement by statement. Raises sqlglot's errors."""
+    return parser_of(dialect).parse(tokens, text)
 
 
 def parser_of(dialect: str) -> Parser:
@@ -48,7 +54,12 @@ def _parser_class(dialect: str) -> type[Parser]:
 
 
 class _Joins:
-    """Keeps joins as they are written; a mixin that comes before a parser class among the bases."""
+    """Keeps joins as they are written, and looks at the clock; a mixin that comes before a parser class among
+    the bases."""
+
+    def _parse_unary(self: Any) -> exp.Expr | None:
+        check_time()
+        return super()._parse_unary()  # type: ignore[misc]
 
     def _parse_join(self: Any, *args: Any, **kwargs: Any) -> exp.Join | None:
         start = self._curr

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.expressions import Call, ColumnRef, Literal, OneOf, Op
 from planner.ir import Expression, children, references
 from planner.ir.scalars import COMPARISONS, call, can_fail, inline
 
@@ -87,5 +87,7 @@ def _is_comparison(part: Expression) -> bool:
             return all(_is_comparison(arg) for arg in args)
         case Call(op=op, args=args) if op in COMPARISONS:
             return any(isinstance(arg, Literal) for arg in args) and not any(map(children, args))
+        case OneOf(arg=ColumnRef()):
+            return True
         case _:
             return False
