@@ -1,7 +1,7 @@
 """What planning may cost: limits, and the budget that a planning spends.
 
 `within` opens a budget for a block of code; whatever plans inside the block spends it, however deep it is
-called. Without a budget nothing is limited. Time is checked cooperatively: by the parser for every operand,
+called. Without a budget only the depth is limited. Time is checked cooperatively: by the parser for every operand,
 by the binder for every expression, and by the passes for every operator.
 """
 
@@ -85,9 +85,9 @@ def check_text(text: str) -> None:
 
 
 def depth_limit() -> int:
-    """The most levels of nesting in a text."""
+    """The most levels of nesting in a text; limited without a budget too, because parsers recurse."""
     budget = _CURRENT.get()
-    return (UNLIMITED if budget is None else budget.limits).depth
+    return (PlanningLimits() if budget is None else budget.limits).depth
 
 
 def check_columns(count: int) -> None:
