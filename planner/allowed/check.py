@@ -56,7 +56,7 @@ def is_small(text: str, functions: frozenset[str]) -> bool:
     run."""
     query = tree(text)
     check_growth(query)
-    small = largest(query) <= MOST + len(text)
+    small = largest(query) <= 2 * MOST + len(text)  # each function adds some room
     _Check(functions, set()).run(query, frozenset())
     return small
 
