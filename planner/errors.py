@@ -25,6 +25,9 @@ Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` 
 from __future__ import annotations
 
 
+_LONGEST = 2_000  # characters of a message, which quotes the text
+
+
 class PlannerError(Exception):
     code = "planner_error"
 
@@ -32,7 +35,7 @@ class PlannerError(Exception):
         self, message: str, hint: str = "", line: int | None = None, column: int | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
         self.hint = hint
         self.line = line
         self.column = column

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from time import monotonic
+from time import thread_time
 
 from planner.errors import PlanningTimeout, SqlTooLarge, TooManyColumns, TooManyRelations
 
@@ -23,7 +23,7 @@ MOST_NUMBERS = 1_000_000
 @dataclass(frozen=True)
 class PlanningLimits:
     """Bytes of a text, levels of nesting in it, columns of one result, relations that a query reads, counted
-    at each place, and seconds."""
+    at each place, and seconds of the thread's processor time, which other work does not take."""
 
     bytes: int = 8 << 20
     depth: int = 200
@@ -41,7 +41,7 @@ class PlanningBudget:
 
     def __init__(self, limits: PlanningLimits) -> None:
         self.limits = limits
-        self.deadline = monotonic() + limits.seconds
+        self.deadline = thread_time() + limits.seconds
         self.relations = 0
 
 
@@ -64,9 +64,9 @@ def within(limits: PlanningLimits) -> Iterator[None]:
 def check_time() -> None:
     """Raise PlanningTimeout if the time is over."""
     budget = _CURRENT.get()
-    if budget is not None and monotonic() > budget.deadline:
+    if budget is not None and thread_time() > budget.deadline:
         raise PlanningTimeout(
-            f"planning takes longer than {budget.limits.seconds:g} seconds",
+            f"planning takes more than {budget.limits.seconds:g} seconds of processor time",
             "make views of parts of the query, or raise FRESHET_PLAN_SECONDS",
         )
 

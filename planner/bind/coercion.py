@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from decimal import Context, Decimal
 
 from engine.plan.expressions import Call, Cast, Foreign, Literal, Op
+from engine.scalar.value_sizes import shortened
 from engine.scalar.written import readable
 from engine.schema import (
     BIGINT,
@@ -189,6 +190,8 @@ def condition(expression: Expression, where: str) -> Expression:
 
 _DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 """Numbers with a point as everyone writes them: DuckDB's type for them is known."""
+_MOST_DIGITS = 4_000
+"""Most characters of a number: Python reads no whole number of more digits."""
 _SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
 
 
@@ -247,6 +250,8 @@ def case_type(values: Sequence[Expression]) -> Type:
 def number_literal(text: str) -> Literal:
     """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC if it has a point, else
     DOUBLE."""
+    if len(text) > _MOST_DIGITS:
+        raise TypeMismatch(f"{shortened(text)} is too large")
     if re.fullmatch(r"-?\d+", text):
         whole = int(text)
         if storable(whole, INTEGER):
