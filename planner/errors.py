@@ -24,7 +24,6 @@ Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` 
 
 from __future__ import annotations
 
-
 _LONGEST = 2_000  # characters of a message, which quotes the text
 
 

@@ -1,8 +1,8 @@
 """What planning may cost: limits, and the budget that a planning spends.
 
 `within` opens a budget for a block of code; whatever plans inside the block spends it, however deep it is
-called. Without a budget only the depth is limited. Time is checked cooperatively: by the parser for every operand,
-by the binder for every expression, and by the passes for every operator.
+called. Without a budget only the depth is limited. Time is checked cooperatively: by the parser for every
+operand, by the binder for every expression, and by the passes for every operator.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ class PlanningLimits:
     seconds: float = 20.0
 
 
+DEFAULT = PlanningLimits()
 UNLIMITED = PlanningLimits(*[1 << 62] * 4, math.inf)
 """For what was planned before: it must not fail because a machine is slow or a setting is lower."""
 
@@ -87,7 +88,7 @@ def check_text(text: str) -> None:
 def depth_limit() -> int:
     """The most levels of nesting in a text; limited without a budget too, because parsers recurse."""
     budget = _CURRENT.get()
-    return (PlanningLimits() if budget is None else budget.limits).depth
+    return (DEFAULT if budget is None else budget.limits).depth
 
 
 def check_columns(count: int) -> None:

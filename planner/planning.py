@@ -14,7 +14,7 @@ from planner.bind import BoundStatement, bind
 from planner.errors import SqlTooDeep, Unsupported
 from planner.explain import analyze, explain
 from planner.ir import RelationalProgram
-from planner.limits import PlanningLimits, within
+from planner.limits import DEFAULT, PlanningLimits, within
 from planner.lower.whole_program import lower
 from planner.parsing.mutually import sql_text
 from planner.parsing.parse import parse_query
@@ -50,7 +50,7 @@ def plan_query(
     sql: str | exp.Expression,
     catalog: Catalog,
     dialect: str = "postgres",
-    limits: PlanningLimits = PlanningLimits(),
+    limits: PlanningLimits = DEFAULT,
 ) -> PlannedQuery:
     """Plan a query over the catalog's relations. Raises a PlannerError with the place of the fault, and a
     PlanningLimit for a query that takes more than the limits allow."""

@@ -1,7 +1,7 @@
 """The largest value that an expression may make.
 
-`s || s` over `s || s` doubles a value with each step, so a short query could fill the memory. A value over the
-limit is a failure of its row, and the values below it are at most that large.
+`s || s` over `s || s` doubles a value with each step, so a short query could fill the memory. A value over
+the limit is a failure of its row, and the values below it are at most that large.
 """
 
 from __future__ import annotations

@@ -417,8 +417,10 @@ class ExpressionBinder:
 
     def _listed(self, node: exp.Expression) -> Expression:
         """An element of a list; a plain number or text means itself in every dialect."""
-        if type(node) is exp.Literal and (_PLAIN_NUMBER.fullmatch(node.this) or (node.is_string and node.this)):
-            return text_literal(node.this) if node.is_string else number_literal(node.this)
+        if type(node) is exp.Literal and node.is_string and node.this:
+            return text_literal(node.this)
+        if type(node) is exp.Literal and not node.is_string and _PLAIN_NUMBER.fullmatch(node.this):
+            return number_literal(node.this)
         return self.bind(node)
 
     def _case(self, node: exp.Case | exp.If) -> Expression:

@@ -116,7 +116,10 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
     sides += [_bind(session, each.expression, environment) for each in nodes]
     if len(nodes) > _FEW and isinstance(node, exp.Union) and are_alike(sides):
         return union_of(session, sides, distinct=bool(node.args.get("distinct")))
-    return reduce(lambda left, pair: _combined(session, pair[0], left, pair[1]), zip(nodes, sides[1:]), sides[0])
+    bound = sides[0]
+    for each, side in zip(nodes, sides[1:], strict=True):
+        bound = _combined(session, each, bound, side)
+    return bound
 
 
 def _combined(session: Session, node: exp.SetOperation, left: Bound, right: Bound) -> Bound:

@@ -26,8 +26,9 @@ def chain_of(node: exp.SetOperation) -> list[exp.SetOperation]:
 
 
 def _continues(node: exp.SetOperation, left: exp.Expression) -> bool:
-    alike = type(left) is type(node) and left.args.get("distinct") == node.args.get("distinct")
-    return alike and not (node.args.get("by_name") or left.args.get("by_name") or any(map(left.args.get, _OWN)))
+    if type(left) is not type(node) or left.args.get("distinct") != node.args.get("distinct"):
+        return False
+    return not (any(side.args.get("by_name") for side in (node, left)) or any(map(left.args.get, _OWN)))
 
 
 def are_alike(sides: Sequence[Bound]) -> bool:

@@ -205,7 +205,7 @@ def _check_small(text: str) -> None:
     if not small:
         raise ConstantTooLarge(
             f"the size of the constant {shortened(text)} is not known",
-            f"write its lengths and counts as numbers; a value may have at most {MOST} characters or elements",
+            f"write its lengths and counts as numbers; at most {MOST} characters or elements are allowed",
         )
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import SqlTooDeep

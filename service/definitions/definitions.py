@@ -22,7 +22,7 @@ from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner import plan_query
-from planner.limits import UNLIMITED, PlanningLimits
+from planner.limits import DEFAULT, UNLIMITED, PlanningLimits
 from planner.relation import Relation
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
@@ -47,7 +47,7 @@ class Definitions:
         catalog: Catalog,
         clock: Clock,
         placement: Placement | None = None,
-        limits: PlanningLimits = PlanningLimits(),
+        limits: PlanningLimits = DEFAULT,
     ) -> None:
         self.engine = engine
         self.catalog = catalog

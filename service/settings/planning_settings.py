@@ -19,4 +19,6 @@ class PlanningSettings:
     plan_relations: int = setting(
         1_000, "FRESHET_PLAN_RELATIONS", "most places at which a query reads a table, a view or a CTE"
     )
-    plan_seconds: int = setting(20, "FRESHET_PLAN_SECONDS", "most seconds of processor time that planning a query takes")
+    plan_seconds: int = setting(
+        20, "FRESHET_PLAN_SECONDS", "most seconds of processor time for planning a query"
+    )

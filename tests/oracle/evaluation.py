@@ -52,7 +52,8 @@ def evaluate(expression: Expression, row: Row) -> object:
             return normal(_duckdb(f"CAST({text} AS {sql_type(type)})"), type)
         case OneOf(arg=arg, values=values):
             value = evaluate(arg, row)
-            return None if value is None else any(value is v or value == v for v in (normal(v, arg.type) for v in values))
+            members = [normal(member, arg.type) for member in values]
+            return None if value is None else any(_same(value, member) for member in members)
     raise TypeError(f"{expression!r} is no expression")
 
 
