@@ -33,7 +33,7 @@ class PlanningLimits:
 
 
 DEFAULT = PlanningLimits()
-UNLIMITED = PlanningLimits(*[1 << 62] * 4, math.inf)
+UNLIMITED = PlanningLimits(1 << 62, 1 << 62, 1 << 62, 1 << 62, math.inf)
 """For what was planned before: it must not fail because a machine is slow or a setting is lower."""
 
 

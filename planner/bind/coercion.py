@@ -258,9 +258,8 @@ def number_literal(text: str) -> Literal:
             return Literal(whole, INTEGER)
         return Literal(whole, BIGINT) if storable(whole, BIGINT) else _wide(text)
     if _DECIMAL.fullmatch(text) and len(text) <= MAX_PRECISION:
-        value = Decimal(text)
-        digits, scale = value.as_tuple().digits, len(text.partition(".")[2])
-        return Literal(value, numeric(max(len(digits), scale + 1), scale))
+        number, scale = Decimal(text), len(text.partition(".")[2])
+        return Literal(number, numeric(max(len(number.as_tuple().digits), scale + 1), scale))
     known, value = constant(text)
     type = type_of(text, ())
     if not known or not storable(value, type):

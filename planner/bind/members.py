@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from decimal import Decimal
 
-from engine.plan.expressions import Call, Literal, OneOf, Op
+from engine.plan.expressions import Call, Literal, Op
 from engine.schema import BOOLEAN, TEXT, Kind
 from planner.bind.coercion import bind_comparison, literals_as
 from planner.ir import Expression
-from planner.ir.membership import FEWEST, gathered
+from planner.ir.membership import FEWEST, gathered, one_of
 from planner.ir.scalars import disjoin
 
 
@@ -56,5 +56,5 @@ def _equalities(value: Expression, literals: Sequence[Literal], dialect: str) ->
     left, right = first.args
     others = literals_as(literals[1:], left.type)
     if isinstance(right, Literal) and all(isinstance(each, Literal) for each in others):
-        return [OneOf(left, (right.value, *(each.value for each in others)))]  # type: ignore[union-attr]
+        return [one_of(left, (right.value, *(each.value for each in others)))]  # type: ignore[union-attr]
     return [first, *(Call(Op.EQ, (left, each), BOOLEAN) for each in others)]  # type: ignore[arg-type]

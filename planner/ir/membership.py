@@ -14,14 +14,16 @@ from collections.abc import Iterable, Sequence
 from engine.plan.expressions import Call, Literal, OneOf, Op
 from planner.ir.constants import PLAIN
 from planner.ir.core import Expression, Now, children
-from planner.ir.scalars import negate
+from planner.ir.scalars import call, disjoin, negate
 
 FEWEST = 3
 
 
-def one_of(arg: Expression, values: Iterable[object]) -> OneOf:
+def one_of(arg: Expression, values: Iterable[object]) -> Expression:
     """Whether `arg` is one of `values`, none of which is NULL."""
     distinct = dict.fromkeys(values)
+    if len(distinct) < FEWEST or _tells_time(arg):
+        return disjoin(call(Op.EQ, arg, Literal(value, arg.type)) for value in distinct)
     ordered = sorted(distinct) if arg.type.kind in PLAIN else sorted(distinct, key=repr)  # type: ignore[type-var]
     return OneOf(arg, tuple(ordered))  # type: ignore[arg-type]
 
