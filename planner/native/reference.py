@@ -1,7 +1,7 @@
 """DuckDB as the reference for functions, types of expressions and values of constants.
 
 Only constants of open functions are executed, with a time limit, and only if their values cannot be large:
-others are refused.
+others are refused. One whose size nobody knows is left to the engine, which fails rows with large values.
 Types are asked of typed, empty columns. A literal is asked as it is written, because DuckDB types literals by
 their context. Answers are cached. One connection serves the process, one question at a time.
 """
@@ -23,16 +23,13 @@ from engine.codec.durations import duration, interval_of
 from engine.errors import InvalidValue
 from engine.plan.expressions import Literal
 from engine.scalar.sealed import interrupted_after, sealed
-from engine.scalar.value_sizes import shortened
 from engine.scalar.written import readable
 from engine.schema import Kind, Type
 from planner.allowed.check import check, is_small
 from planner.allowed.open_functions import IN_VIEWS
 from planner.allowed.parse_tree import Closed
-from planner.allowed.sizes import MOST
 from planner.errors import (
     AmbiguousColumn,
-    ConstantTooLarge,
     InvalidQuery,
     InvalidSyntax,
     PlannerError,
@@ -158,9 +155,10 @@ def union_type(left: Type, right: Type) -> Type:
 def constant(text: str) -> tuple[bool, object]:
     """Whether the constant expression can be computed, and its value, if Python has one for it.
 
-    Raises a PlannerError if it calls a closed function, or may make too large a value.
+    Raises a PlannerError if it calls a closed function, or makes too large a value.
     """
-    _check_small(text)
+    if not _is_small(text):
+        return False, None
     try:
         ((value,),) = _ask(f"SELECT {text}")
     except duckdb.Error:
@@ -191,28 +189,21 @@ def _together(texts: Sequence[str]) -> list[tuple[bool, object]] | None:
     return [(True, value) for value in values]
 
 
-def _check_small(text: str) -> None:
-    """Raise a PlannerError unless the constant is certain to need little time and memory.
-
-    Whoever runs the query would compute it too, so one whose size nobody knows is refused.
-    """
+def _is_small(text: str) -> bool:
+    """Whether a checked constant is certain to need little time and memory."""
     if _CAST.fullmatch(text):
-        return
+        return True
     try:
-        small = is_small(f"SELECT {text}", _OPEN)
+        return is_small(f"SELECT {text}", _OPEN)
     except Closed as found:
         raise found.error from None
-    if not small:
-        raise ConstantTooLarge(
-            f"the size of the constant {shortened(text)} is not known",
-            f"write its lengths and counts as numbers; at most {MOST} characters or elements are allowed",
-        )
 
 
 @lru_cache(maxsize=1024)
 def interval_constant(text: str) -> str | None:
     """The constant interval as an ISO 8601 duration; None if it is NULL or cannot be computed."""
-    _check_small(text)
+    if not _is_small(text):
+        return None
     with _LOCK, interrupted_after(_connection(), _SECONDS):
         try:
             (value,) = _connection().sql(f"SELECT {text}").to_arrow_table().column(0)

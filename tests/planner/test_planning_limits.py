@@ -8,7 +8,7 @@ from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import DATE, INTEGER, TEXT, Column, Schema
 from planner import Catalog, PlannedQuery, PlannerError, Relation, plan_query
-from planner.limits import PlanningLimits
+from planner.limits import DEFAULT, PlanningLimits
 
 SCHEMA = Schema((Column("k", INTEGER, False), Column("v", INTEGER), Column("s", TEXT), Column("d", DATE)))
 CATALOG: Catalog = {"t": Relation("t", SCHEMA, Source("t", SCHEMA), (0,))}
@@ -25,12 +25,12 @@ DOUBLED = {
     "NOT IN": "SELECT k, v FROM {0} WHERE k NOT IN (SELECT v FROM {0})",
     "a query as a value": "SELECT a.k, (SELECT max(v) FROM {0} b WHERE b.k = a.k) AS v FROM {0} a",
     "LATERAL": "SELECT a.k, x.v FROM {0} a, LATERAL (SELECT max(v) AS v FROM {0} b WHERE b.k < a.k) x",
-    "a window": "SELECT k, row_number() OVER (PARTITION BY b.v ORDER BY k) AS v FROM {0} a JOIN {0} b USING (k)",
+    "a window": "SELECT k, rank() OVER (PARTITION BY b.v ORDER BY k) AS v FROM {0} a JOIN {0} b USING (k)",
     "expressions": "SELECT k + k AS k, v * v AS v FROM {0}",
 }
 
 
-def planned(sql: str, limits: PlanningLimits = PlanningLimits()) -> PlannedQuery:
+def planned(sql: str, limits: PlanningLimits = DEFAULT) -> PlannedQuery:
     return plan_query(sql, CATALOG, "postgres", limits)
 
 
