@@ -44,6 +44,7 @@ class PlanningBudget:
         self.limits = limits
         self.deadline = thread_time() + limits.seconds
         self.relations = 0
+        self.seen: set[int] = set()
 
 
 _CURRENT: ContextVar[PlanningBudget | None] = ContextVar("planning_budget", default=None)
@@ -110,11 +111,16 @@ def check_numbers(count: int) -> None:
         )
 
 
-def count_relation() -> None:
-    """Count a place at which the query reads a table, a view or a CTE. Raises TooManyRelations."""
+def count_relation(place: object = None) -> None:
+    """Count a place at which the query reads a table, a view or a CTE. Raises TooManyRelations.
+
+    A `place` of the text counts once, although a recursion is bound several times; a copy always counts.
+    """
     budget = _CURRENT.get()
-    if budget is None:
+    if budget is None or id(place) in budget.seen:
         return
+    if place is not None:
+        budget.seen.add(id(place))
     budget.relations += 1
     if budget.relations > budget.limits.relations:
         raise TooManyRelations(

@@ -35,6 +35,7 @@ _WITHOUT_PARENTHESES = SESSION | {
 _SCHEMAS = frozenset({"", "main"})
 _WAITING = frozenset({"cte_map", "function"})
 """Parts of queries and table functions that have checks of their own."""
+_REFUSED = 100 * MOST  # bounds are rough, so only what is far too large is refused
 _ALONE = "write it as a statement of its own"
 _HINT = "the SQL reference lists the supported functions"
 
@@ -57,11 +58,11 @@ def is_small(text: str, functions: frozenset[str]) -> bool:
     run, or if a value is known to be too large."""
     query = tree(text)
     check_growth(query)
-    size, most = largest(query), 2 * MOST + len(text)  # each function adds some room
-    if most < size < math.inf:
+    size = largest(query)
+    if _REFUSED < size < math.inf:
         raise Closed(ConstantTooLarge(f"a constant has up to {size:.0f} characters or elements", HINT))
     _Check(functions, set()).run(query, frozenset())
-    return size <= most
+    return size <= MOST + len(text)
 
 
 def closed(name: str, functions: frozenset[str]) -> PlannerError:

@@ -27,7 +27,7 @@ def bind_with(
     check_clauses(node)
     queries: dict[str, exp.CTE] = {}
     for cte in node.expressions:
-        count_relation()
+        count_relation(cte)
         check_clauses(cte)
         if cte.alias.lower() in queries:
             fail(InvalidQuery(f'"{cte.alias}" occurs twice in WITH'), cte.args["alias"])

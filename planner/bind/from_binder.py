@@ -158,7 +158,7 @@ class FromBinder:
         return From(bound.operator, NameScope.of(table, self.environment.outer))
 
     def _relation(self, node: exp.Table) -> Bound:
-        count_relation()
+        count_relation(node)
         name = node.name.lower()
         folded = fold(node.this)
         check_schema(node)
