@@ -8,14 +8,23 @@
     ├── AmbiguousColumn    several visible columns have this name
     ├── TypeMismatch       an expression's types do not fit
     ├── InvalidQuery       the names and types are right, the query is not
-    └── Unsupported        valid SQL that cannot be maintained (yet)
-        └── UnsupportedType  no column can have an expression's type
+    ├── Unsupported        valid SQL that cannot be maintained (yet)
+    │   └── UnsupportedType  no column can have an expression's type
+    └── PlanningLimit      planning exceeds a limit
+        ├── SqlTooLarge      of bytes of text
+        ├── SqlTooDeep       of levels of nesting
+        ├── TooManyColumns   of columns
+        ├── TooManyRelations of relations
+        ├── ConstantTooLarge of the size of a constant
+        └── PlanningTimeout  of seconds
 
 Every error has a stable `code`, a `message` that is a lowercase fact, a `hint` that may be empty, and the
 `line` and `column` (both from 1) in the user's text if they are known.
 """
 
 from __future__ import annotations
+
+_LONGEST = 2_000  # characters of a message, which quotes the text
 
 
 class PlannerError(Exception):
@@ -25,7 +34,7 @@ class PlannerError(Exception):
         self, message: str, hint: str = "", line: int | None = None, column: int | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message
+        self.message = message if len(message) <= _LONGEST else f"{message[:_LONGEST]}..."
         self.hint = hint
         self.line = line
         self.column = column
@@ -71,3 +80,36 @@ class Unsupported(PlannerError):
 
 class UnsupportedType(Unsupported):
     pass
+
+
+class PlanningLimit(PlannerError):
+    code = "planning_limit"
+
+
+class SqlTooLarge(PlanningLimit):
+    code = "sql_too_large"
+
+
+class SqlTooDeep(PlanningLimit):
+    code = "sql_too_deep"
+
+    @classmethod
+    def of(cls, what: str = "the query") -> SqlTooDeep:
+        """The error of a text that nests deeper than the planner can follow."""
+        return cls(f"{what} is nested too deeply", "move parts of it into CTEs or views")
+
+
+class TooManyColumns(PlanningLimit):
+    code = "too_many_columns"
+
+
+class TooManyRelations(PlanningLimit):
+    code = "too_many_relations"
+
+
+class ConstantTooLarge(PlanningLimit):
+    code = "constant_too_large"
+
+
+class PlanningTimeout(PlanningLimit):
+    code = "planning_timeout"

@@ -11,9 +11,10 @@ from engine.plan.nodes import Node
 from engine.runtime.observation import Observed
 from engine.schema import Schema
 from planner.bind import BoundStatement, bind
-from planner.errors import Unsupported
+from planner.errors import SqlTooDeep, Unsupported
 from planner.explain import analyze, explain
 from planner.ir import RelationalProgram
+from planner.limits import DEFAULT, PlanningLimits, within
 from planner.lower.whole_program import lower
 from planner.parsing.mutually import sql_text
 from planner.parsing.parse import parse_query
@@ -45,16 +46,24 @@ class PlannedQuery:
         return analyze(self.plan, operators, format)
 
 
-def plan_query(sql: str | exp.Expression, catalog: Catalog, dialect: str = "postgres") -> PlannedQuery:
-    """Plan a query over the catalog's relations. Raises a PlannerError with the place of the fault."""
+def plan_query(
+    sql: str | exp.Expression,
+    catalog: Catalog,
+    dialect: str = "postgres",
+    limits: PlanningLimits = DEFAULT,
+) -> PlannedQuery:
+    """Plan a query over the catalog's relations. Raises a PlannerError with the place of the fault, and a
+    PlanningLimit for a query that takes more than the limits allow."""
     try:
-        tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
-        bound = bind(tree, catalog, dialect)
-        optimized = _optimized(bound)
-        plan, schema = lower(optimized)
-        return PlannedQuery(plan, schema, sql_text(tree), bound.reads, bound.program, optimized)
+        with within(limits):
+            tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
+            bound = bind(tree, catalog, dialect)
+            optimized = _optimized(bound)
+            plan, schema = lower(optimized)
+            text = sql_text(tree, copy=tree is sql)
+            return PlannedQuery(plan, schema, text, bound.reads, bound.program, optimized)
     except RecursionError:
-        raise Unsupported("the query is nested too deeply", "move parts of it into CTEs or views") from None
+        raise SqlTooDeep.of() from None
 
 
 def _optimized(bound: BoundStatement) -> RelationalProgram:

@@ -14,7 +14,7 @@ import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from engine.schema import Type
+from engine.schema import BOOLEAN, Type
 
 
 class Op(enum.Enum):
@@ -104,7 +104,19 @@ class Foreign:
     type: Type
 
 
-Expression = ColumnRef | Literal | Call | Cast | Case | Foreign
+@dataclass(frozen=True)
+class OneOf:
+    """Whether `arg` is one of `values`, of which none is NULL; NULL if `arg` is.
+
+    The values are those of `Literal`s of the argument's type. The node is one, however many they are.
+    """
+
+    arg: Expression
+    values: tuple[object, ...]
+    type: Type = BOOLEAN
+
+
+Expression = ColumnRef | Literal | Call | Cast | Case | Foreign | OneOf
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:
@@ -112,7 +124,7 @@ def children(expression: Expression) -> tuple[Expression, ...]:
     match expression:
         case Call(args=args) | Foreign(args=args):
             return args
-        case Cast(arg=arg):
+        case Cast(arg=arg) | OneOf(arg=arg):
             return (arg,)
         case Case(branches=branches, otherwise=otherwise):
             return (*(e for branch in branches for e in branch), otherwise)
@@ -143,7 +155,7 @@ def renumbered(expression: Expression, columns: dict[int, int]) -> Expression:
             return replace(expression, index=columns[index])
         case Call() | Foreign():
             return replace(expression, args=tuple(map(visit, expression.args)))
-        case Cast(arg=arg):
+        case Cast(arg=arg) | OneOf(arg=arg):
             return replace(expression, arg=visit(arg))
         case Case(branches=branches, otherwise=otherwise):
             taken = tuple((visit(condition), visit(value)) for condition, value in branches)

@@ -66,16 +66,15 @@ def _by_text(code: int, left: np.ndarray, right: np.ndarray, dictionary: Diction
     return found
 
 
-def membership(arg: Evaluator, members: np.ndarray, found: bool) -> Evaluator:
-    """IN or, with `found` false, NOT IN: whether the word is among int64[n] `members`, none of which is
-    NULL."""
+def membership(arg: Evaluator, members: np.ndarray) -> Evaluator:
+    """The evaluator of IN: whether the word is among int64[n] `members`, none of which is NULL."""
     inner = arg.evaluate
     sorted_members = np.unique(members)
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         if out is None:
             out = np.empty(batch.shape[1], np.int64)
-        kernels.contains(inner(batch, report, None), sorted_members, int(found), out)
+        kernels.contains(inner(batch, report, None), sorted_members, 1, out)
         return out
 
     return Evaluator(evaluate, BOOLEAN, total=arg.total, costly=arg.costly, columns=arg.columns)

@@ -12,7 +12,7 @@ import numpy as np
 
 from engine.codec.values import encoder
 from engine.errors import PlanError
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, OneOf, Op
 from engine.scalar import calculation as arithmetic
 from engine.scalar import comparison
 from engine.scalar.choice import case, coalesce
@@ -21,11 +21,10 @@ from engine.scalar.evaluator import Evaluator, column, constant
 from engine.scalar.foreign import foreign
 from engine.scalar.row_failures import Report
 from engine.scalar.three_valued import connective, negation
-from engine.schema import BOOLEAN, Type
+from engine.schema import Type
 from engine.state.dictionary import Dictionary
 
 _ARITY = {Op.NEG: 1, Op.ABS: 1, Op.SQRT: 1, Op.NOT: 1, Op.IS_NULL: 1}
-_MANY = 3  # the fewest comparisons that are worth a test for membership
 _VARIADIC = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 
 
@@ -37,7 +36,7 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
         case Literal(value=value, type=type):
             return constant(encoder(type)(value, dictionary), type)
         case Call(op=Op.AND | Op.OR as op):
-            args = _connected(expression, dictionary)
+            args = [compiled(operand, dictionary) for operand in _operands(expression)]
             evaluator = connective(op, args)
         case Call(args=parts):
             args = [compiled(part, dictionary) for part in parts]
@@ -54,31 +53,12 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
         case Foreign(template=template, args=parts, type=type):
             args = [compiled(part, dictionary) for part in parts]
             evaluator = foreign(template, args, type, dictionary)
+        case OneOf(arg=arg, values=values):
+            args = [compiled(arg, dictionary)]
+            encode = encoder(arg.type)
+            words = np.array([encode(value, dictionary) for value in values], np.int64)
+            evaluator = comparison.membership(args[0], words)
     return _folded(evaluator, args)
-
-
-def _connected(call: Call, dictionary: Dictionary) -> list[Evaluator]:
-    """The operands of AND or OR; many comparisons of one value with constants become one test for
-    membership."""
-    equal = Op.EQ if call.op is Op.OR else Op.NE
-    compared: dict[Expression, list[Literal]] = {}
-    others: list[Expression] = []
-    for operand in _operands(call):
-        match operand:
-            case Call(op=op, args=(value, Literal() as literal)) if op is equal and literal.value is not None:
-                compared.setdefault(value, []).append(literal)
-            case _:
-                others.append(operand)
-    evaluators = []
-    for value, literals in compared.items():
-        if len(literals) < _MANY or any(literal.type.kind is not value.type.kind for literal in literals):
-            others += [Call(equal, (value, literal), BOOLEAN) for literal in literals]
-        else:
-            words = [encoder(literal.type)(literal.value, dictionary) for literal in literals]
-            evaluators.append(
-                comparison.membership(compiled(value, dictionary), np.array(words), equal is Op.EQ)
-            )
-    return evaluators + [compiled(operand, dictionary) for operand in others]
 
 
 def _operands(call: Call) -> list[Expression]:

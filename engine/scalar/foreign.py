@@ -14,17 +14,20 @@ from datetime import date, datetime
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from engine.codec.arrow import decode_column, encode_column
 from engine.codec.decimals import decimal_words
 from engine.codec.values import encoder
 from engine.errors import InvalidValue, PlanError
 from engine.kernels.words import NULL
+from engine.plan.list_elements import MOST_ELEMENTS
 from engine.scalar import duck_evaluator as duck
 from engine.scalar.duck_literals import as_typed, literal, sql_text, type_name
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
+from engine.scalar.value_sizes import LARGEST, SHORT, is_too_large, shortened, too_large
 from engine.schema import Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
@@ -72,7 +75,7 @@ class DuckExpression:
         text = None
         if arg.constant is not None:
             text = literal(arg.constant, arg.type, self._dictionary)
-        if text is None:
+        if text is None or len(text) > SHORT:
             self._places.append(len(self.columns))
             self._shown.append(len(self.columns))
             self.columns.append(arg)
@@ -90,7 +93,8 @@ class DuckExpression:
 
     def show(self, row: np.ndarray) -> str:
         """The expression with the values of a row int64[K]."""
-        return self._fill(self._shown, [sql_text(w, t, self._dictionary) for w, t in self._typed(row)])
+        shown = [shortened(sql_text(w, t, self._dictionary)) for w, t in self._typed(row)]
+        return self._fill(self._shown, shown)
 
     def _typed(self, row: np.ndarray) -> Iterable[tuple[int, Type]]:
         return zip(row.tolist(), (column.type for column in self.columns), strict=True)
@@ -116,7 +120,7 @@ class DuckExpression:
                 words, wrong = self._words(duck.array(texts))  # type: ignore[arg-type]
                 return None if wrong.any() else words
             values = duck.constants(texts)  # type: ignore[arg-type]
-            if not all(self._is_exact(value) for value in values):
+            if not all(self._is_exact(value) and not is_too_large(value) for value in values):
                 return None
             return np.array([self._encode(value, self._dictionary) for value in values], np.int64)
         except (duck.DuckRefusal, InvalidValue):
@@ -125,7 +129,9 @@ class DuckExpression:
     def _constant(self, row: np.ndarray) -> str | None:
         """The expression over constants; None if SQL text cannot express one of them."""
         values = [literal(word, type, self._dictionary) for word, type in self._typed(row)]
-        return None if None in values else self._cast(self._fill(self._places, values))  # type: ignore[arg-type]
+        if any(value is None or len(value) > SHORT for value in values):
+            return None
+        return self._cast(self._fill(self._places, values))  # type: ignore[arg-type]
 
     def _is_exact(self, value: object) -> bool:
         """Whether the Python value is exactly DuckDB's value."""
@@ -150,9 +156,14 @@ class DuckExpression:
         text = self._constant(row[:, 0])
         if text is not None and self._type.kind not in _BY_ARROW:
             (value,) = duck.constants([text])
+            if is_too_large(value):
+                raise _too_large()
             if self._is_exact(value):
                 return self._encode(value, self._dictionary)
-        words, wrong = self._words(duck.column(self._over_columns, self._table(row)))
+        results = duck.column(self._over_columns, self._table(row))
+        if too_large(results) is not None:
+            raise _too_large()
+        words, wrong = self._words(results)
         if wrong.any():
             raise InvalidValue(f"its value is out of range for {self._type}")
         return int(words[0])
@@ -179,7 +190,11 @@ class DuckExpression:
         )
 
     def _words(self, results: pa.Array) -> tuple[np.ndarray, np.ndarray]:
-        """Words, and bool[n]: the rows whose value is out of the range of words."""
+        """Words, and bool[n]: the rows whose value is too large, or out of the range of words."""
+        large = too_large(results)
+        if large is not None:
+            words, wrong = self._words(pc.if_else(large, pa.scalar(None, results.type), results))
+            return words, wrong | large
         if self._type.kind is Kind.NUMERIC:
             return decimal_words(results, self._type, self._dictionary)
         if self._type.kind is Kind.BIGINT:
@@ -187,6 +202,10 @@ class DuckExpression:
         else:
             words = encode_column(results, Column("", self._type), self._dictionary)
         return words, (words == NULL) & results.is_valid().to_numpy(zero_copy_only=False)
+
+
+def _too_large() -> InvalidValue:
+    return InvalidValue(f"its value has more than {LARGEST} bytes or {MOST_ELEMENTS} elements")
 
 
 def foreign(

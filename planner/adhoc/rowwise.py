@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, OneOf
 from engine.plan.nodes import Map, Node, Source
 from engine.schema import TIMESTAMP, Column, Schema, Type
 from planner.errors import InvalidQuery, PlannerError, Unsupported
@@ -111,4 +111,6 @@ def _over(expression: Expression, below: Sequence[Expression]) -> Expression:
         case Case(branches=branches, otherwise=otherwise, type=type):
             taken = tuple((_over(condition, below), _over(value, below)) for condition, value in branches)
             return Case(taken, _over(otherwise, below), type)
+        case OneOf(arg=arg, values=values):
+            return OneOf(_over(arg, below), values)
     return expression

@@ -6,13 +6,14 @@ and its like as columns first, and as functions if no column has that name.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from planner.allowed.open_functions import AGGREGATES, AGGREGATES_BY_NAME, SESSION, TABLE_FUNCTIONS
 from planner.allowed.parse_tree import Closed, Node, arguments, known_functions, parts, tree
-from planner.allowed.sizes import MOST, check_growth, largest
-from planner.errors import PlannerError, UnknownFunction, UnknownTable, Unsupported
+from planner.allowed.sizes import HINT, MOST, check_growth, largest
+from planner.errors import ConstantTooLarge, PlannerError, UnknownFunction, UnknownTable, Unsupported
 from planner.suggestions import did_you_mean
 
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
@@ -34,6 +35,7 @@ _WITHOUT_PARENTHESES = SESSION | {
 _SCHEMAS = frozenset({"", "main"})
 _WAITING = frozenset({"cte_map", "function"})
 """Parts of queries and table functions that have checks of their own."""
+_REFUSED = 100 * MOST  # bounds are rough, so only what is far too large is refused
 _ALONE = "write it as a statement of its own"
 _HINT = "the SQL reference lists the supported functions"
 
@@ -53,12 +55,14 @@ def check(
 
 def is_small(text: str, functions: frozenset[str]) -> bool:
     """Whether all values of a query without relations are known to be small; Closed if the query may not
-    run."""
+    run, or if a value is known to be too large."""
     query = tree(text)
     check_growth(query)
-    small = largest(query) <= MOST + len(text)
+    size = largest(query)
+    if _REFUSED < size < math.inf:
+        raise Closed(ConstantTooLarge(f"a constant has up to {size:.0f} characters or elements", HINT))
     _Check(functions, set()).run(query, frozenset())
-    return small
+    return size <= 2 * MOST + len(text)  # each function adds some room
 
 
 def closed(name: str, functions: frozenset[str]) -> PlannerError:

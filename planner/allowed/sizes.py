@@ -14,14 +14,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from planner.allowed.parse_tree import Closed, Node, arguments, parts
-from planner.errors import InvalidQuery
+from planner.errors import ConstantTooLarge
 
 MOST = 1_000_000
 """Characters or elements that one constant may make of another."""
 _MOST_STEPS = 1e8
 _ROOM = 64.0  # characters of a number, a time or a UUID
 
-_HINT = f"a value may have at most {MOST} characters or elements"
+HINT = f"a value may have at most {MOST} characters or elements"
 
 Bounds = Sequence[float]
 
@@ -122,9 +122,9 @@ def check_growth(query: Node) -> None:
         name = str(node.get("function_name", "")).lower()
         if name in _GROWING and MOST < bound.size < math.inf:
             what = f"{name} makes a value of up to {bound.size:.0f} characters or elements"
-            raise Closed(InvalidQuery(what, _HINT), node.get("query_location"))
+            raise Closed(ConstantTooLarge(what, HINT), node.get("query_location"))
         if name in _LONG and bound.steps > _MOST_STEPS:
-            raise Closed(InvalidQuery(f"{name} takes too many steps", _HINT), node.get("query_location"))
+            raise Closed(ConstantTooLarge(f"{name} takes too many steps", HINT), node.get("query_location"))
 
 
 def largest(query: Node) -> float:

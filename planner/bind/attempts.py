@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
 from planner.errors import Unsupported
 from planner.ir import Expression
 from planner.native.reference import fill_places, literal_text
@@ -53,6 +53,9 @@ def _text(value: Expression, columns: list[ColumnRef], node: exp.Expression) -> 
             text = f"CASE {' '.join(whens)} ELSE {_text(otherwise, columns, node)} END"
         case Foreign(template=template, args=args):
             text = fill_places(template, [_text(arg, columns, node) for arg in args])
+        case OneOf(arg=arg, values=values):
+            listed = (_text(Literal(each, arg.type), columns, node) for each in values)
+            text = f"({_text(arg, columns, node)}) IN ({', '.join(listed)})"
         case _:
             hint = "write the query or the time outside TRY"
             fail(Unsupported("TRY of a query or of the time is not supported", hint), node)

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from engine.plan.expressions import Call, Cast, Foreign, Literal, Op
+from engine.scalar.value_sizes import shortened
 from engine.scalar.written import readable
 from engine.schema import (
     BIGINT,
@@ -33,12 +34,15 @@ from planner.native.reference import (
     castable,
     common_type,
     constant,
+    constants,
     interval_constant,
     literal_text,
+    quoted,
     type_of,
 )
 from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
+_EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
 """Dialects without comparison operators between a text and a value of another type."""
@@ -82,8 +86,34 @@ def literal_as(literal: Literal, type: Type) -> Expression:
         return Cast(literal, type)
     if isinstance(value, str):
         value = readable(value, type)
+    exact = _rescaled(value, type)
+    if exact is not None:
+        return Literal(exact, type)
     text = f"CAST({literal_text(Literal(value, literal.type))} AS {duckdb_type(type)})"
-    known, converted = constant(text)
+    return _converted(literal, type, text, *constant(text))
+
+
+def literals_as(literals: Sequence[Literal], type: Type) -> list[Expression]:
+    """The literals as `type`, as `coerce` gives them; DuckDB reads many texts at once."""
+    if not literals or literals[0].type == type or type == TEXT or not isinstance(literals[0].value, str):
+        return [coerce(literal, type) for literal in literals]
+    written = [quoted(readable(str(literal.value), type)) for literal in literals]
+    texts = [f"CAST({each} AS {duckdb_type(type)})" for each in written]
+    found = zip(literals, texts, constants(texts), strict=True)
+    return [_converted(literal, type, text, *known) for literal, text, known in found]
+
+
+def _rescaled(value: object, type: Type) -> Decimal | None:
+    """An exact number as a NUMERIC that has all of its digits; None for anything else."""
+    if type.kind is not Kind.NUMERIC or isinstance(value, bool) or not isinstance(value, int | Decimal):
+        return None
+    number = Decimal(value)
+    fits = -int(number.as_tuple().exponent) <= (type.scale or 0) and storable(number, type)
+    return number.quantize(Decimal(1).scaleb(-(type.scale or 0)), context=_EXACT) if fits else None
+
+
+def _converted(literal: Literal, type: Type, text: str, known: bool, converted: object) -> Expression:
+    """The literal as `type`, given DuckDB's value for the cast `text`, if there is one."""
     if not known:
         if failure(Cast(literal, type)) is None:
             return Cast(literal, type)
@@ -158,6 +188,10 @@ def condition(expression: Expression, where: str) -> Expression:
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
 
 
+_DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
+"""Numbers with a point as everyone writes them: DuckDB's type for them is known."""
+_MOST_DIGITS = 4_000
+"""Most characters of a number: Python reads no whole number of more digits."""
 _SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
 
 
@@ -216,11 +250,16 @@ def case_type(values: Sequence[Expression]) -> Type:
 def number_literal(text: str) -> Literal:
     """A number as DuckDB reads it: INTEGER or BIGINT if it is whole, NUMERIC if it has a point, else
     DOUBLE."""
+    if len(text) > _MOST_DIGITS:
+        raise TypeMismatch(f"{shortened(text)} is too large")
     if re.fullmatch(r"-?\d+", text):
         whole = int(text)
         if storable(whole, INTEGER):
             return Literal(whole, INTEGER)
         return Literal(whole, BIGINT) if storable(whole, BIGINT) else _wide(text)
+    if _DECIMAL.fullmatch(text) and len(text) <= MAX_PRECISION:
+        number, scale = Decimal(text), len(text.partition(".")[2])
+        return Literal(number, numeric(max(len(number.as_tuple().digits), scale + 1), scale))
     known, value = constant(text)
     type = type_of(text, ())
     if not known or not storable(value, type):

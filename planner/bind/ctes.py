@@ -15,6 +15,7 @@ from planner.bind.refuse import check_clauses
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
+from planner.limits import count_relation
 from planner.parsing.mutually import declaration_of
 from planner.positions import fail
 
@@ -26,6 +27,7 @@ def bind_with(
     check_clauses(node)
     queries: dict[str, exp.CTE] = {}
     for cte in node.expressions:
+        count_relation(cte)
         check_clauses(cte)
         if cte.alias.lower() in queries:
             fail(InvalidQuery(f'"{cte.alias}" occurs twice in WITH'), cte.args["alias"])

@@ -6,6 +6,7 @@ The binder knows the scope and what the clause allows: aggregates are allowed if
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 
 from sqlglot import exp
@@ -30,6 +31,7 @@ from planner.bind.coercion import (
 )
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.lists import LISTS, SelectLists
+from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
 from planner.bind.now import time_of_epoch
 from planner.bind.row_values import compare_rows
@@ -51,6 +53,7 @@ from planner.errors import (
 from planner.ir import Expression, references
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
+from planner.limits import check_time
 from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
@@ -86,6 +89,7 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Collate: "COLLATE",
 }
 
+_PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
@@ -117,6 +121,7 @@ class ExpressionBinder:
 
     def bind(self, node: exp.Expression) -> Expression:
         """The typed expression. An error has the place of the node that caused it."""
+        check_time()
         dialect = self.session.dialect
         number = shared(node)
         if number is not None and number in self._shared:
@@ -408,8 +413,15 @@ class ExpressionBinder:
                 )
                 for r in rows
             )
-        bound = self.bind(value)
-        return disjoin(self._compared(Op.EQ, bound, self.bind(candidate)) for candidate in candidates)
+        return any_of(self.bind(value), [self._listed(each) for each in candidates], self.session.dialect)
+
+    def _listed(self, node: exp.Expression) -> Expression:
+        """An element of a list; a plain number or text means itself in every dialect."""
+        if type(node) is exp.Literal and node.is_string and node.this:
+            return text_literal(node.this)
+        if type(node) is exp.Literal and not node.is_string and _PLAIN_NUMBER.fullmatch(node.this):
+            return number_literal(node.this)
+        return self.bind(node)
 
     def _case(self, node: exp.Case | exp.If) -> Expression:
         whens = [node] if isinstance(node, exp.If) else node.args["ifs"]

@@ -12,6 +12,8 @@ from planner.ir import Edge, Frame, FrameSide, Unit
 from planner.ir.window_items import CURRENT, END, RUNNING, START, WHOLE
 from planner.positions import fail
 
+_MOST_DIGITS = 18  # of a distance
+
 
 @dataclass(frozen=True)
 class Specification:
@@ -101,4 +103,6 @@ def _edge(spec: exp.WindowSpec, part: str) -> Edge:
             Unsupported("a frame that depends on the row is not supported", "write a constant"),
             value,
         )
+    if isinstance(value, exp.Literal) and not value.is_string and len(value.this) > _MOST_DIGITS:
+        fail(InvalidQuery("a frame's distance is too large", "write UNBOUNDED"), value)
     return Edge(FrameSide(side), value.sql("duckdb"))

@@ -21,6 +21,7 @@ from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import check_schema, fold
 from planner.ir import UNIT, Attribute, Relational, TableScan
+from planner.limits import count_relation
 from planner.parsing.dialect_parsers import is_comma
 from planner.positions import fail
 from planner.suggestions import did_you_mean
@@ -157,6 +158,7 @@ class FromBinder:
         return From(bound.operator, NameScope.of(table, self.environment.outer))
 
     def _relation(self, node: exp.Table) -> Bound:
+        count_relation(node)
         name = node.name.lower()
         folded = fold(node.this)
         check_schema(node)

@@ -19,16 +19,19 @@ from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.row_limits import limits_of, placed
 from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
-from planner.bind.unions import union_all
+from planner.bind.unions import are_alike, chain_of, union_all, union_of
 from planner.errors import InvalidQuery, PlannerError
 from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relational, SetKind, SetOp, Values
 from planner.ir.constants import folded
 from planner.ir.rewrite import identity
 from planner.ir.scalars import may_be_null
+from planner.limits import check_columns
 from planner.native.reference import union_type
 from planner.positions import fail
 from planner.sql_types import UNTYPED
 
+_FEW = 8
+"""Most operators of a chain of UNION that stands as it is written; a longer one is balanced."""
 _KINDS: dict[type[exp.Expression], SetKind] = {
     exp.Union: SetKind.UNION,
     exp.Except: SetKind.EXCEPT,
@@ -108,9 +111,19 @@ def cast_columns(session: Session, bound: Bound, types: list) -> Bound:
 
 
 def _set_operation(session: Session, node: exp.SetOperation, environment: Environment) -> Bound:
-    check_clauses(node)
-    left = _bind(session, node.this, environment)
-    right = _bind(session, node.expression, environment)
+    nodes = chain_of(node)
+    sides = [_bind(session, nodes[0].this, environment)]
+    sides += [_bind(session, each.expression, environment) for each in nodes]
+    if len(nodes) > _FEW and isinstance(node, exp.Union) and are_alike(sides):
+        return union_of(session, sides, distinct=bool(node.args.get("distinct")))
+    bound = sides[0]
+    for each, side in zip(nodes, sides[1:], strict=True):
+        bound = _combined(session, each, bound, side)
+    return bound
+
+
+def _combined(session: Session, node: exp.SetOperation, left: Bound, right: Bound) -> Bound:
+    """The set operation of two queries."""
     if node.args.get("by_name"):
         left, right = by_name(session, node, left, right)
     name = node.key.upper()
@@ -131,7 +144,7 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
         session.attribute(a.name, a.type, _nullable(kind, a.nullable, b.nullable))
         for a, b in zip(left.columns, right.columns, strict=True)
     )
-    return Bound(_combined(kind, distinct, left, right, columns), columns)
+    return Bound(_operator(kind, distinct, left, right, columns), columns)
 
 
 def _nullable(kind: SetKind, left: bool, right: bool) -> bool:
@@ -144,7 +157,7 @@ def _nullable(kind: SetKind, left: bool, right: bool) -> bool:
             return left and right
 
 
-def _combined(
+def _operator(
     kind: SetKind, distinct: bool, left: Bound, right: Bound, columns: tuple[Attribute, ...]
 ) -> Relational:
     lefts, rights = (tuple(c.id for c in side.columns) for side in (left, right))
@@ -171,6 +184,7 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
     binder = ExpressionBinder(session, NameScope(outer=environment.outer), queries, "VALUES")
     rows = [[binder.bind(value) for value in _row(row)] for row in node.expressions]
     width = len(rows[0])
+    check_columns(width)
     for row, source in zip(rows, node.expressions, strict=True):
         if len(row) != width:
             fail(InvalidQuery(f"VALUES has rows of {width} and of {len(row)} values"), source)

@@ -56,7 +56,7 @@ def _count(session: Session, node: exp.Expression, clause: str) -> int | None:
     """A constant number of rows; None for all."""
     if isinstance(node, exp.Var) and node.name.upper() == "ALL":
         return None
-    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
+    if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit() and len(node.this) < 19:
         return int(node.this)
     if any(node.find_all(exp.Column, exp.Query)):
         refuse_unsupported(f"{clause} by an expression that is not a constant", node)

@@ -13,6 +13,7 @@ from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression
+from planner.limits import check_columns
 from planner.positions import fail
 from planner.suggestions import did_you_mean
 
@@ -35,8 +36,10 @@ class SelectList:
 
 
 def select_list(nodes: Iterable[exp.Expression], scope: NameScope) -> list[OutputColumn]:
-    """The columns that the list stands for."""
-    return [output for node in nodes for output in _outputs(node, scope)]
+    """The columns that the list stands for. Raises TooManyColumns."""
+    found = [output for node in nodes for output in _outputs(node, scope)]
+    check_columns(len(found))
+    return found
 
 
 def _outputs(node: exp.Expression, scope: NameScope) -> Iterator[OutputColumn]:

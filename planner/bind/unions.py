@@ -1,11 +1,53 @@
-"""UNION ALL of operators with matching columns."""
+"""Chains of set operations, and UNION ALL of operators with matching columns."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from planner.bind.session import Session
-from planner.ir import Attribute, Relational, SetKind, SetOp
+from sqlglot import exp
+
+from planner.bind.refuse import check_clauses
+from planner.bind.session import Bound, Session
+from planner.ir import Attribute, Distinct, Project, Relational, SetKind, SetOp
+from planner.ir.rewrite import identity
+
+_OWN = ("with_", "order", "limit", "offset")
+
+
+def chain_of(node: exp.SetOperation) -> list[exp.SetOperation]:
+    """The operators of `a UNION b UNION c`, the first one first: those of one kind, without parts of their
+    own. Iterative, because chains can be long."""
+    found = [node]
+    check_clauses(node)
+    while _continues(node, found[-1].this):
+        found.append(found[-1].this)
+        check_clauses(found[-1])
+    return found[::-1]
+
+
+def _continues(node: exp.SetOperation, left: exp.Expression) -> bool:
+    if type(left) is not type(node) or left.args.get("distinct") != node.args.get("distinct"):
+        return False
+    return not (any(side.args.get("by_name") for side in (node, left)) or any(map(left.args.get, _OWN)))
+
+
+def are_alike(sides: Sequence[Bound]) -> bool:
+    """Whether all queries have columns of the same types."""
+    first, *others = ([column.type for column in side.columns] for side in sides)
+    return all(types == first for types in others)
+
+
+def union_of(session: Session, sides: Sequence[Bound], distinct: bool) -> Bound:
+    """The union of queries whose columns are alike; the first gives the names."""
+    operator = union_all(session, [_exactly(side) for side in sides])
+    return Bound(Distinct(operator) if distinct else operator, operator.columns)
+
+
+def _exactly(side: Bound) -> Relational:
+    """The query with its columns alone, in order."""
+    if side.operator.columns == side.columns:
+        return side.operator
+    return Project(side.operator, identity(side.columns))
 
 
 def union_all(session: Session, parts: Sequence[Relational]) -> Relational:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from engine.schema import Type
 from planner.ir import Attribute
+from planner.limits import check_numbers
 
 
 class Numbers:
@@ -14,6 +15,7 @@ class Numbers:
 
     def number(self) -> int:
         self._last += 1
+        check_numbers(self._last)
         return self._last
 
     def attribute(self, name: str, type: Type, nullable: bool) -> Attribute:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from decimal import Decimal
 from typing import Any
 
-from engine.plan.expressions import Call, Cast, Foreign, Literal, Op
+from engine.plan.expressions import Call, Cast, Foreign, Literal, OneOf, Op
 from engine.scalar.written import readable
 from engine.schema import BOOLEAN, INTERVAL, TEXT, Kind
 from planner.ir import Expression, children
@@ -62,6 +62,8 @@ def fold_constant(expression: Expression) -> Expression:
         ):
             whole = _ARITHMETIC[op](a, b)
             return Literal(whole, type) if storable(whole, type) else expression
+        case OneOf(arg=Literal(value=value, type=type), values=values) if type.kind in PLAIN:
+            return Literal(None if value is None else value in values, BOOLEAN)
         case Foreign(template=template, args=args, type=type) if all(map(_is_plain, args)):
             written = fill_places(template, [_written(arg) for arg in args if isinstance(arg, Literal)])
             known, found = constant(f"CAST({written} AS {duckdb_type(type)})")

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import prod
 
-from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.expressions import Call, ColumnRef, Literal, OneOf, Op
 from planner.ir import (
     Aggregate,
     Context,
@@ -105,6 +105,8 @@ def _part(part: Expression) -> float:
     match part:
         case Call(op=Op.OR):
             return min(1.0, sum(selectivity(alternative) for alternative in split_chain(Op.OR, part)))
+        case OneOf(values=values):
+            return min(1.0, len(values) * _SELECTED[Op.EQ])
         case Call(op=Op.NOT, args=(arg,)):
             return max(1.0 - selectivity(arg), 0.1)
         case Call(op=op) if op in _SELECTED:

@@ -29,6 +29,7 @@ from planner.ir import (
 )
 from planner.ir.rewrite import with_expressions, with_inputs
 from planner.ir.scalars import rewrite
+from planner.limits import count_relation
 
 
 def renumbered(operator: Relational, number: Callable[[], int]) -> tuple[Relational, dict[int, int]]:
@@ -99,6 +100,7 @@ class _Copier:
         """The numbers that the operator itself produces, or refers to outside its expressions."""
         match operator:
             case TableScan() | Values() | RecursiveRef():
+                count_relation()
                 return replace(operator, columns=self._columns(operator.columns))
             case Project(input=input, items=items):
                 return Project(input, tuple((self._new(attribute), e) for attribute, e in items))

@@ -28,11 +28,13 @@ from planner.ir import (
     UnnestLists,
 )
 from planner.ir.scalars import rewrite, with_children
+from planner.limits import check_time
 
 
 def with_inputs(operator: Relational, inputs: tuple[Relational, ...]) -> Relational:
     """The same operator over other inputs, in the order of `inputs`; the operator itself if they are
-    unchanged."""
+    unchanged. Every pass comes here for every operator, so the time is checked here."""
+    check_time()
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
     match operator:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
-from engine.schema import Kind
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
+from engine.schema import Kind, Type
 from planner.ir import (
     AggregateItem,
     Exists,
@@ -44,6 +45,8 @@ _PRECEDENCE: dict[Op, int] = {
     Op.NEG: 7,
 }
 _ATOM = 9
+SHOWN = 20
+"""Most constants of a list that are written out."""
 
 
 def aggregate_text(item: AggregateItem, columns: Sequence[str]) -> str:
@@ -89,6 +92,8 @@ class ScalarText:
             case Foreign(template=template, args=args):
                 alone = template == "{0}" or template.endswith(")")
                 return fill_places(template, [self._within(a, 5) for a in args]), _ATOM if alone else 4
+            case OneOf(arg=arg, values=values):
+                return f"{self._within(arg, 4)} IN ({_listed(values, arg.type)})", 4
             case Now():
                 return "now()", _ATOM
             case Reached(moment=moment):
@@ -123,6 +128,15 @@ class ScalarText:
         left = self._within(call.args[0], precedence - (1 if chain else 0))
         right = self._within(call.args[1], precedence - (1 if call.op in (Op.AND, Op.OR) else 0))
         return f"{left} {call.op.value.upper()} {right}", precedence
+
+
+def _listed(values: tuple[object, ...], type: Type) -> str:
+    """The constants of a list; of a long one the first, how many there are, and a digest of them all."""
+    shown = ", ".join(shown_literal(Literal(value, type)) for value in values[:SHOWN])
+    if len(values) <= SHOWN:
+        return shown
+    digest = hashlib.sha256(repr(values).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+    return f"{shown}, ... {len(values)} values, {digest}"
 
 
 def shown_literal(literal: Literal) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
 from engine.schema import BOOLEAN, Type
 from planner.ir import Attribute, Exists, Expression, Now, Reached, Some, children, references
 
@@ -98,6 +98,8 @@ def with_children(expression: Expression, parts: tuple[Expression, ...]) -> Expr
             return Foreign(template, parts, type)  # type: ignore[arg-type]
         case Cast(type=type, lenient=lenient):
             return Cast(parts[0], type, lenient)  # type: ignore[arg-type]
+        case OneOf(values=values):
+            return OneOf(parts[0], values)  # type: ignore[arg-type]
         case Case(type=type):
             branches = tuple(zip(parts[:-1:2], parts[1::2], strict=True))
             return Case(branches, parts[-1], type)  # type: ignore[arg-type]
@@ -153,6 +155,8 @@ def may_be_null(expression: Expression, columns: Mapping[int, Attribute]) -> boo
             return all(nullable) if op in _SKIP_NULLS else any(nullable)
         case Case(branches=branches, otherwise=otherwise):
             return any(may_be_null(e, columns) for e in (*(value for _, value in branches), otherwise))
+        case OneOf(arg=arg):
+            return may_be_null(arg, columns)
         case Exists() | Now():
             return False
         case Reached(moment=moment):
@@ -198,7 +202,7 @@ def null_of_null(expression: Expression, ids: frozenset[int]) -> bool:
             return id in ids
         case Literal(value=value):
             return value is None
-        case Cast(arg=arg) | Reached(moment=arg):
+        case Cast(arg=arg) | OneOf(arg=arg) | Reached(moment=arg):
             return null_of_null(arg, ids)
         case Call(op=op, args=args) if op not in _NEVER_NULL | _SKIP_NULLS | {Op.AND, Op.OR}:
             return any(null_of_null(arg, ids) for arg in args)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from engine.plan import expressions as scalar
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
@@ -18,6 +19,8 @@ from planner.ir import Attribute, Expression
 from planner.ir.scalars import TRUE, can_fail, conjoin, may_be_null, not_null_ids, rename, rewrite
 from planner.lower.canonical import passing
 
+_APART = 16  # filters that can fail, each of which sees only the rows that the one before has left
+_FLAT = 64  # parts of a sum that is flattened
 NOBODY = -1
 """The number of a position that no attribute names."""
 
@@ -134,10 +137,11 @@ def taken(input: Lowered, positions: Sequence[int]) -> Lowered:
 
 def filtered(input: Lowered, predicates: Iterable[Expression]) -> Lowered:
     """The rows for which all predicates are true; predicates that can fail are evaluated last, on the
-    remaining rows."""
+    remaining rows, many of them together."""
     parts = [part for part in predicates if part != TRUE]
     safe = [part for part in parts if not can_fail(part)]
-    for group in (safe, *([part] for part in parts if can_fail(part))):
+    failing = [[part] for part in parts if can_fail(part)]
+    for group in (safe, *(failing if len(failing) <= _APART else [list(chain(*failing))])):
         if group:
             input = _filter(input, input.positional(conjoin(group)))
     return input
@@ -186,10 +190,12 @@ def pairs_key(left: Lowered, right: Lowered, right_keys: tuple[int, ...]) -> fro
 
 
 def sum_of(parts: Sequence[Node]) -> Node:
-    """The bag sum, with nested sums flattened."""
+    """The bag sum, with nested sums flattened; not those that would make it long, because a sum of a sum with
+    itself doubles its parts."""
+    size = sum(len(part.parts) if isinstance(part, Concat) else 1 for part in parts)
     flat: list[Node] = []
     for part in parts:
-        flat += part.parts if isinstance(part, Concat) else (part,)
+        flat += part.parts if isinstance(part, Concat) and size <= _FLAT else (part,)
     return flat[0] if len(flat) == 1 else Concat(tuple(flat))
 
 

@@ -37,6 +37,7 @@ from planner.ir import (
     Values,
 )
 from planner.ir.scalars import conjuncts
+from planner.limits import check_time
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.equi_joins import lower_join
 from planner.lower.first_rows import lower_top
@@ -102,6 +103,7 @@ class _Lowering:
         self.values: dict[Node, Node] = {}
 
     def lower(self, operator: Relational) -> Lowered:
+        check_time()
         match operator:
             case TableScan():
                 return lower_scan(operator)

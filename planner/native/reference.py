@@ -1,6 +1,7 @@
 """DuckDB as the reference for functions, types of expressions and values of constants.
 
-Only constants of open functions are executed, with a time limit and only if their values cannot be large.
+Only constants of open functions are executed, with a time limit, and only if their values cannot be large:
+others are refused. One whose size nobody knows is left to the engine, which fails rows with large values.
 Types are asked of typed, empty columns. A literal is asked as it is written, because DuckDB types literals by
 their context. Answers are cached. One connection serves the process, one question at a time.
 """
@@ -37,6 +38,7 @@ from planner.errors import (
     UnknownFunction,
     UnknownTable,
 )
+from planner.limits import check_time
 from planner.sql_types import UNTYPED, duckdb_type, from_duckdb
 from planner.suggestions import did_you_mean
 
@@ -44,6 +46,7 @@ _LOCK = threading.Lock()
 _CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
 """Casts of literals: frequent in long lists, and harmless."""
 _SECONDS = 2
+_TOGETHER = 1_000
 _MEMORY = "256MB"
 _OPEN = IN_VIEWS | {"error"}
 """The functions that views may call, and those that the planner's own templates call too."""
@@ -163,6 +166,27 @@ def constant(text: str) -> tuple[bool, object]:
     if isinstance(value, date) and "infinity" in text.lower():
         return False, None
     return True, value
+
+
+def constants(texts: Sequence[str]) -> list[tuple[bool, object]]:
+    """The same as `constant` for each of many casts to one type, which are asked together."""
+    found: list[tuple[bool, object]] = []
+    for start in range(0, len(texts), _TOGETHER):
+        some = texts[start : start + _TOGETHER]
+        found += _together(some) or map(constant, some)
+        check_time()
+    return found
+
+
+def _together(texts: Sequence[str]) -> list[tuple[bool, object]] | None:
+    """The values of casts, all at once; None if one of them is no plain cast or fails."""
+    if not all(_CAST.fullmatch(text) and "infinity" not in text.lower() for text in texts):
+        return None
+    try:
+        ((values,),) = _ask(f"SELECT [{', '.join(texts)}]")
+    except duckdb.Error:
+        return None
+    return [(True, value) for value in values]
 
 
 def _is_small(text: str) -> bool:

@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
+from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 
 _UNCONDITIONAL = frozenset(
@@ -52,7 +53,12 @@ def _parser_class(dialect: str) -> type[Parser]:
 
 
 class _Joins:
-    """Keeps joins as they are written; a mixin that comes before a parser class among the bases."""
+    """Keeps joins as they are written, and looks at the clock; a mixin that comes before a parser class among
+    the bases."""
+
+    def _parse_unary(self: Any) -> exp.Expr | None:
+        check_time()
+        return super()._parse_unary()  # type: ignore[misc]
 
     def _parse_join(self: Any, *args: Any, **kwargs: Any) -> exp.Join | None:
         start = self._curr

@@ -14,11 +14,13 @@ import re
 from sqlglot import Dialect, exp
 
 from planner.errors import InvalidSyntax
+from planner.limits import check_time
 from planner.parsing.dialect_parsers import trees
 from planner.positions import remember
 
 _META = "priority"
 _HINT = re.compile(r"[ \t]*/\*(\+\s*PRIORITY\b(.*?))\*/", re.IGNORECASE | re.DOTALL)
+_WORD = re.compile("PRIORITY", re.IGNORECASE)
 _STRAY = re.compile(r"\+\s*PRIORITY\b", re.IGNORECASE)
 _PLACE = re.compile(r"\x1f(\d+)\s*")
 _USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., with the hint on the line of its SELECT"
@@ -27,6 +29,8 @@ _USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., with the hint on the lin
 def comment_hints(sql: str, dialect: str) -> str:
     """`sql` with each hint after a SELECT replaced by a comment of the same length that holds the offset of
     its expression. Raises InvalidSyntax if the hint stands elsewhere."""
+    if not _WORD.search(sql):
+        return sql
     pieces, end = [], 0
     for token in Dialect.get_or_raise(dialect).tokenize(sql):
         found = _HINT.match(sql, token.end + 1) if token.text.upper() == "SELECT" else None
@@ -66,6 +70,7 @@ def _comment(hint: str, place: int) -> str:
 
 def _parsed(sql: str, place: int, dialect: str) -> exp.Expression:
     """The expression in the parentheses at `place`, its nodes marked with their places in `sql`."""
+    check_time()
     before = "".join("\n" if c == "\n" else " " for c in sql[:place])
     text = before + sql[place : sql.index("*/", place)]
     (tree,) = trees(text, dialect) or (None,)

@@ -11,6 +11,7 @@ parsed WITH. A marked node can be copied, and `sql_text` writes it back.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -27,6 +28,7 @@ from planner.parsing.hints import hint_text, priority_of
 from planner.sql_types import data_type
 
 META = "mutually_recursive"
+_WORD = re.compile("MUTUALLY", re.IGNORECASE)
 _HINT = "WITH MUTUALLY RECURSIVE [(RETURN AT | ERROR AT RECURSION LIMIT n)] name (column type, ...) AS (...)"
 
 
@@ -42,6 +44,8 @@ class Declaration:
 def blank_declarations(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
     """`sql` with every MUTUALLY RECURSIVE made plain, and the declarations by the offset of their first
     name."""
+    if not _WORD.search(sql):
+        return sql, {}
     tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     scanner = _Scanner(tokens, list(sql), dialect)
     declarations: dict[int, Declaration] = {}
@@ -208,7 +212,10 @@ class _Canonical(PostgresGenerator):
         return f"{self.sql(alias.this)}({columns}) AS ({self.sql(cte.this)})"
 
 
-def sql_text(tree: exp.Expression) -> str:
-    """The canonical text of a statement: PostgreSQL's, with explicit recursion and without comments."""
+def sql_text(tree: exp.Expression, copy: bool = True) -> str:
+    """The canonical text of a statement: PostgreSQL's, with explicit recursion and without comments.
+
+    Without a `copy` the tree is changed.
+    """
     generator: Generator = _Canonical(dialect="postgres", comments=False)
-    return generator.generate(tree)
+    return generator.generate(tree, copy=copy)

@@ -8,11 +8,13 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner.dialects.as_written import remember_dialect
-from planner.errors import InvalidSyntax
+from planner.errors import InvalidSyntax, SqlTooDeep
+from planner.limits import check_text
 from planner.parsing import arrows, mutually
 from planner.parsing import hints as priority
 from planner.parsing.clauses import check_order
-from planner.parsing.dialect_parsers import trees
+from planner.parsing.dialect_parsers import trees_of
+from planner.parsing.nesting import check_nesting
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -20,19 +22,24 @@ _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 
 def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
-    """The statements of a script, in order, without empty ones. Raises InvalidSyntax for unreadable text."""
+    """The statements of a script, in order, without empty ones. Raises InvalidSyntax for unreadable text, and
+    PlanningLimit for a text that is too long or nested too deeply."""
+    check_text(sql)
     try:
         text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
-        found = [
-            arrows.restore(tree, dialect) for tree in trees(text, dialect) if isinstance(tree, exp.Expression)
-        ]
-        check_order(Dialect.get_or_raise(dialect).tokenize(text), dialect)
+        tokens = Dialect.get_or_raise(dialect).tokenize(text)
+        check_nesting(tokens)
+        trees = trees_of(tokens, text, dialect)
+        found = [arrows.restore(tree, dialect) for tree in trees if isinstance(tree, exp.Expression)]
+        check_order(tokens, dialect)
         for tree in found:
             priority.mark_hints(tree, sql, dialect)
     except ParseError as error:
         raise _located(error) from None
     except TokenError as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
+    except RecursionError:
+        raise SqlTooDeep.of() from None
     except (SqlglotError, *_PARSER_FAULTS) as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     for tree in found:

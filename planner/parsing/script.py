@@ -19,10 +19,12 @@ from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import remember_dialect
-from planner.errors import InvalidSyntax, PlannerError, Unsupported
+from planner.errors import InvalidSyntax, PlannerError, SqlTooDeep, Unsupported
+from planner.limits import check_text
 from planner.parsing.arrows import restore
 from planner.parsing.clauses import check_order
 from planner.parsing.dialect_parsers import trees_of
+from planner.parsing.nesting import check_nesting
 
 _CANDIDATES = 100
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -94,13 +96,13 @@ class Piece:
 
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
+        check_nesting(self.tokens)
         try:
             (tree,) = trees_of(_spelled_out(self.tokens), self.script, self.dialect)
         except ParseError as error:
             raise self._invalid_syntax(error) from None
         except RecursionError:
-            line, column = self.place()
-            raise Unsupported("the statement is nested too deeply", line=line, column=column) from None
+            raise SqlTooDeep.of("the statement").at(*self.place()) from None
         except _PARSER_FAULTS as error:
             raise self.failure("the statement cannot be parsed") from error
         if not isinstance(tree, exp.Expression):
@@ -128,6 +130,7 @@ class Piece:
 def split(script: str, dialect: str = "postgres") -> tuple[Piece, ...]:
     """The statements of `script` in order, without empty ones. Raises InvalidSyntax if it cannot be
     tokenized."""
+    check_text(script)
     try:
         tokenizer = Dialect.get_or_raise(dialect)
     except ValueError:

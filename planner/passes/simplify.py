@@ -38,6 +38,7 @@ from planner.ir import (
     children,
 )
 from planner.ir.constants import fold_constant
+from planner.ir.membership import gathered
 from planner.ir.nullability import Columns, known_columns
 from planner.ir.rewrite import identity, with_expressions, with_inputs
 from planner.ir.scalars import (
@@ -174,7 +175,7 @@ def _logic(op: Op, operands: list[Expression]) -> Expression:
     parts = [part for operand in operands for part in split_chain(op, operand)]
     if decisive in parts:
         return decisive
-    kept = [part for part in dict.fromkeys(parts) if part != neutral]
+    kept = gathered(op, [part for part in dict.fromkeys(parts) if part != neutral])
     return conjoin(kept) if op is Op.AND else factored(kept)
 
 

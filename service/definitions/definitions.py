@@ -22,6 +22,7 @@ from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner import plan_query
+from planner.limits import DEFAULT, UNLIMITED, PlanningLimits
 from planner.relation import Relation
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
@@ -41,12 +42,19 @@ from service.placement import Placement
 
 class Definitions:
     def __init__(
-        self, engine: Engine, catalog: Catalog, clock: Clock, placement: Placement | None = None
+        self,
+        engine: Engine,
+        catalog: Catalog,
+        clock: Clock,
+        placement: Placement | None = None,
+        limits: PlanningLimits = DEFAULT,
     ) -> None:
         self.engine = engine
         self.catalog = catalog
         self.clock = clock
         self._placement = placement
+        self.limits = limits
+        """What planning a new view may cost."""
         self.all: Mapping[str, Definition] = MappingProxyType({})
         """Every table and view by its name. Replaced as a whole."""
         self.relations: Mapping[str, Relation] = MappingProxyType({})
@@ -170,11 +178,12 @@ class Definitions:
         details: Details = NO_DETAILS,
         relations: Mapping[str, Relation] | None = None,
     ) -> Definition:
-        """A view planned over `relations`, by default the current ones. `details` says which it sees."""
+        """A view planned over `relations`, by default the current ones. `details` says which it sees; a
+        view that has seen some before is planned again, without limits."""
         among = self.relations if relations is None else relations
         sees = details.sees
         scope = relations_of(sees, among) if sees else sized(among, self.engine.rows)
-        planned = plan_query(sql, scope, dialect)
+        planned = plan_query(sql, scope, dialect, UNLIMITED if sees else self.limits)
         check_columns(planned.schema.names)
         if not sees:
             details = replace(details, sees=seen_now(planned.reads, scope))

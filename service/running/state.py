@@ -103,7 +103,7 @@ def _recover(
     directory = StateDirectory(settings.state)
     placement = None if sessions is None else Placement(settings, sessions, directory)
     clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
-    definitions = Definitions(engine, catalog, clock, placement)
+    definitions = Definitions(engine, catalog, clock, placement, settings.planning_limits)
     epochs = Epochs(engine, catalog, definitions, metrics, clock, placement)
     state = State(
         settings,

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from engine.spark.configuration import SparkOptions
+from planner.limits import PlanningLimits
 from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
+from service.settings.planning_settings import PlanningSettings
 
 
 def _as(variable: str, meaning: str) -> dict[str, str]:
@@ -22,7 +24,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors, BuildSettings):
+class Settings(Doors, BuildSettings, PlanningSettings):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -221,6 +223,12 @@ class Settings(Doors, BuildSettings):
     def state(self) -> Path:
         """The directory of the state's files."""
         return Path(self.state_directory) if self.state_directory else self.data / "state"
+
+    @property
+    def planning_limits(self) -> PlanningLimits:
+        """What planning a query may cost."""
+        widths = (self.plan_columns, self.plan_relations)
+        return PlanningLimits(self.sql_limit, self.sql_depth, *widths, self.plan_seconds)
 
     @property
     def spark_options(self) -> SparkOptions:

@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 
 import duckdb
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, OneOf, Op
 from engine.schema import INTEGER_RANGES, Kind, Schema, Type
 
 Row = tuple[object, ...]
@@ -50,6 +50,10 @@ def evaluate(expression: Expression, row: Row) -> object:
             texts = [sql_value(evaluate(arg, row), arg.type) for arg in args]
             text = re.sub(r"\{(\d+)\}", lambda place: texts[int(place[1])], template)
             return normal(_duckdb(f"CAST({text} AS {sql_type(type)})"), type)
+        case OneOf(arg=arg, values=values):
+            value = evaluate(arg, row)
+            members = [normal(member, arg.type) for member in values]
+            return None if value is None else any(_same(value, member) for member in members)
     raise TypeError(f"{expression!r} is no expression")
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.expressions import Call, ColumnRef, Literal, OneOf, Op
 from planner.ir import Expression, children, references
 from planner.ir.scalars import COMPARISONS, call, can_fail, inline
 
@@ -17,10 +17,12 @@ Ids = frozenset[int]
 
 
 class Equalities:
-    """Classes of equal columns. `rank` orders columns, and orders classes by their first columns."""
+    """Classes of equal columns. `order_by` gives the order of columns; classes stand in that of their first
+    ones."""
 
     def __init__(self, conjuncts: Iterable[Expression]) -> None:
         self.rank: Callable[[int], int] = int
+        self.firsts: dict[Ids, int] = {}
         self.columns: dict[int, ColumnRef] = {}
         self.of: dict[int, Ids] = {}
         for part in conjuncts:
@@ -33,28 +35,37 @@ class Equalities:
     def _class(self, id: int) -> Ids:
         return self.of.get(id, frozenset({id}))
 
-    @property
-    def classes(self) -> list[Ids]:
-        return sorted(set(self.of.values()), key=lambda same: min(map(self.rank, same)))
+    def order_by(self, rank: Callable[[int], int]) -> None:
+        """Use another order of columns."""
+        self.rank = rank
+        self.firsts = {same: min(map(rank, same)) for same in set(self.of.values())}
+
+    def _touching(self, ids: Ids) -> list[Ids]:
+        """The classes with columns among `ids`, in order."""
+        return sorted({self.of[id] for id in ids if id in self.of}, key=self.firsts.__getitem__)
+
+    def _shared(self, left: Ids, right: Ids) -> list[Ids]:
+        """The classes with columns of both sides, in order."""
+        less, more = (left, right) if len(left) <= len(right) else (right, left)
+        return [same for same in self._touching(less) if not same.isdisjoint(more)]
 
     def within(self, ids: Ids) -> list[Expression]:
         """Conditions that the columns of one relation in one class are equal."""
         found: list[Expression] = []
-        for same in self.classes:
+        for same in self._touching(ids):
             first, *others = sorted(same & ids, key=self.rank) or [0]
             found += [call(Op.EQ, self.columns[first], self.columns[other]) for other in others]
         return found
 
     def between(self, left: Ids, right: Ids) -> list[Expression]:
         """One equality for each class with columns of both sides; columns of one side are already equal."""
-        shared = [same for same in self.classes if same & left and same & right]
+        shared = self._shared(left, right)
         ends = [[min(same & side, key=self.rank) for side in (left, right)] for same in shared]
         return [call(Op.EQ, self.columns[a], self.columns[b]) for a, b in ends]
 
     def equated(self, left: Ids, right: Ids) -> tuple[Ids, Ids]:
         """The columns of either side that equal one of the other."""
-        shared = [same for same in self.classes if same & left and same & right]
-        every = frozenset().union(*shared)
+        every = frozenset().union(*self._shared(left, right))
         return every & left, every & right
 
     def implied(self, conjuncts: list[Expression]) -> list[Expression]:
@@ -87,5 +98,7 @@ def _is_comparison(part: Expression) -> bool:
             return all(_is_comparison(arg) for arg in args)
         case Call(op=op, args=args) if op in COMPARISONS:
             return any(isinstance(arg, Literal) for arg in args) and not any(map(children, args))
+        case OneOf(arg=ColumnRef()):
+            return True
         case _:
             return False

@@ -54,7 +54,7 @@ def joined(parts: Parts) -> Relational:
         filtered.append(parts.push(leaf, [*own, *demands]))
     filtered.sort(key=signature)
     places = {column.id: i for i, column in enumerate(c for leaf in filtered for c in leaf.columns)}
-    equalities.rank = places.__getitem__
+    equalities.order_by(places.__getitem__)
     filtered = [_pushed(parts.push, leaf, equalities.within(leaf.ids)) for leaf in filtered]
     result = _Ordering(equalities, others).joined(filtered)
     if not replaced:
