@@ -21,8 +21,8 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
-from service.reading.duck import typed
 from service.reading.filters import wanted_places
+from service.reading.given_tables import typed
 from service.reading.predicates import predicate, sort_keys
 
 

@@ -22,10 +22,11 @@ from engine.state.dictionary import Dictionary
 from service.decoding.parsing import NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
-from service.http.access import runtime_of
+from service.http.access import lanes_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.problems import members
+from service.reading.lanes import Lane
 from service.reading.reads import check_health
 from service.reading.row_formats import json_rows, negotiate
 from service.running.runtime import Runtime
@@ -90,18 +91,16 @@ async def _changes(
     if since is None:
         since = newest if live else 0
     last = newest if until is None else until
-    await asyncio.to_thread(check_health, definition, snapshot, since, True)
-    await asyncio.to_thread(
-        check_health, definition, snapshot, newest if live else max(since, last), skip_errors
-    )
+    reads = lanes_of(request).reads
+    await reads.run(check_health, definition, snapshot, since, True)
+    await reads.run(check_health, definition, snapshot, newest if live else max(since, last), skip_errors)
     if live:
-        feed = _events(runtime, definition, since, skip_errors)
+        feed = _events(runtime, reads, definition, since, skip_errors)
         return StreamingResponse(feed, media_type=EVENTS, headers={"Cache-Control": "no-store"})
-    delta = await asyncio.to_thread(snapshot.changes, definition.name, since, max(since, last))
+    delta = await reads.run(snapshot.changes, definition.name, since, max(since, last))
     headers = {"Freshet-Epoch": str(last)}
-    return StreamingResponse(
-        _ndjson(delta, definition, runtime.dictionary), headers=headers, media_type=NDJSON
-    )
+    lines = reads.each(_ndjson(delta, definition, runtime.dictionary))
+    return StreamingResponse(lines, headers=headers, media_type=NDJSON)
 
 
 def _ndjson(delta: np.ndarray, definition: Definition, dictionary: Dictionary) -> Iterator[bytes]:
@@ -118,7 +117,7 @@ def _changes_of(delta: np.ndarray, definition: Definition, dictionary: Dictionar
 
 
 async def _events(
-    runtime: Runtime, definition: Definition, since: int, skip_errors: bool
+    runtime: Runtime, reads: Lane, definition: Definition, since: int, skip_errors: bool
 ) -> AsyncIterator[bytes]:
     """Events of epochs after `since`, until the relation is dropped or the service stops."""
     beat = runtime.pulse.waiter()
@@ -130,9 +129,9 @@ async def _events(
                 raise NotFound(f"{definition.name} was dropped")
             if newest > since:
                 check_health(definition, snapshot, newest, skip_errors)
-                delta = await asyncio.to_thread(snapshot.changes, definition.name, since, newest)
+                delta = await reads.run(snapshot.changes, definition.name, since, newest)
                 events = _event_texts(delta, definition, runtime.dictionary)
-                while event := await asyncio.to_thread(next, events, b""):
+                while event := await reads.run(next, events, b""):
                     yield event
                 since = newest
         except (ServiceError, EngineError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 
 from engine.runtime.engine import Snapshot
 from service.errors import Unavailable
-from service.http.access import pipeline_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.jobs import STATES
@@ -48,7 +47,7 @@ async def status(request: Request) -> dict[str, object]:
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
     snapshot = runtime.snapshot
-    jobs = await asyncio.to_thread(pipeline.jobs.counts)
+    jobs = await lanes_of(request).figures.run(pipeline.jobs.counts)
     return {
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
@@ -69,7 +68,7 @@ async def status(request: Request) -> dict[str, object]:
 async def metrics(request: Request) -> PlainTextResponse:
     """Metrics in Prometheus' exposition format."""
     runtime = runtime_of(request)
-    await asyncio.to_thread(refresh, runtime, pipeline_of(request))
+    await lanes_of(request).figures.run(refresh, runtime, pipeline_of(request))
     return PlainTextResponse(runtime.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

@@ -1,0 +1,133 @@
+"""A worker as the service sees it: a process that is asked one question at a time, and killed if it must be.
+
+Workers are forked from a server process that has loaded their modules, so a new one is ready in a moment.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from multiprocessing.reduction import send_handle
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.ipc
+
+from planner.adhoc.adhoc_query import AdhocQuery
+from service.reading.duck import Answer, Carried
+from service.reading.query_errors import out_of_time, worker_ended
+from service.reading.query_worker import Question, WorkerRules, work
+from service.reading.table_memory import TablePlaces, write_tables
+
+_START_SECONDS = 60
+_GRACE_SECONDS = 1
+"""How long a worker may take to end a query that is out of time, before it is killed."""
+_CONTEXT = multiprocessing.get_context("forkserver")
+_CONTEXT.set_forkserver_preload(["service.reading.query_worker"])
+_CHILDREN = threading.Lock()
+"""Guards what multiprocessing knows of its children, which is not made for threads."""
+
+
+class WorkerProcess:
+    """Starts a process. One thread at a time asks it; any thread may kill it."""
+
+    def __init__(self, rules: WorkerRules) -> None:
+        self._limits = rules.limits
+        self._spill = tempfile.mkdtemp(prefix="worker-", dir=rules.spill)
+        self._connection, theirs = _CONTEXT.Pipe()
+        arguments = (theirs, replace(rules, spill=Path(self._spill)))
+        self._process = _CONTEXT.Process(target=work, args=arguments, name="freshet-query", daemon=True)
+        with _CHILDREN:
+            self._process.start()
+        theirs.close()
+        self._is_ready = False
+        self._is_in_use = False
+        self._is_killed = False
+
+    @property
+    def pid(self) -> int | None:
+        return self._process.pid
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether the worker waits for a question."""
+        if self._is_in_use or self._is_killed:
+            return False
+        # A worker that waits says nothing, unless it has just started: only its end can be read.
+        return not self._is_ready or not self._connection.poll(0)
+
+    def ask(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried) -> Answer:
+        """The answer to a query. Raises what `Evaluator.run` raises, and Unavailable if the process ends."""
+        self._is_in_use = True
+        try:
+            self._await_ready()
+            self._send(query, tables, carried)
+            pieces, outcome = self._received(time.monotonic() + self._limits.seconds + _GRACE_SECONDS)
+        except (EOFError, ConnectionError):
+            raise worker_ended(self._signal()) from None
+        self._is_in_use = False
+        found = pickle.loads(outcome)
+        if isinstance(found, Exception):
+            raise found
+        names, types = found
+        rows = pieces[0] if len(pieces) == 1 else b"".join(pieces)
+        return Answer(names, types, pyarrow.ipc.open_stream(rows).read_all())
+
+    def kill(self) -> None:
+        """Ends the process, whatever it is doing. Does not wait for its end."""
+        self._is_killed = True
+        self._process.kill()
+
+    def discard(self) -> None:
+        """Ends the process, waits for its end, and removes its files."""
+        self.kill()
+        with _CHILDREN:
+            self._process.join()
+        self._connection.close()
+        shutil.rmtree(self._spill, ignore_errors=True)
+
+    def _await_ready(self) -> None:
+        if self._is_ready:
+            return
+        if not self._connection.poll(_START_SECONDS):
+            self.kill()
+        self._connection.recv_bytes()
+        self._is_ready = True
+
+    def _send(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried) -> None:
+        if not tables:
+            self._connection.send(Question(query, TablePlaces(), carried))
+            return
+        descriptor, places = write_tables(tables)
+        try:
+            self._connection.send(Question(query, places, carried))
+            send_handle(self._connection, descriptor, self._process.pid)
+        finally:
+            os.close(descriptor)
+
+    def _received(self, deadline: float) -> tuple[list[bytes], bytes]:
+        """The pieces of the answer's rows, and the pickled rest. Raises Invalid at the deadline."""
+        pieces: list[bytes] = []
+        while piece := self._message(deadline):
+            pieces.append(piece)
+        return pieces, self._message(deadline)
+
+    def _message(self, deadline: float) -> bytes:
+        if not self._connection.poll(max(0.0, deadline - time.monotonic())):
+            self.kill()
+            raise out_of_time(self._limits)
+        return self._connection.recv_bytes()
+
+    def _signal(self) -> int | None:
+        """The signal that has ended the process, if it was one."""
+        with _CHILDREN:
+            self._process.join()
+            code = self._process.exitcode
+        return -code if code is not None and code < 0 else None
