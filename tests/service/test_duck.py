@@ -18,7 +18,7 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import PlannerError, Unsupported
 from service.errors import Invalid
 from service.reading.duck import Answer, Duck
-from service.reading.given_tables import arrow_table
+from service.reading.given_tables import arrow_table, column_names
 from service.settings.query_limits import QueryLimits
 
 ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n > 0) SELECT max(n) FROM r"
@@ -167,7 +167,11 @@ def test_answers_are_cast(duck: Duck):
 def test_tables_have_the_rows_as_often_as_they_count():
     schema, dictionary = Schema((Column("a", BIGINT), Column("B", TEXT))), Dictionary()
     rows = encode_rows([(1, "x"), (2, "y")], schema, dictionary), np.array([2, 1])
-    assert arrow_table(rows, schema, dictionary).to_pydict() == {"a": [1, 1, 2], "B": ["x", "x", "y"]}
-    assert arrow_table(rows, schema, dictionary, {"b"}).to_pydict() == {"B": ["x", "x", "y"]}
-    assert arrow_table(rows, schema, dictionary, set()).num_rows == 3
+    table = arrow_table(rows, schema, dictionary)
+    assert table.to_pydict() == {"a": [1, 2], "B": ["x", "y"], "count#": [2, 1]}
+    assert column_names(table) == ["a", "B"]
+    narrow = arrow_table(rows, schema, dictionary, {"b"})
+    assert narrow.to_pydict() == {"B": ["x", "y"], "count#": [2, 1]}
+    once = arrow_table((rows[0], np.array([1, 1])), schema, dictionary)
+    assert once.to_pydict() == {"a": [1, 2], "B": ["x", "y"]}
     assert arrow_table(rows, schema, dictionary, {"a"}, "#").to_pydict() == {"#": [0, 1], "a": [1, 2]}
