@@ -177,11 +177,15 @@ class Duck(Evaluator):
 def _database(limits: QueryLimits, spill: Path | None, divides: bool) -> duckdb.DuckDBPyConnection:
     """A database in which `/` of integers `divides` to integers, or does not."""
     config: dict[str, Any] = {"memory_limit": f"{limits.memory}B", "errors_as_json": True}
+    disk: tuple[str, ...] = ()
     if spill is not None and limits.disk:
-        config |= {"temp_directory": str(spill), "max_temp_directory_size": f"{limits.disk}B"}
+        config["temp_directory"] = str(spill)
+        # DuckDB 2.0 does not keep to this limit when it is an option of the connection.
+        disk = (f"SET GLOBAL max_temp_directory_size = '{limits.disk}B'",)
     return sealed(
         config,
         (
+            *disk,
             f"SET GLOBAL integer_division = {divides}",
             # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",

@@ -8,6 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from service.errors import Unavailable
+
 T = TypeVar("T")
 
 
@@ -18,8 +20,12 @@ class Lane:
         self._executor = ThreadPoolExecutor(threads, f"freshet-{name}")
 
     async def run(self, call: Callable[..., T], *arguments: object) -> T:
-        """The result of the call, made in one of the lane's threads."""
-        return await asyncio.get_running_loop().run_in_executor(self._executor, call, *arguments)
+        """The result of the call, made in one of the lane's threads. Raises Unavailable once closed."""
+        try:
+            made = asyncio.get_running_loop().run_in_executor(self._executor, call, *arguments)
+        except RuntimeError:
+            raise Unavailable("the service is shutting down", code="shutting_down") from None
+        return await made
 
     async def each(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
         """The pieces, each made in one of the lane's threads."""
