@@ -31,7 +31,8 @@ def _check_names(ctes: dict[str, exp.CTE]) -> None:
     for group in components({name: table_names(cte.this) for name, cte in ctes.items()}):
         name = group[0]
         if len(group) > 1:
-            error = f"recursive names that refer to each other ({', '.join(group)}) are not supported outside a view"
+            names = ", ".join(group)
+            error = f"recursive names that refer to each other ({names}) are not supported outside a view"
             fail(Unsupported(error, _HINT), ctes[name].args["alias"])
         if name not in table_names(ctes[name].this):
             continue

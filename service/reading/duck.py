@@ -34,7 +34,7 @@ from planner.errors import Unsupported
 from planner.native.reference import refusal
 from service.reading.given_tables import column_names, register
 from service.reading.query_errors import out_of_disk, out_of_memory, out_of_time, too_large, too_many_rows
-from service.settings.query_limits import QueryLimits
+from service.settings.query_limits import DEFAULTS, QueryLimits
 
 _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names()
@@ -72,7 +72,7 @@ def anything(type: str) -> bool:
     return True
 
 
-class Evaluator(ABC):
+class QueryEvaluator(ABC):
     """Answers queries. Any thread may use it."""
 
     @abstractmethod
@@ -92,10 +92,10 @@ class Evaluator(ABC):
         return self.run(AdhocQuery(_cast("rows", types), ()), {"rows": table}).table
 
 
-class Duck(Evaluator):
+class Duck(QueryEvaluator):
     """Evaluates in this process. DuckDB puts what does not fit into memory into the directory `spill`."""
 
-    def __init__(self, limits: QueryLimits = QueryLimits(), spill: Path | None = None) -> None:
+    def __init__(self, limits: QueryLimits = DEFAULTS, spill: Path | None = None) -> None:
         self._limits = limits
         self._spill = spill
         self._lock = threading.Lock()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from service.reading.callers import Caller
-from service.reading.duck import Evaluator
+from service.reading.duck import QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.query_queue import QueryQueue
 from service.reading.query_worker import WorkerRules
@@ -42,7 +42,7 @@ class Queries:
         for pool in (self._pool, self._writers):
             threading.Thread(target=pool.warm, name="freshet-warming", daemon=True).start()
 
-    async def in_turn(self, caller: Caller, work: Callable[[Evaluator], T]) -> T:
+    async def in_turn(self, caller: Caller, work: Callable[[QueryEvaluator], T]) -> T:
         """Calls the work in a thread when the caller's turn comes, with what evaluates its queries.
 
         Raises Overloaded if too many wait, CallerGone if the caller leaves.
@@ -50,7 +50,7 @@ class Queries:
         async with self._queue.turn(caller):
             return await self._lane.run(work, self._pool.evaluator(caller))
 
-    def of_writer(self, caller: Caller) -> Evaluator:
+    def of_writer(self, caller: Caller) -> QueryEvaluator:
         """What evaluates queries on the writer's thread."""
         return self._writers.evaluator(caller)
 

@@ -1,8 +1,8 @@
 """The queue of queries: a few run at a time, the others wait, and the addresses of callers take turns.
 
-A caller that leaves while it waits leaves the queue. When the queue is full, a newcomer takes the place of the
-last query of the address that has most waiting, if that is more than its own: so one client cannot keep the
-others out. The queue belongs to the event loop.
+A caller that leaves while it waits leaves the queue. When the queue is full, a newcomer takes the place of
+the last query of the address that has most waiting, if that is more than its own: so one client cannot keep
+the others out. The queue belongs to the event loop.
 """
 
 from __future__ import annotations

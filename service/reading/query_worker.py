@@ -36,7 +36,7 @@ _ROOM = 256 << 20
 
 
 @dataclass(frozen=True)
-class Question:
+class AskedQuery:
     """A query, and where its tables are. The descriptor of their memory follows, unless there are none."""
 
     query: AdhocQuery
@@ -76,7 +76,7 @@ def work(connection: Connection, rules: WorkerRules) -> None:
 
 def _answer(
     duck: Duck,
-    question: Question,
+    question: AskedQuery,
     tables: dict[str, pa.Table],
     connection: Connection,
     limits: QueryLimits,
@@ -105,7 +105,7 @@ def _end_with_service() -> None:
 
 
 def _limit_memory(more: int) -> None:
-    """Limits the process's own memory to `more` bytes than it has now. What it maps to read is not counted."""
+    """Limits the process's own memory to what it has now and `more` bytes. Mapped tables do not count."""
     with open("/proc/self/status") as status:
         (line,) = (line for line in status if line.startswith("VmData:"))
     most = (int(line.split()[1]) << 10) + more

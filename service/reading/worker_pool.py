@@ -11,7 +11,7 @@ import pyarrow as pa
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.errors import Unavailable
 from service.reading.callers import Caller
-from service.reading.duck import Answer, Carried, Evaluator, anything
+from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.query_worker import WorkerRules
 from service.reading.worker_process import WorkerProcess
 
@@ -35,7 +35,7 @@ class WorkerPool:
         while (worker := self._replacement()) is not None:
             self._give_back(worker)
 
-    def evaluator(self, caller: Caller) -> Evaluator:
+    def evaluator(self, caller: Caller) -> QueryEvaluator:
         """What evaluates queries for a caller."""
         return _PooledEvaluator(self, caller)
 
@@ -142,7 +142,7 @@ class WorkerPool:
             return None
 
 
-class _PooledEvaluator(Evaluator):
+class _PooledEvaluator(QueryEvaluator):
     def __init__(self, pool: WorkerPool, caller: Caller) -> None:
         self._pool = pool
         self._caller = caller

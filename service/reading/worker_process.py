@@ -23,7 +23,7 @@ import pyarrow.ipc
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Answer, Carried
 from service.reading.query_errors import out_of_time, worker_ended
-from service.reading.query_worker import Question, WorkerRules, work
+from service.reading.query_worker import AskedQuery, WorkerRules, work
 from service.reading.table_memory import TablePlaces, write_tables
 
 _START_SECONDS = 60
@@ -64,7 +64,7 @@ class WorkerProcess:
         return not self._is_ready or not self._connection.poll(0)
 
     def ask(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried) -> Answer:
-        """The answer to a query. Raises what `Evaluator.run` raises, and Unavailable if the process ends."""
+        """The answer to a query. Raises what `QueryEvaluator.run` raises, and Unavailable if the process ends."""
         self._is_in_use = True
         try:
             self._await_ready()
@@ -103,11 +103,11 @@ class WorkerProcess:
 
     def _send(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried) -> None:
         if not tables:
-            self._connection.send(Question(query, TablePlaces(), carried))
+            self._connection.send(AskedQuery(query, TablePlaces(), carried))
             return
         descriptor, places = write_tables(tables)
         try:
-            self._connection.send(Question(query, places, carried))
+            self._connection.send(AskedQuery(query, places, carried))
             send_handle(self._connection, descriptor, self._process.pid)
         finally:
             os.close(descriptor)

@@ -24,6 +24,9 @@ class QueryLimits:
     waiting: int = 100
 
 
+DEFAULTS = QueryLimits()
+
+
 @dataclass(frozen=True)
 class QuerySettings:
     query_workers: int = setting(

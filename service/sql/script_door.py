@@ -32,7 +32,7 @@ from planner.statements.statements import (
     Update,
 )
 from service.reading.callers import Caller
-from service.reading.duck import Answer, Evaluator
+from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
@@ -149,14 +149,14 @@ class _Script:
     async def _read(self, task: StatementTask) -> Result:
         times = await self._times(task.queries)
 
-        def work(duck: Evaluator) -> Result:
+        def work(duck: QueryEvaluator) -> Result:
             return task.run(self._sight(times, duck))
 
         if task.queries:
             return await self.queries.in_turn(self.caller, work)
         return await self.planning.run(work, self.queries.of_writer(self.caller))
 
-    def _sight(self, times: Mapping[datetime, int], duck: Evaluator) -> Sight:
+    def _sight(self, times: Mapping[datetime, int], duck: QueryEvaluator) -> Sight:
         """A sight of the newest state."""
         runtime = self.runtime
         seen = (runtime.snapshot, runtime.definitions(), times)

@@ -1,4 +1,4 @@
-"""Workers answer queries as DuckDB in this process does, within limits; what happens to one harms no other."""
+"""Workers answer queries as DuckDB in this process does, within limits; the end of one harms no other."""
 
 from __future__ import annotations
 
@@ -100,8 +100,9 @@ def refused(pool: WorkerPool, sql: str) -> str:
 
 
 VALUES = """
-    SELECT i, (i + 3)::UTINYINT AS u, i::HUGEINT AS h, i / 3 AS d, i::FLOAT AS f, (i / 7)::DECIMAL(12, 3) AS n,
-        i % 2 = 0 AS b, 't' || i AS t, ('t' || i)::BLOB AS z, DATE '2020-01-01' + i::INTEGER AS day,
+    SELECT i, (i + 3)::UTINYINT AS u, i::HUGEINT AS h, i / 3 AS d, i::FLOAT AS f,
+        (i / 7)::DECIMAL(12, 3) AS n, i % 2 = 0 AS b, 't' || i AS t, ('t' || i)::BLOB AS z,
+        DATE '2020-01-01' + i::INTEGER AS day,
         TIME '10:00:00' + i * INTERVAL 1 MINUTE AS at, TIMESTAMP '2020-01-01' + i * INTERVAL 1 HOUR AS ts,
         (TIMESTAMP '2020-01-01' + i * INTERVAL 1 HOUR)::TIMESTAMPTZ AS tz, i * INTERVAL 1 MONTH AS span,
         [i, NULL] AS list, [['a'], []] AS nested, {'a': i, 'b': 'x'} AS struct, MAP {i: 'x'} AS map,
