@@ -3,8 +3,8 @@
 The memory of its own that it may take is limited, and its priority may be low. It ends with the service,
 whatever it is doing.
 
-On the connection, the worker says once that it is ready. Then for each question it sends the answer: an Arrow
-stream in pieces, an empty message, and the names and types of the columns, or the error in their place.
+On the connection, the worker says once that it is ready. Then for each query it sends the answer: an Arrow
+stream in pieces, a message each, and a last message with the outcome. The first byte tells them apart.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ from service.reading.query_errors import out_of_memory
 from service.reading.table_memory import TablePlaces, read_tables
 from service.settings.query_limits import QueryLimits
 
-_PIECE = 1 << 20
+PIECE, LAST = b"+", b"."
+"""The first byte of a piece, and of a last message: the pickled `Outcome`, or an error."""
+_PIECE_BYTES = 1 << 20
 _ROOM = 256 << 20
 """Bytes that a worker may take beyond its database's memory: for Python, Arrow and the stacks of threads."""
 
@@ -44,6 +46,15 @@ class AskedQuery:
     carried: Carried
 
 
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """The names and DuckDB types of an answer's columns, and the last piece of its rows."""
+
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    piece: bytes
+
+
 @dataclass(frozen=True)
 class WorkerRules:
     """What a worker may use; `niceness` lowers its priority."""
@@ -54,7 +65,7 @@ class WorkerRules:
 
 
 def work(connection: Connection, rules: WorkerRules) -> None:
-    """Answers questions until the connection ends."""
+    """Answers queries until the connection ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_service, daemon=True).start()
     os.nice(rules.niceness)
@@ -64,36 +75,34 @@ def work(connection: Connection, rules: WorkerRules) -> None:
     connection.send_bytes(b"")
     while True:
         try:
-            question = connection.recv()
-            tables = read_tables(recv_handle(connection), question.places) if question.places.names else {}
+            asked = connection.recv()
+            tables = read_tables(recv_handle(connection), asked.places) if asked.places.names else {}
         except EOFError:
             return
-        outcome = _answer(duck, question, tables, connection, rules.limits)
+        outcome = _answer(duck, asked, tables, connection, rules.limits)
         tables.clear()
-        connection.send_bytes(b"")
-        connection.send_bytes(outcome)
+        connection.send_bytes(LAST + pickle.dumps(outcome))
 
 
 def _answer(
     duck: Duck,
-    question: AskedQuery,
+    asked: AskedQuery,
     tables: dict[str, pa.Table],
     connection: Connection,
     limits: QueryLimits,
-) -> bytes:
-    """Sends the rows of the answer. Returns its names and types, or the error, pickled."""
+) -> Outcome | Exception:
+    """Sends the rows of the answer but for the last piece. Returns the outcome, or the error."""
     try:
-        with duck.reading(question.query, tables, question.carried) as reading:
+        with duck.reading(asked.query, tables, asked.carried) as reading:
             pieces = _Pieces(connection)
             with pyarrow.ipc.new_stream(pieces, reading.schema) as writer:
                 for batch in reading.batches:
                     writer.write_batch(batch)
-            pieces.send()
-            return pickle.dumps((reading.names, reading.types))
+            return Outcome(reading.names, reading.types, bytes(pieces.waiting))
     except MemoryError:
-        return pickle.dumps(out_of_memory(limits))
+        return out_of_memory(limits)
     except Exception as error:
-        return pickle.dumps(error.with_traceback(None))
+        return error.with_traceback(None)
 
 
 def _end_with_service() -> None:
@@ -113,23 +122,18 @@ def _limit_memory(more: int) -> None:
 
 
 class _Pieces(RawIOBase):
-    """A file whose content is sent over a connection."""
+    """A file whose content is sent over a connection, but for what is `waiting` at the end."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
-        self._waiting = bytearray()
+        self.waiting = bytearray()
 
     def writable(self) -> bool:
         return True
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
-        self._waiting += data
-        if len(self._waiting) >= _PIECE:
-            self.send()
+        self.waiting += data
+        if len(self.waiting) >= _PIECE_BYTES:
+            self._connection.send_bytes(PIECE + self.waiting)
+            self.waiting.clear()
         return len(data)
-
-    def send(self) -> None:
-        """Sends what waits."""
-        if self._waiting:
-            self._connection.send_bytes(self._waiting)
-            self._waiting.clear()

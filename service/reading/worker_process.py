@@ -23,7 +23,7 @@ import pyarrow.ipc
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Answer, Carried
 from service.reading.query_errors import out_of_time, worker_ended
-from service.reading.query_worker import AskedQuery, WorkerRules, work
+from service.reading.query_worker import LAST, AskedQuery, Outcome, WorkerRules, work
 from service.reading.table_memory import TablePlaces, write_tables
 
 _START_SECONDS = 60
@@ -64,21 +64,21 @@ class WorkerProcess:
         return not self._is_ready or not self._connection.poll(0)
 
     def ask(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried) -> Answer:
-        """The answer to a query. Raises what `QueryEvaluator.run` raises, and Unavailable if the process ends."""
+        """The answer to a query. Raises what `QueryEvaluator.run` raises, and Unavailable if the process
+        ends."""
         self._is_in_use = True
         try:
             self._await_ready()
             self._send(query, tables, carried)
-            pieces, outcome = self._received(time.monotonic() + self._limits.seconds + _GRACE_SECONDS)
+            pieces, last = self._received(time.monotonic() + self._limits.seconds + _GRACE_SECONDS)
         except (EOFError, ConnectionError):
             raise worker_ended(self._signal()) from None
         self._is_in_use = False
-        found = pickle.loads(outcome)
-        if isinstance(found, Exception):
-            raise found
-        names, types = found
-        rows = pieces[0] if len(pieces) == 1 else b"".join(pieces)
-        return Answer(names, types, pyarrow.ipc.open_stream(rows).read_all())
+        outcome: Outcome | Exception = pickle.loads(last)
+        if isinstance(outcome, Exception):
+            raise outcome
+        rows = b"".join([*pieces, outcome.piece]) if pieces else outcome.piece
+        return Answer(outcome.names, outcome.types, pyarrow.ipc.open_stream(rows).read_all())
 
     def kill(self) -> None:
         """Ends the process, whatever it is doing. Does not wait for its end."""
@@ -112,18 +112,17 @@ class WorkerProcess:
         finally:
             os.close(descriptor)
 
-    def _received(self, deadline: float) -> tuple[list[bytes], bytes]:
-        """The pieces of the answer's rows, and the pickled rest. Raises Invalid at the deadline."""
-        pieces: list[bytes] = []
-        while piece := self._message(deadline):
-            pieces.append(piece)
-        return pieces, self._message(deadline)
-
-    def _message(self, deadline: float) -> bytes:
-        if not self._connection.poll(max(0.0, deadline - time.monotonic())):
-            self.kill()
-            raise out_of_time(self._limits)
-        return self._connection.recv_bytes()
+    def _received(self, deadline: float) -> tuple[list[memoryview], memoryview]:
+        """The pieces of the answer's rows, and the pickled outcome. Raises Invalid at the deadline."""
+        pieces: list[memoryview] = []
+        while True:
+            if not self._connection.poll(max(0.0, deadline - time.monotonic())):
+                self.kill()
+                raise out_of_time(self._limits)
+            message = memoryview(self._connection.recv_bytes())
+            if message[:1] == LAST:
+                return pieces, message[1:]
+            pieces.append(message[1:])
 
     def _signal(self) -> int | None:
         """The signal that has ended the process, if it was one."""
