@@ -82,9 +82,10 @@ def is_working(pid: int) -> bool:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether the process runs. One that has ended may wait to be reaped."""
+    """Whether any thread of the process runs. A process that has ended may wait to be reaped."""
     try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+        threads = len(os.listdir(f"/proc/{pid}/task"))
+        return threads > 1 or Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return False
 
