@@ -157,11 +157,12 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
     runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions, time)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     try:
+        queries = await asyncio.to_thread(Queries, settings.query_limits, settings.spill)
         app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
     except BaseException:
         await asyncio.to_thread(runtime.close)
         raise
-    app.state.queries = queries = Queries(settings.query_limits, settings.spill)
+    app.state.queries = queries
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning)
     if warm:
         queries.warm()

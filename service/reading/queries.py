@@ -21,7 +21,7 @@ from service.reading.worker_pool import WorkerPool
 from service.settings.query_limits import QueryLimits
 
 T = TypeVar("T")
-_NICENESS = 5
+_NICENESS = 15
 """Whatever the service does itself comes before the queries of readers."""
 
 
