@@ -31,7 +31,7 @@ from service.reading.table_memory import TablePlaces, read_tables
 from service.settings.query_limits import QueryLimits
 
 PIECE, LAST = b"+", b"."
-"""The first byte of a piece, and of a last message: the pickled `Outcome`, or an error."""
+"""The first byte of a piece, and of a last message: the pickled `AnswerEnd`, or an error."""
 _PIECE_BYTES = 1 << 20
 _ROOM = 256 << 20
 """Bytes that a worker may take beyond its database's memory: for Python, Arrow and the stacks of threads."""
@@ -47,7 +47,7 @@ class AskedQuery:
 
 
 @dataclass(frozen=True, eq=False)
-class Outcome:
+class AnswerEnd:
     """The names and DuckDB types of an answer's columns, and the last piece of its rows."""
 
     names: tuple[str, ...]
@@ -90,7 +90,7 @@ def _answer(
     tables: dict[str, pa.Table],
     connection: Connection,
     limits: QueryLimits,
-) -> Outcome | Exception:
+) -> AnswerEnd | Exception:
     """Sends the rows of the answer but for the last piece. Returns the outcome, or the error."""
     try:
         with duck.reading(asked.query, tables, asked.carried) as reading:
@@ -98,7 +98,7 @@ def _answer(
             with pyarrow.ipc.new_stream(pieces, reading.schema) as writer:
                 for batch in reading.batches:
                     writer.write_batch(batch)
-            return Outcome(reading.names, reading.types, bytes(pieces.waiting))
+            return AnswerEnd(reading.names, reading.types, bytes(pieces.waiting))
     except MemoryError:
         return out_of_memory(limits)
     except Exception as error:

@@ -23,7 +23,7 @@ import pyarrow.ipc
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Answer, Carried
 from service.reading.query_errors import out_of_time, worker_ended
-from service.reading.query_worker import LAST, AskedQuery, Outcome, WorkerRules, work
+from service.reading.query_worker import LAST, AnswerEnd, AskedQuery, WorkerRules, work
 from service.reading.table_memory import TablePlaces, write_tables
 
 _START_SECONDS = 60
@@ -74,7 +74,7 @@ class WorkerProcess:
         except (EOFError, ConnectionError):
             raise worker_ended(self._signal()) from None
         self._is_in_use = False
-        outcome: Outcome | Exception = pickle.loads(last)
+        outcome: AnswerEnd | Exception = pickle.loads(last)
         if isinstance(outcome, Exception):
             raise outcome
         rows = b"".join([*pieces, outcome.piece]) if pieces else outcome.piece
