@@ -39,9 +39,12 @@ from service.http.routes import table_routes as tables
 from service.http.routes import view_routes as views
 from service.metrics import Metrics
 from service.pipeline.pipeline import Pipeline
+from service.reading.lanes import Lanes
+from service.reading.queries import Queries
 from service.reading.reads import Reader
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
+from service.sql.script_door import SqlDoor
 
 _log = logging.getLogger("freshet.app")
 
@@ -78,7 +81,7 @@ def create_app(
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.loop = asyncio.get_running_loop()
-        opening = asyncio.create_task(_open(app, settings, sessions or own, time))
+        opening = asyncio.create_task(_open(app, settings, sessions or own, time, on_failure is not None))
         if on_failure is None:
             await opening
         else:
@@ -90,9 +93,11 @@ def create_app(
             app.state.turns.close()
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
+                await asyncio.to_thread(app.state.queries.close)
                 await asyncio.to_thread(app.state.pipeline.close)
                 await asyncio.to_thread(runtime.close)
             await asyncio.to_thread(own.stop)
+            app.state.lanes.close()
 
     app = FastAPI(
         title="Freshet",
@@ -104,6 +109,7 @@ def create_app(
     app.state.runtime = app.state.loop = None
     app.state.settings = settings
     app.state.turns = Turns()
+    app.state.lanes = Lanes()
     app.state.metrics = Metrics()
     _install_layers(app, settings)
     problems.install(app)
@@ -146,14 +152,20 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
         on_failure()
 
 
-async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time) -> None:
+async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time, warm: bool) -> None:
+    """Opens the runtime. `warm`: the workers of queries start now, not when the first query comes."""
     runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions, time)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     try:
+        queries = await asyncio.to_thread(Queries, settings.query_limits, settings.spill)
         app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
     except BaseException:
         await asyncio.to_thread(runtime.close)
         raise
+    app.state.queries = queries
+    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning)
+    if warm:
+        queries.warm()
     app.state.runtime = runtime
     _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
 

@@ -1,14 +1,9 @@
-"""An executor that runs each job in a process of its own on this machine.
-
-Processes are forked from a server that has the engine loaded and no threads (multiprocessing's forkserver),
-so that they start in milliseconds and share the engine's code.
-"""
+"""An executor that runs each job in a process of its own on this machine."""
 
 from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from time import monotonic
 from typing import Any
@@ -16,11 +11,12 @@ from typing import Any
 import numpy as np
 
 from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudget
+from engine.processes import children
 from engine.processes.job_process import DONE, OF, ROUNDS, ROWS, ProcessLimits, run_job
 from engine.runtime.execution import ExecutorJob, Outcome, ViewsFailed
 from engine.state.store.directory import StateDirectory
 
-_CONTEXT = get_context("forkserver")
+children.preload("engine.processes.job_process")
 _LOOK = 0.1
 """Seconds between two looks at whether a job is still wanted, and within its time."""
 
@@ -43,7 +39,7 @@ class ProcessExecutor:
         self._limits = limits
         self._seconds = seconds
         self._cancelled = threading.Event()
-        self._shared = _CONTEXT.RawArray("d", 4)
+        self._shared = children.shared_numbers(4)
 
     @property
     def progress(self) -> Progress:
@@ -58,23 +54,16 @@ class ProcessExecutor:
     def run(self, job: ExecutorJob) -> Outcome:
         """Compute a job; see `Executor.run`. Raises ViewsFailed, with OverBudget if it took too much, or with
         BuildCancelled."""
-        receiving, sending = _CONTEXT.Pipe(duplex=False)
-        arguments = (
-            job,
-            self.directory.prefixed(job.prefix),
-            self.shards,
-            self._limits,
-            self._shared,
-            sending,
-        )
-        process = _CONTEXT.Process(target=_run, args=arguments, name="freshet-job", daemon=True)
-        process.start()
+        receiving, sending = children.pipe(duplex=False)
+        directory = self.directory.prefixed(job.prefix)
+        arguments = (job, directory, self.shards, self._limits, self._shared, sending)
+        process = children.start("freshet-job", _run, *arguments)
         sending.close()
         try:
             report = self._report(receiving, process)
         finally:
             process.kill()
-            process.join()
+            children.join(process)
             receiving.close()
         if isinstance(report, Outcome):
             return report
@@ -109,13 +98,8 @@ def _run(
 
 def _ended(process: Any) -> EngineError:
     """The error of a process that ended without a report."""
-    process.join()
+    children.join(process)
     return ExecutionFailed(
         f"the process that computed the view ended early, by signal {-(process.exitcode or 0)}",
         "it may have needed more memory than there is",
     )
-
-
-def preload(*modules: str) -> None:
-    """Load modules in the server that the processes are forked from, before it starts."""
-    _CONTEXT.set_forkserver_preload([__name__, *modules])

@@ -20,6 +20,7 @@ from sqlglot.errors import ErrorLevel
 
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
+from planner.adhoc.recursive_queries import check_recursion
 from planner.dialects import in_duckdb
 from planner.dialects.as_written import written_in
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
@@ -91,6 +92,7 @@ def adhoc_query(
 
     Raise UnknownTable, InvalidQuery or Unsupported, with its place, for a relation that cannot be read.
     """
+    check_recursion(query)
     names = _places(query)
     dialect = written_in(query)
     with_plain_names(query, relations, dialect)

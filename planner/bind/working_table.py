@@ -13,7 +13,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.bind.dependence import Dependence
-from planner.bind.references import table_names, table_nodes
+from planner.bind.references import table_nodes
 from planner.bind.session import Session
 from planner.errors import Unsupported
 from planner.ir import (
@@ -38,14 +38,9 @@ _HINT = "write it as WITH MUTUALLY RECURSIVE, which reads all rows so far, as a 
 
 def check_working_table(session: Session, name: str, cte: exp.CTE, value: Relational, variable: int) -> None:
     """Raise Unsupported if PostgreSQL accepts the recursive query with another meaning."""
-    body = cte.this
-    while isinstance(body, exp.Subquery):
-        body = body.this
-    if not isinstance(body, exp.Union) or _has_places(body) or name in table_names(body.this):
+    if beyond_working_table(name, cte) is not None:
         return
-    references = [table for table in table_nodes(body.expression) if table.name.lower() == name]
-    if len(references) != 1 or not _accepted(references[0], body.expression):
-        return
+    body = _body(cte)
     as_set = bool(body.args.get("distinct"))
     if not _Additivity(session, as_set).holds(_step(value), frozenset({variable})):
         means = "LIMIT, a window function, or a second use of its rows,"
@@ -56,7 +51,36 @@ def check_working_table(session: Session, name: str, cte: exp.CTE, value: Relati
             "and all rows so far give different answers",
             _HINT,
         )
-        fail(error, references[0])
+        fail(error, _references(name, body.expression)[0])
+
+
+def beyond_working_table(name: str, cte: exp.CTE) -> tuple[str, exp.Expr] | None:
+    """Why PostgreSQL refuses the recursive query, so that it has the fixed point's meaning: a construct, and
+    the node at its place. None if PostgreSQL accepts it."""
+    body = _body(cte)
+    if not isinstance(body, exp.Union):
+        return "no UNION", cte.args["alias"]
+    if _has_places(body):
+        return "ORDER BY, LIMIT or OFFSET", cte.args["alias"]
+    before = _references(name, body.this)
+    if before:
+        return "a reference before its UNION", before[0]
+    references = _references(name, body.expression)
+    if len(references) > 1:
+        return "a second reference", references[1]
+    construct = _around(references[0], body.expression)
+    return None if construct is None else (construct, references[0])
+
+
+def _body(cte: exp.CTE) -> exp.Expression:
+    body = cte.this
+    while isinstance(body, exp.Subquery):
+        body = body.this
+    return body
+
+
+def _references(name: str, node: exp.Expression) -> list[exp.Table]:
+    return [table for table in table_nodes(node) if table.name.lower() == name]
 
 
 def _has_places(body: exp.Union) -> bool:
@@ -71,8 +95,8 @@ def _step(value: Relational) -> Relational:
     return value.right if isinstance(value, SetOp) else value
 
 
-def _accepted(reference: exp.Table, step: exp.Expression) -> bool:
-    """Whether PostgreSQL accepts a single recursive reference at this place."""
+def _around(reference: exp.Table, step: exp.Expression) -> str | None:
+    """The construct around a single recursive reference that PostgreSQL refuses; None if it accepts it."""
     node: exp.Expr = reference
     direct = True
     while node is not step and node.parent is not None:
@@ -80,19 +104,19 @@ def _accepted(reference: exp.Table, step: exp.Expression) -> bool:
         if isinstance(parent, exp.CTE):
             direct = False
         if isinstance(parent, exp.Except | exp.Intersect):
-            return False
+            return "EXCEPT or INTERSECT"
         if isinstance(parent, exp.Join) and parent.side in ("LEFT", "FULL"):
-            return False
+            return "an outer join"
         if isinstance(parent, exp.From | exp.Join) and _padded_by_later(parent):
-            return False
+            return "an outer join"
         if isinstance(node, exp.Query) and not isinstance(parent, exp.From | exp.Join | exp.Query | exp.CTE):
-            return False
+            return "a subquery in an expression"
         if isinstance(node, exp.Select) and direct and _aggregates(node):
-            return False
+            return "an aggregate"
         if isinstance(node, exp.Select):
             direct = False
         node = parent
-    return not (isinstance(node, exp.Select) and direct and _aggregates(node))
+    return "an aggregate" if isinstance(node, exp.Select) and direct and _aggregates(node) else None
 
 
 def _padded_by_later(node: exp.Expr) -> bool:

@@ -7,8 +7,10 @@ from starlette.requests import Request
 from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.pipeline.pipeline import Pipeline
+from service.reading.lanes import Lanes
 from service.reading.reads import Reader
 from service.running.runtime import Runtime
+from service.sql.script_door import SqlDoor
 
 
 def runtime_of(request: Request) -> Runtime:
@@ -22,6 +24,17 @@ def runtime_of(request: Request) -> Runtime:
 def turns_of(request: Request) -> Turns:
     """The app's threads for request bodies."""
     return request.app.state.turns
+
+
+def lanes_of(request: Request) -> Lanes:
+    """The app's threads for each kind of request."""
+    return request.app.state.lanes
+
+
+def door_of(request: Request) -> SqlDoor:
+    """The app's SQL door. Raises Unavailable like `runtime_of`."""
+    runtime_of(request)
+    return request.app.state.sql_door
 
 
 def reader_of(request: Request) -> Reader:

@@ -2,8 +2,8 @@
 
 A query sees the Arrow tables that it is given, under names that only its own cursor knows. It sees no file,
 Python variable or setting, and calls only those of DuckDB's functions that are open (`planner.allowed`). It
-is interrupted after a time, and its memory is limited. Errors are the planner's and the engine's, in DuckDB's
-words.
+is interrupted after a time, and its memory, its temporary files and its answer are limited. Errors are the
+planner's and the engine's, in DuckDB's words.
 
 Whether integers divide to integers is a setting, and settings are locked, so there is a database for each
 case.
@@ -12,19 +12,19 @@ case.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import duckdb
-import numpy as np
 import pyarrow as pa
 
-from engine.codec.arrow import decode_arrow
 from engine.errors import InvalidValue
-from engine.scalar.duck_literals import is_arrow_text, type_name
 from engine.scalar.sealed import interrupted_after, sealed
-from engine.schema import Schema, Type
-from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.allowed.check import check
 from planner.allowed.open_functions import IN_QUERIES
@@ -32,7 +32,9 @@ from planner.allowed.parse_tree import Closed
 from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
 from planner.native.reference import refusal
-from service.errors import Invalid
+from service.reading.given_tables import column_names, register
+from service.reading.query_errors import out_of_disk, out_of_memory, out_of_time, too_large, too_many_rows
+from service.settings.query_limits import DEFAULTS, QueryLimits
 
 _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names()
@@ -42,14 +44,14 @@ _ERRORS = (duckdb.Error, OSError)
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
 
-@dataclass(frozen=True)
-class QueryLimits:
-    """The seconds that a query may run, the megabytes of its answer, and the memory, in DuckDB's notation,
-    that all queries of one database share."""
+@dataclass(frozen=True, eq=False)
+class AnswerReading:
+    """An answer whose `batches` are read once, while the query runs."""
 
-    seconds: float = 60
-    answer_mb: int = 256
-    memory: str = "2GB"
+    names: tuple[str, ...]
+    types: tuple[str, ...]
+    schema: pa.Schema
+    batches: Iterator[pa.RecordBatch]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,43 +63,25 @@ class Answer:
     table: pa.Table
 
 
-class Duck:
-    """Runs ad-hoc queries. Any thread may use it."""
+Carried = Callable[[str], bool]
+"""Whether an answer can have columns of a DuckDB type."""
 
-    def __init__(self, limits: QueryLimits = QueryLimits()) -> None:
-        self._limits = limits
-        self._databases = {divides: _database(limits, divides) for divides in (False, True)}
 
-    def close(self) -> None:
-        for database in self._databases.values():
-            database.close()
+def anything(type: str) -> bool:
+    """An answer can have columns of any type."""
+    return True
 
-    def run(
-        self,
-        query: AdhocQuery,
-        tables: Mapping[str, pa.Table],
-        carried: Callable[[str], bool] = lambda type: True,
-    ) -> Answer:
+
+class QueryEvaluator(ABC):
+    """Answers queries. Any thread may use it."""
+
+    @abstractmethod
+    def run(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything) -> Answer:
         """The query's answer over `tables`, which has a table for the alias of each reference.
 
         A column whose DuckDB type is not `carried` becomes text. Raises a PlannerError if the query is wrong,
         InvalidValue if a row is, Invalid if it exceeds a limit.
         """
-        _check(query, tables)
-        cursor = self._databases[query.integer_division].cursor()
-        try:
-            with interrupted_after(cursor, self._limits.seconds):
-                for alias, table in tables.items():
-                    _register(cursor, alias, table)
-                columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
-                names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
-                targets = tuple(type if carried(type) else "VARCHAR" for type in types)
-                sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
-                return Answer(names, targets, self._read(cursor.sql(sql).to_arrow_reader(_BATCH)))
-        except _ERRORS as error:
-            raise self._error(error, query) from None
-        finally:
-            cursor.close()
 
     def cast(self, answer: Answer, types: tuple[str, ...]) -> pa.Table:
         """The answer's columns as DuckDB `types`. Raises InvalidValue if a value does not fit."""
@@ -107,19 +91,67 @@ class Duck:
         table = answer.table.rename_columns(names)
         return self.run(AdhocQuery(_cast("rows", types), ()), {"rows": table}).table
 
-    def _read(self, reader: pa.RecordBatchReader) -> pa.Table:
-        """All batches of the reader as a table. Raises Invalid if they are too large."""
-        batches, size = [], 0
+
+class Duck(QueryEvaluator):
+    """Evaluates in this process. DuckDB puts what does not fit into memory into the directory `spill`."""
+
+    def __init__(self, limits: QueryLimits = DEFAULTS, spill: Path | None = None) -> None:
+        self._limits = limits
+        self._spill = spill
+        self._lock = threading.Lock()
+        self._databases: dict[bool, duckdb.DuckDBPyConnection] = {}
+
+    def close(self) -> None:
+        for database in self._databases.values():
+            database.close()
+
+    def run(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything) -> Answer:
+        batches: list[pa.RecordBatch] = []
+        with self.reading(query, tables, carried) as reading:
+            batches.extend(reading.batches)
+        return Answer(reading.names, reading.types, pa.Table.from_batches(batches, reading.schema))
+
+    @contextmanager
+    def reading(
+        self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything
+    ) -> Iterator[AnswerReading]:
+        """The answer to be read batch by batch, until the context ends. Raises what `run` raises, while the
+        batches are read too."""
+        _check(query, tables)
+        cursor = self._database(query.integer_division).cursor()
+        try:
+            with interrupted_after(cursor, self._limits.seconds):
+                for alias, table in tables.items():
+                    register(cursor, alias, table)
+                columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
+                names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
+                targets = tuple(type if carried(type) else "VARCHAR" for type in types)
+                sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
+                reader = cursor.sql(sql).to_arrow_reader(_BATCH)
+                yield AnswerReading(names, targets, reader.schema, self._within_limits(reader))
+        except _ERRORS as error:
+            raise self._error(error, query) from None
+        finally:
+            cursor.close()
+
+    def _database(self, divides: bool) -> duckdb.DuckDBPyConnection:
+        """The database in which `/` of integers `divides` to integers, or does not."""
+        with self._lock:
+            if divides not in self._databases:
+                self._databases[divides] = _database(self._limits, self._spill, divides)
+            return self._databases[divides]
+
+    def _within_limits(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+        """The batches of the reader. Raises Invalid once they are too many or too large."""
+        limits, rows, size = self._limits, 0, 0
         for batch in reader:
-            batches.append(batch)
+            rows += batch.num_rows
             size += batch.nbytes
-            if size > self._limits.answer_mb << 20:
-                raise Invalid(
-                    f"the answer has more than {self._limits.answer_mb} MB",
-                    "use LIMIT or WHERE to ask for a part of it",
-                    code="query_too_large",
-                )
-        return pa.Table.from_batches(batches, reader.schema)
+            if rows > limits.answer_rows:
+                raise too_many_rows(limits)
+            if size > limits.answer_bytes:
+                raise too_large(limits)
+            yield batch
 
     def _error(self, error: Exception, query: AdhocQuery) -> Exception:
         refused = refusal(duckdb.Error(str(error)), len(_DESCRIBE))
@@ -128,14 +160,11 @@ class Duck:
             found.at(*query.place(refused.offset))
         match str(error).partition(" Error: ")[0]:
             case "INTERRUPT":
-                seconds = f"{self._limits.seconds:g} seconds"
-                return Invalid(f"the query ran for {seconds} and was stopped", code="query_timeout")
+                return out_of_time(self._limits)
+            case "Out of Memory" if "max_temp_directory_size" in str(error):
+                return out_of_disk(self._limits)
             case "Out of Memory":
-                return Invalid(
-                    f"the query needs more memory than {self._limits.memory}",
-                    "create a view of the query, or of a part of it",
-                    code="query_too_large",
-                )
+                return out_of_memory(self._limits)
             case "Permission":
                 return Unsupported("a query can read tables and views, but no files", found.message)
             case "Invalid Input" if "Macro Function" in found.message:
@@ -145,11 +174,18 @@ class Duck:
         return found
 
 
-def _database(limits: QueryLimits, divides: bool) -> duckdb.DuckDBPyConnection:
+def _database(limits: QueryLimits, spill: Path | None, divides: bool) -> duckdb.DuckDBPyConnection:
     """A database in which `/` of integers `divides` to integers, or does not."""
+    config: dict[str, Any] = {"memory_limit": f"{limits.memory}B", "errors_as_json": True}
+    disk: tuple[str, ...] = ()
+    if spill is not None and limits.disk:
+        config["temp_directory"] = str(spill)
+        # DuckDB 2.0 does not keep to this limit when it is an option of the connection.
+        disk = (f"SET GLOBAL max_temp_directory_size = '{limits.disk}B'",)
     return sealed(
-        {"memory_limit": limits.memory, "errors_as_json": True},
+        config,
         (
+            *disk,
             f"SET GLOBAL integer_division = {divides}",
             # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
@@ -160,44 +196,13 @@ def _database(limits: QueryLimits, divides: bool) -> duckdb.DuckDBPyConnection:
 
 def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
     """Raises a PlannerError, with its place, for what a query may not do."""
-    columns = (name for table in tables.values() for name in table.column_names)
+    columns = (name for table in tables.values() for name in column_names(table))
     try:
         check(query.sql, _OPEN, tables, columns)
     except Closed as closed:
         if closed.offset is None:
             raise closed.error from None
         raise closed.error.at(*query.place(closed.offset)) from None
-
-
-def typed(table: pa.Table, types: Sequence[Type]) -> pa.Table:
-    """The table, with the DuckDB type in a field's metadata where DuckDB cannot tell it."""
-    if not any(map(is_arrow_text, types)):
-        return table
-    fields = [
-        field.with_metadata({_TYPE: type_name(type)}) if is_arrow_text(type) else field
-        for field, type in zip(table.schema, types, strict=True)
-    ]
-    return table.cast(pa.schema(fields))
-
-
-def _register(cursor: duckdb.DuckDBPyConnection, alias: str, table: pa.Table) -> None:
-    """Registers the table under a name for the cursor."""
-    types = {field.name: (field.metadata or {}).get(_TYPE) for field in table.schema}
-    if not any(types.values()):
-        cursor.register(alias, table)
-        return
-    given = f"{alias} as given"
-    cursor.register(given, table)
-    columns = (
-        _quoted(name) if type is None else f"CAST({_quoted(name)} AS {type.decode()}) AS {_quoted(name)}"
-        for name, type in types.items()
-    )
-    view = f"CREATE TEMP VIEW {_quoted(alias)} AS SELECT {', '.join(columns)} FROM {_quoted(given)}"
-    cursor.execute(view)
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _of_value(message: str) -> InvalidValue:
@@ -216,27 +221,3 @@ def _cast(source: str, types: Sequence[str]) -> str:
     names = _names(types)
     casts = ", ".join(f"CAST({name} AS {type}) AS {name}" for name, type in zip(names, types, strict=True))
     return f"SELECT {casts} FROM {source} AS given ({', '.join(names)})"
-
-
-def arrow_table(
-    rows: tuple[np.ndarray, np.ndarray],
-    schema: Schema,
-    dictionary: Dictionary,
-    columns: Collection[str] | None = None,
-    row: str | None = None,
-) -> pa.Table:
-    """The rows of words int64[W, n], each repeated by its count. With `row`, each once, after its place in a
-    column of that name.
-
-    Without `row`, only the columns whose lower-case name is in `columns`, but at least one.
-    """
-    words, counts = rows
-    if columns is not None:
-        kept = [i for i, name in enumerate(schema.names) if name.lower() in columns] or [0]
-        words, schema = words[kept], Schema(tuple(schema.columns[i] for i in kept))
-    if row is not None:
-        places = pa.array(np.arange(words.shape[1]))
-        return typed(decode_arrow(words, schema, dictionary), schema.types).add_column(0, row, places)
-    if len(counts) and counts.max() > 1:
-        words = np.repeat(words, counts, axis=1)
-    return typed(decode_arrow(words, schema, dictionary), schema.types)

@@ -23,13 +23,15 @@ from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows, patched
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
-from service.reading.duck import typed
 from service.reading.filters import wanted_places
+from service.reading.given_tables import typed
 from service.reading.leading_keys import are_enough, leading_keys
 from service.reading.predicates import Clause, predicate, sort_keys
 
 _WORTH, _FEW = 16, 64
 """A reading is brought up to date by at most one change for each `_WORTH` of its rows, and `_FEW` more."""
+
+_MOST_ROWS = 2**62
 
 
 @dataclass(frozen=True)
@@ -51,14 +53,18 @@ class Reading:
     epoch: int
     words: np.ndarray
     counts: np.ndarray
-    origin: object
+    origin: object = None
     texts: object = None
     """Keeps the texts of the words as long as somebody has the reading."""
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """Where the copies of each distinct row end among all rows, int64[n]."""
-        return np.cumsum(self.counts)
+        """Where the copies of each distinct row end among all rows, int64[n]; at most 2**62: no row
+        behind that many can be read."""
+        ends = np.cumsum(self.counts)
+        if not len(ends) or int(self.counts.max()) <= _MOST_ROWS // len(ends):
+            return ends
+        return np.where(np.cumsum(self.counts, dtype=np.float64) < _MOST_ROWS, ends, _MOST_ROWS)
 
     @property
     def size(self) -> int:
@@ -78,9 +84,9 @@ class Reading:
         first, last = np.searchsorted(self.ends, (start, stop - 1), side="right")
         if self.size == len(self.counts):
             return np.ascontiguousarray(self.words[:, start:stop])
-        counts = self.counts[first : last + 1].copy()
-        counts[-1] -= self.ends[last] - stop
-        counts[0] -= start - (self.ends[first] - self.counts[first])
+        ends = self.ends[first : last + 1]
+        starts = np.append(self.ends[first - 1] if first else 0, ends[:-1])
+        counts = np.minimum(ends, stop) - np.maximum(starts, start)
         return np.repeat(self.words[:, first : last + 1], counts, axis=1)
 
 

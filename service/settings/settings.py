@@ -17,6 +17,7 @@ from planner.limits import PlanningLimits
 from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
 from service.settings.planning_settings import PlanningSettings
+from service.settings.query_limits import QuerySettings
 
 
 def _as(variable: str, meaning: str) -> dict[str, str]:
@@ -24,7 +25,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors, BuildSettings, PlanningSettings):
+class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -220,6 +221,11 @@ class Settings(Doors, BuildSettings, PlanningSettings):
         return self.state / "scratch"
 
     @property
+    def spill(self) -> Path:
+        """The directory of the temporary files of queries."""
+        return self.data / "queries"
+
+    @property
     def state(self) -> Path:
         """The directory of the state's files."""
         return Path(self.state_directory) if self.state_directory else self.data / "state"
@@ -253,7 +259,9 @@ _CHOICES = {
     "log_level": ("critical", "error", "warning", "info", "debug"),
     "spark": ("auto", "always", "never"),
 }
-_MAY_BE_ZERO = frozenset({"port", "history_seconds", "shutdown_seconds"})
+_MAY_BE_ZERO = frozenset(
+    {"port", "history_seconds", "shutdown_seconds", "query_workers", "queries_waiting", "query_disk"}
+)
 
 
 @dataclass(frozen=True)

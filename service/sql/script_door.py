@@ -4,14 +4,15 @@ A script stops at the first statement that fails; `ScriptFailed` has its number,
 stands. The statements between BEGIN and COMMIT are one epoch: they run together in the writer's turn, and if
 one of them fails, or the block ends with ROLLBACK, none of them takes effect. Definitions (CREATE, ALTER,
 DROP) take effect at once, so they cannot be in a block.
+
+Everything that runs for a caller ends when the caller leaves, unless its changes are being made already.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from planner.adhoc.adhoc_query import AdhocQuery
@@ -30,7 +31,10 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
-from service.reading.duck import Answer, Duck, QueryLimits
+from service.reading.callers import Caller
+from service.reading.duck import Answer, QueryEvaluator
+from service.reading.lanes import Lane
+from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.defining import DEFINING, define
 from service.sql.sight import Sight
@@ -48,21 +52,35 @@ class ScriptFailed(Exception):
 
 
 class SqlDoor:
-    def __init__(self, runtime: Runtime, limits: QueryLimits | None = None) -> None:
+    """Statements are parsed and planned in the lane `planning`."""
+
+    def __init__(self, runtime: Runtime, queries: Queries, planning: Lane) -> None:
         self._runtime = runtime
-        self._duck = Duck(limits or QueryLimits())
+        self._queries = queries
+        self._planning = planning
 
-    def close(self) -> None:
-        self._duck.close()
-
-    async def run(self, script: str, dialect: str = "postgres") -> list[Result]:
+    async def run(self, script: str, dialect: str, caller: Caller) -> list[Result]:
         """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed."""
+        return await _Script(self._runtime, self._queries, self._planning, caller).run(script, dialect)
+
+
+@dataclass(frozen=True, eq=False)
+class _Script:
+    """One run of a script, for a caller."""
+
+    runtime: Runtime
+    queries: Queries
+    planning: Lane
+    caller: Caller
+
+    async def run(self, script: str, dialect: str) -> list[Result]:
         results: list[Result] = []
         block: list[Statement] = []
-        for piece in await asyncio.to_thread(split, script, dialect):
+        for piece in await self.planning.run(split, script, dialect):
             with _numbered(piece):
-                known = spelled_out_piece(piece, self._runtime.types())
-                statement = await asyncio.to_thread(parse_statement, known)
+                self.caller.check()
+                known = spelled_out_piece(piece, self.runtime.types())
+                statement = await self.planning.run(parse_statement, known)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)
@@ -78,12 +96,12 @@ class SqlDoor:
 
     async def _alone(self, statement: Statement) -> Result:
         if isinstance(statement, DEFINING):
-            await define(statement, self._runtime, self._ask)
-            return Result(name_of(statement), self._runtime.snapshot.upper - 1)
-        with self._runtime.dictionary.holding():
-            task = await asyncio.to_thread(self._task, statement)
+            await define(statement, self.runtime, self._ask)
+            return Result(name_of(statement), self.runtime.snapshot.upper - 1)
+        with self.runtime.dictionary.holding():
+            task = await self.planning.run(self._task, statement)
             if task.plain is not None:
-                applied = await self._runtime.apply(task.plain)
+                applied = await self.runtime.apply(task.plain)
                 return Result(name_of(statement), applied.epoch, count=applied.changes)
             if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
                 _, (result,) = await self._transact([task])
@@ -93,10 +111,10 @@ class SqlDoor:
     async def _together(self, block: Sequence[Statement]) -> list[Result]:
         """The results of a block, from BEGIN to COMMIT: one epoch or none."""
         tasks = []
-        with self._runtime.dictionary.holding():
+        with self.runtime.dictionary.holding():
             for statement in block[1:-1]:
                 with _numbered(statement.piece):
-                    tasks.append(await asyncio.to_thread(self._task, statement))
+                    tasks.append(await self.planning.run(self._task, statement))
             end = block[-1]
             with _numbered(end.piece):
                 epoch, results = await self._transact(tasks, isinstance(end, Rollback))
@@ -104,56 +122,56 @@ class SqlDoor:
 
     async def _ask(self, query: AdhocQuery) -> Answer:
         """The answer to a query over the newest state."""
-        sight = self._sight(await self._times([query]))
-        return await asyncio.to_thread(sight.ask, query)
+        times = await self._times([query])
+        return await self.queries.in_turn(self.caller, lambda duck: self._sight(times, duck).ask(query))
 
     async def _transact(
         self, tasks: Sequence[StatementTask], undone: bool = False
     ) -> tuple[int, list[Result]]:
         """Runs tasks in the writer's turn. Returns the epoch and results; `undone` discards the changes."""
         times = await self._times([query for task in tasks for query in task.queries])
-        dictionary = self._runtime.dictionary
+        runtime, duck = self.runtime, self.queries.of_writer(self.caller)
 
         def work(transaction: Transaction) -> list[Result]:
-            sight = Sight(
-                transaction.snapshot,
-                transaction.definitions,
-                times,
-                self._duck,
-                dictionary,
-                self._runtime.observe,
-                self._runtime.size,
-                transaction,
-            )
+            seen = (transaction.snapshot, transaction.definitions, times)
+            sight = Sight(*seen, duck, runtime.dictionary, runtime.observe, runtime.size, transaction)
             results = []
             for task in tasks:
                 with _numbered(task.statement.piece):
+                    self.caller.check()
                     results.append(task.run(sight))
+                    self.caller.check()
             if undone:
                 transaction.forget()
             return results
 
-        applied, results = await self._runtime.transact(work)
+        applied, results = await self.runtime.transact(work)
         return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
 
     async def _read(self, task: StatementTask) -> Result:
-        sight = self._sight(await self._times(task.queries))
-        return await asyncio.to_thread(task.run, sight)
+        times = await self._times(task.queries)
 
-    def _sight(self, times: Mapping[datetime, int]) -> Sight:
+        def work(duck: QueryEvaluator) -> Result:
+            return task.run(self._sight(times, duck))
+
+        if task.queries:
+            return await self.queries.in_turn(self.caller, work)
+        return await self.planning.run(work, self.queries.of_writer(self.caller))
+
+    def _sight(self, times: Mapping[datetime, int], duck: QueryEvaluator) -> Sight:
         """A sight of the newest state."""
-        runtime = self._runtime
+        runtime = self.runtime
         seen = (runtime.snapshot, runtime.definitions(), times)
-        return Sight(*seen, self._duck, runtime.dictionary, runtime.observe, runtime.size)
+        return Sight(*seen, duck, runtime.dictionary, runtime.observe, runtime.size)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""
         references = [r for query in queries for r in query.references]
         times = {r.timestamp for r in references if r.timestamp is not None}
-        return {time: await self._runtime.epoch_at(time) for time in times}
+        return {time: await self.runtime.epoch_at(time) for time in times}
 
     def _task(self, statement: Statement) -> StatementTask:
-        return task_of(statement, self._runtime.definitions(), self._runtime.dictionary)
+        return task_of(statement, self.runtime.definitions(), self.runtime.dictionary)
 
 
 def _check_block(statement: Statement, block: Sequence[Statement]) -> None:

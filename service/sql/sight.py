@@ -21,7 +21,8 @@ from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
-from service.reading.duck import Answer, Duck, arrow_table
+from service.reading.duck import Answer, Carried, QueryEvaluator, anything
+from service.reading.given_tables import arrow_table
 from service.reading.reads import check_health
 from service.writing.transaction import Transaction
 
@@ -34,7 +35,7 @@ class Sight:
     snapshot: Snapshot
     definitions: Mapping[str, Definition]
     times: Mapping[datetime, int]
-    duck: Duck
+    duck: QueryEvaluator
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
     size: Callable[[str], int]
@@ -48,7 +49,7 @@ class Sight:
     def ask(
         self,
         query: AdhocQuery,
-        carried: Callable[[str], bool] = lambda type: True,
+        carried: Carried = anything,
         given: pa.Table | None = None,
     ) -> Answer:
         """The answer to a query. A column whose DuckDB type is not `carried` becomes text.
@@ -56,7 +57,7 @@ class Sight:
         `given`, if there is one, replaces the rows of the query's target.
 
         Raises NotFound, Conflict, HistoryGone or Invalid for a relation that cannot be read, and what
-        `Duck.run` raises.
+        `QueryEvaluator.run` raises.
         """
         tables = {
             reference.alias: self._table(reference, query)

@@ -57,7 +57,7 @@ from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
-from service.reading.duck import arrow_table
+from service.reading.given_tables import arrow_table
 from service.reading.reads import check_health
 from service.reading.results import answer_document, is_written
 from service.sql.dml import Change, delete_all_rows, prepare, table_of

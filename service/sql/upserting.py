@@ -21,7 +21,7 @@ from service.changes.constraints import KeySide, side
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Conflict
-from service.reading.duck import arrow_table
+from service.reading.given_tables import arrow_table
 from service.sql.sight import Sight
 from service.sql.updating import assigned, check_assigned, update_rows
 

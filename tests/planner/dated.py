@@ -17,7 +17,8 @@ from engine.schema import INTEGER, Schema, Type
 from planner import Relation, plan_query
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.parsing.script import split
-from service.reading.duck import Duck, arrow_table
+from service.reading.duck import Duck
+from service.reading.given_tables import arrow_table
 from tests.planner.samples import schema
 from tests.planner.test_engine import delta
 

@@ -1,5 +1,6 @@
 """Ad-hoc queries mean the snapshots that they name, and nothing else; DuckDB runs what comes out."""
 
+import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -12,6 +13,7 @@ from engine.schema import INTEGER, Column, Schema
 from planner import Relation
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference, adhoc_query
 from planner.errors import PlannerError
+from planner.parsing.parse import parse_query
 from planner.parsing.script import split
 
 SCHEMA = Schema((Column("a", INTEGER), Column("b", INTEGER)))
@@ -99,6 +101,67 @@ def test_recursion_runs():
         ) SELECT a FROM reach ORDER BY a
     """
     assert run(sql, lines={"a": [1, 2, 3, 8], "b": [2, 3, 1, 9]}) == [(1,), (2,), (3,)]
+
+
+STEPS = {
+    "SELECT min(o.b) FROM r JOIN orders AS o ON r.n = o.a": "an aggregate",
+    "SELECT o.b FROM r JOIN orders AS o ON r.n = o.a GROUP BY o.b HAVING count(*) > 1": "an aggregate",
+    "(SELECT a FROM orders EXCEPT SELECT n FROM r)": "EXCEPT or INTERSECT",
+    "SELECT a FROM orders WHERE NOT EXISTS (SELECT 1 FROM r WHERE n = a)": "a subquery in an expression",
+    "SELECT a FROM orders WHERE a > (SELECT max(n) FROM r)": "an aggregate",
+    "SELECT o.a FROM orders AS o LEFT JOIN r ON r.n = o.a": "an outer join",
+    "SELECT o.a FROM r RIGHT JOIN orders AS o ON r.n = o.a": "an outer join",
+    "SELECT one.n + two.n FROM r AS one, r AS two WHERE one.n < 9": "a second reference",
+}
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_a_recursion_that_a_view_understands_otherwise_is_refused(step: str):
+    error = refusal(f"WITH RECURSIVE\nr (n) AS (\nSELECT 1 UNION\n{step}) SELECT n FROM r")
+    assert error.message == f'recursive "r" with {STEPS[step]} is not supported outside a view'
+    assert error.hint == "create a view of the query, and SELECT from the view"
+    assert (error.code, error.line) == ("unsupported_sql", 4)
+    assert step[(error.column or 0) - 1 :].startswith("r")
+
+
+@pytest.mark.parametrize(
+    ("sql", "message"),
+    [
+        ("WITH RECURSIVE r (n) AS (SELECT n + 1 FROM r) SELECT n FROM r", "no UNION"),
+        ("WITH RECURSIVE r (n) AS (SELECT n FROM r UNION SELECT 1) SELECT n FROM r", "before its UNION"),
+        ("WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n + 1 FROM r LIMIT 3) SELECT n FROM r", "LIMIT"),
+        (
+            "WITH RECURSIVE x (n) AS (SELECT 1 UNION SELECT n FROM y), y (n) AS (SELECT n FROM x) SELECT 1",
+            "refer to each other \\(x, y\\)",
+        ),
+        (
+            "SELECT n FROM (WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT max(n) FROM r) SELECT n FROM r) s",
+            "an aggregate",
+        ),
+    ],
+)
+def test_other_recursions_that_only_a_view_can_compute(sql: str, message: str):
+    assert re.search(message, refusal(sql).message)
+
+
+def test_explicit_recursion_is_for_views():
+    tree = parse_query("SELECT a FROM (WITH MUTUALLY RECURSIVE r (a int) AS (SELECT 1) SELECT a FROM r) AS s")
+    with pytest.raises(PlannerError, match="MUTUALLY RECURSIVE outside a view"):
+        adhoc_query(tree, RELATIONS)
+
+
+@pytest.mark.parametrize(
+    "step",
+    [
+        "SELECT DISTINCT b FROM r JOIN orders ON n = a",
+        "SELECT b FROM (SELECT DISTINCT n FROM r) AS s JOIN orders ON n = a",
+        "SELECT b FROM r LEFT JOIN orders ON n = a WHERE b > (SELECT min(a) FROM orders)",
+        "SELECT b FROM r, orders WHERE n = a",
+    ],
+)
+def test_a_recursion_that_a_view_understands_alike_runs(step: str):
+    query = f"WITH RECURSIVE r (n) AS (SELECT 1 UNION {step}) SELECT count(*) FROM r"
+    assert run(query, orders={"a": [1, 2, 3], "b": [2, 3, 1]}) == [(3,)]
 
 
 def test_division_is_the_dialects():

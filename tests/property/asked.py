@@ -11,7 +11,9 @@ from engine.runtime.engine import Engine
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.parsing.parse import parse_query
 from planner.relation import Relation
-from service.reading.duck import Answer, Duck, QueryLimits, arrow_table
+from service.reading.duck import Answer, Duck
+from service.reading.given_tables import arrow_table
+from service.settings.query_limits import QueryLimits
 from tests.property.duck import Bag, normalise
 
 

@@ -168,9 +168,8 @@ def asked(
 
 
 def _is_open(view: View) -> bool:
-    """Whether an ad-hoc answer may be another one; by an aggregate in a recursion it is (`test_open.py`)."""
-    grouped = view.recursion is not None and "GROUP BY" in view.recursion.sql("postgres")
-    return grouped or _DEPENDS.search(view.sql()) is not None
+    """Whether an ad-hoc answer may be another one."""
+    return _DEPENDS.search(view.sql()) is not None
 
 
 # Divided otherwise

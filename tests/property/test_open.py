@@ -20,7 +20,6 @@ from tests.property.terms import Term
 from tests.property.views import View
 from tests.seeds import seeds
 
-EDGES = "edges(src INTEGER, dst INTEGER, w INTEGER)"
 WORDS = "s(e TEXT NOT NULL, a INTEGER NOT NULL, m INTEGER)"
 
 
@@ -34,11 +33,6 @@ def test_lists_over_windows(call: str) -> None:
 @pytest.mark.parametrize(
     ("rows", "sql"),
     [
-        (
-            {EDGES: [(2, 4, 1), (2, 1, 0), (4, 1, None)]},
-            "WITH RECURSIVE r(n, d) AS (SELECT 2, 0 UNION (SELECT e.dst, min(r.d + GREATEST(e.w, 0)) FROM r "
-            "JOIN edges AS e ON r.n = e.src WHERE e.dst <> 2 GROUP BY e.dst)) SELECT n, d FROM r",
-        ),
         ({"t(p INTERVAL)": [("P31D",)]}, "SELECT p, GREATEST(INTERVAL '1 month', p) AS g FROM t"),
         (
             {
@@ -48,7 +42,7 @@ def test_lists_over_windows(call: str) -> None:
             "SELECT q.note, p.price FROM q ASOF JOIN p ON q.k = p.k AND q.ts > p.ts",
         ),
     ],
-    ids=["an extreme in a recursion", "intervals", "the nearest of equals"],
+    ids=["intervals", "the nearest of equals"],
 )
 def test_ad_hoc(rows: dict[str, list[Row]], sql: str) -> None:
     tables = tuple(map(table, rows))

@@ -17,7 +17,9 @@ from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import PlannerError, Unsupported
 from service.errors import Invalid
-from service.reading.duck import Answer, Duck, QueryLimits, arrow_table
+from service.reading.duck import Answer, Duck
+from service.reading.given_tables import arrow_table, column_names
+from service.settings.query_limits import QueryLimits
 
 ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n > 0) SELECT max(n) FROM r"
 
@@ -116,15 +118,15 @@ def test_a_query_that_takes_too_long_is_stopped():
 
 
 def test_a_query_that_needs_too_much_memory_is_refused():
-    duck = Duck(QueryLimits(memory="20MB"))
-    with pytest.raises(Invalid, match="more memory than 20MB") as refused:
+    duck = Duck(QueryLimits(memory=20 << 20))
+    with pytest.raises(Invalid, match="more memory than 20 MB") as refused:
         duck.run(query("SELECT list(n) FROM range(20000000) t(n)"), {})
-    assert refused.value.code == "query_too_large"
+    assert refused.value.code == "query_out_of_memory"
     duck.close()
 
 
 def test_an_answer_that_is_too_large_is_refused():
-    duck = Duck(QueryLimits(answer_mb=1))
+    duck = Duck(QueryLimits(answer_bytes=1 << 20))
     assert duck.run(query("SELECT n FROM range(100000) t(n)"), {}).table.num_rows == 100000
     with pytest.raises(Invalid, match="more than 1 MB") as refused:
         duck.run(query("SELECT n FROM range(1000000000) t(n)"), {})
@@ -165,7 +167,11 @@ def test_answers_are_cast(duck: Duck):
 def test_tables_have_the_rows_as_often_as_they_count():
     schema, dictionary = Schema((Column("a", BIGINT), Column("B", TEXT))), Dictionary()
     rows = encode_rows([(1, "x"), (2, "y")], schema, dictionary), np.array([2, 1])
-    assert arrow_table(rows, schema, dictionary).to_pydict() == {"a": [1, 1, 2], "B": ["x", "x", "y"]}
-    assert arrow_table(rows, schema, dictionary, {"b"}).to_pydict() == {"B": ["x", "x", "y"]}
-    assert arrow_table(rows, schema, dictionary, set()).num_rows == 3
+    table = arrow_table(rows, schema, dictionary)
+    assert table.to_pydict() == {"a": [1, 2], "B": ["x", "y"], "count#": [2, 1]}
+    assert column_names(table) == ["a", "B"]
+    narrow = arrow_table(rows, schema, dictionary, {"b"})
+    assert narrow.to_pydict() == {"B": ["x", "y"], "count#": [2, 1]}
+    once = arrow_table((rows[0], np.array([1, 1])), schema, dictionary)
+    assert once.to_pydict() == {"a": [1, 2], "B": ["x", "y"]}
     assert arrow_table(rows, schema, dictionary, {"a"}, "#").to_pydict() == {"#": [0, 1], "a": [1, 2]}

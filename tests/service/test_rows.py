@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from io import BytesIO
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pyarrow.csv
@@ -13,7 +14,10 @@ import pyarrow.ipc
 import pyarrow.parquet
 import pytest
 
+from engine.schema import BIGINT, Column, Schema
+from service.decoding.parsing import ARROW, CSV, NDJSON, PARQUET
 from service.reading.page_cursors import Cursor
+from service.reading.reads import Reading
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
@@ -195,6 +199,55 @@ def test_pages_of_a_bag(client: Client) -> None:
         assert [row["a"] for page in found for row in page] == values
         assert all(len(page) == limit for page in found[:-1])
     assert client.get("/v1/tables/bag/rows", limit=0).json()["rows"] == []
+
+
+@pytest.fixture
+def huge(client: Client) -> Client:
+    """A view of two rows, (1) and (2), 10**12 times each."""
+    client.table("one", {"a": "BIGINT"})
+    client.insert("one", *({"a": 1} for _ in range(1000)))
+    client.table("two", {"a": "BIGINT"})
+    client.insert("two", {"a": 1}, {"a": 2})
+    client.view("huge", "SELECT t.a FROM two AS t, one AS b, one AS c, one AS d, one AS e")
+    return client
+
+
+def test_a_part_of_a_huge_bag_in_every_format(huge: Client) -> None:
+    path = "/v1/views/huge/rows"
+
+    def read(accept: str, **params: object) -> bytes:
+        answer = huge.get(path, accept=accept, limit=10, **params)
+        assert answer.status_code == 200, answer.text
+        return answer.content
+
+    assert huge.rows("huge", limit=10) == [(1,)] * 10
+    assert huge.rows("huge", limit=10, order_by="a DESC") == [(2,)] * 10
+    assert huge.rows("huge", limit=10, where="a > 1") == [(2,)] * 10
+    assert read(NDJSON) == b'{"a":1}\n' * 10
+    assert read(CSV) == b"a\r\n" + b"1\r\n" * 10
+    assert pyarrow.ipc.open_stream(read(ARROW)).read_all().to_pydict() == {"a": [1] * 10}
+    assert pyarrow.parquet.read_table(BytesIO(read(PARQUET))).to_pydict() == {"a": [1] * 10}
+
+
+def test_sql_over_a_huge_bag(huge: Client) -> None:
+    def select(sql: str) -> list[list]:
+        answer = huge.post("/v1/sql", {"sql": sql})
+        assert answer.status_code == 200, answer.text
+        return answer.json()["results"][0]["rows"]
+
+    assert select("SELECT a FROM huge WHERE a = 2 LIMIT 3") == [[2]] * 3
+    assert select("SELECT a, count(*) FROM one GROUP BY a") == [[1, 1000]]
+
+
+def test_parts_where_the_number_of_rows_is_beyond_64_bits() -> None:
+    words, counts = np.array([[7, 8, 9]]), np.array([2, 2**61 - 1, 2**62], np.int64)
+    reading = Reading(Schema((Column("a", BIGINT),)), 1, words, counts)
+    assert reading.part(0, 4).tolist() == [[7, 7, 8, 8]]
+    at = 2**61 + 1
+    assert reading.part(at - 2, at + 2).tolist() == [[8, 8, 9, 9]]
+    assert reading.part(2**62 - 1, 2**62 + 3).tolist() == [[9]]
+    most = Reading(reading.schema, 1, words, np.full(3, 2**62, np.int64))
+    assert most.part(2**62 - 2, 2**62 + 2).tolist() == [[7, 7]]
 
 
 def test_a_cursor_pins_its_epoch(people: Client) -> None:

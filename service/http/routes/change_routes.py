@@ -23,10 +23,11 @@ from engine.state.snapshot import RelationSnapshot
 from service.decoding.parsing import NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
-from service.http.access import runtime_of
+from service.http.access import lanes_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.problems import members
+from service.reading.lanes import Lane
 from service.reading.reads import check_health
 from service.reading.row_formats import json_rows, negotiate
 from service.running.runtime import Runtime
@@ -91,18 +92,16 @@ async def _changes(
     if since is None:
         since = newest if live else 0
     last = newest if until is None else until
-    await asyncio.to_thread(check_health, definition, snapshot, since, True)
-    await asyncio.to_thread(
-        check_health, definition, snapshot, newest if live else max(since, last), skip_errors
-    )
+    reads = lanes_of(request).reads
+    await reads.run(check_health, definition, snapshot, since, True)
+    await reads.run(check_health, definition, snapshot, newest if live else max(since, last), skip_errors)
     if live:
-        feed = _events(runtime, definition, since, skip_errors)
+        feed = _events(runtime, reads, definition, since, skip_errors)
         return StreamingResponse(feed, media_type=EVENTS, headers={"Cache-Control": "no-store"})
-    delta = await asyncio.to_thread(snapshot.changes, definition.name, since, max(since, last))
+    delta = await reads.run(snapshot.changes, definition.name, since, max(since, last))
     headers = {"Freshet-Epoch": str(last)}
-    return StreamingResponse(
-        _ndjson(delta, definition, runtime.dictionary, snapshot.texts), headers=headers, media_type=NDJSON
-    )
+    lines = reads.each(_ndjson(delta, definition, runtime.dictionary, snapshot.texts))
+    return StreamingResponse(lines, headers=headers, media_type=NDJSON)
 
 
 def _ndjson(
@@ -122,7 +121,7 @@ def _changes_of(delta: np.ndarray, definition: Definition, dictionary: Dictionar
 
 
 async def _events(
-    runtime: Runtime, definition: Definition, since: int, skip_errors: bool
+    runtime: Runtime, reads: Lane, definition: Definition, since: int, skip_errors: bool
 ) -> AsyncIterator[bytes]:
     """Events of epochs after `since`, until the relation is dropped or the service stops."""
     beat = runtime.pulse.waiter()
@@ -136,9 +135,9 @@ async def _events(
             relation = snapshot.relations.get(definition.name)
             if newest > since and (seen is None or relation is not seen):
                 check_health(definition, snapshot, newest, skip_errors)
-                delta = await asyncio.to_thread(snapshot.changes, definition.name, since, newest)
+                delta = await reads.run(snapshot.changes, definition.name, since, newest)
                 events = _event_texts(delta, definition, runtime.dictionary)
-                while event := await asyncio.to_thread(next, events, b""):
+                while event := await reads.run(next, events, b""):
                     yield event
             since, seen = max(since, newest), relation
         except (ServiceError, EngineError) as error:

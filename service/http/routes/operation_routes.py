@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import time
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 
 from engine.runtime.engine import Snapshot
 from service.errors import Unavailable
-from service.http.access import pipeline_of, reader_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, reader_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.http.status_models import StatusModel
 from service.pipeline.exports import KIND as EXPORT
@@ -49,7 +48,7 @@ async def status(request: Request) -> dict[str, object]:
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
     snapshot = runtime.snapshot
-    jobs = await asyncio.to_thread(pipeline.jobs.counts)
+    jobs = await lanes_of(request).figures.run(pipeline.jobs.counts)
     return {
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
@@ -61,7 +60,7 @@ async def status(request: Request) -> dict[str, object]:
         "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
         "texts": len(runtime.dictionary),
         "memory_bytes": resident_bytes(),
-        "held": await asyncio.to_thread(held_of, request),
+        "held": await lanes_of(request).figures.run(held_of, request),
         "uptime_seconds": round(time.monotonic() - _STARTED, 3),
         "version": VERSION,
     }
@@ -71,7 +70,7 @@ async def status(request: Request) -> dict[str, object]:
 async def metrics(request: Request) -> PlainTextResponse:
     """Metrics in Prometheus' exposition format."""
     runtime = runtime_of(request)
-    await asyncio.to_thread(refresh, runtime, pipeline_of(request))
+    await lanes_of(request).figures.run(refresh, runtime, pipeline_of(request))
     return PlainTextResponse(runtime.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
 

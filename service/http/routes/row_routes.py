@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,7 +14,7 @@ from starlette.responses import Response, StreamingResponse
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
-from service.http.access import reader_of, runtime_of
+from service.http.access import lanes_of, reader_of, runtime_of
 from service.http.models import column_models
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
@@ -109,15 +108,16 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
             return reader.read(definition, snapshot, epoch, RowQuery(wish.where, wish.order_by))
         return reader.page(definition, snapshot, epoch, wish.first, start + limit + 1)
 
-    reading = await asyncio.to_thread(read)
+    lanes = lanes_of(request)
+    reading = await (lanes.filters if wish.where or wish.order_by else lanes.reads).run(read)
     headers = {"Freshet-Epoch": str(epoch)}
     if media_type == JSON:
-        body = await asyncio.to_thread(_page, runtime, definition, kind, wish, reading)
+        body = await lanes.reads.run(_page, runtime, definition, kind, wish, reading)
         return Response(body, headers=headers, media_type=JSON)
     stream = STREAMS[media_type]
     stop = reading.size if limit is None else min(reading.size, start + limit)
     pieces = stream.pieces(reading, runtime.dictionary, start, stop)
-    return StreamingResponse(pieces, headers=headers, media_type=stream.media_type)
+    return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
 
 
 def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, reading: Reading) -> bytes:

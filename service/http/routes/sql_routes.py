@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import orjson
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -12,11 +10,13 @@ from starlette.responses import Response
 
 from service.decoding.pieces import check_values
 from service.errors import problem_of
-from service.http.access import runtime_of
+from service.http.access import door_of, lanes_of, runtime_of
+from service.http.attending import attended
 from service.http.bodies import read_body
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
-from service.sql.script_door import ScriptFailed, SqlDoor
+from service.reading.callers import Caller
+from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
 
 router = APIRouter(route_class=StrictRoute, tags=["sql"])
@@ -61,19 +61,12 @@ async def run_sql(request: Request) -> Response:
         script = Script.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
+    caller = Caller(request.client.host if request.client else "")
     try:
-        results = await _door(request).run(script.sql, script.dialect)
+        results = await attended(request, caller, door_of(request).run(script.sql, script.dialect, caller))
     except ScriptFailed as failed:
         return _failure(failed)
-    return Response(await asyncio.to_thread(_dump, results), media_type="application/json")
-
-
-def _door(request: Request) -> SqlDoor:
-    """The app's SQL door, created on first use."""
-    state = request.app.state
-    if getattr(state, "sql_door", None) is None:
-        state.sql_door = SqlDoor(state.runtime)
-    return state.sql_door
+    return Response(await lanes_of(request).planning.run(_dump, results), media_type="application/json")
 
 
 def _dump(results: list[Result]) -> bytes:

@@ -1,0 +1,49 @@
+"""Child processes of the service, forked from a server process that has loaded what they need.
+
+A child starts in milliseconds and shares the loaded code. The server is multiprocessing's forkserver: it has
+no threads, so a fork of it is safe whatever the threads of the service do.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from collections.abc import Callable
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+_CONTEXT = multiprocessing.get_context("forkserver")
+_LOCK = threading.Lock()
+"""Guards what multiprocessing knows of its children, which is not made for threads."""
+_LOADED: list[str] = []
+
+
+def preload(module: str) -> None:
+    """Load a module in the server too. Has an effect only before the first child."""
+    _LOADED.append(module)
+    _CONTEXT.set_forkserver_preload(_LOADED)
+
+
+def pipe(*, duplex: bool = True) -> tuple[Connection, Connection]:
+    """The two ends of a pipe; without `duplex`, the first end receives and the second sends."""
+    return _CONTEXT.Pipe(duplex)
+
+
+def shared_numbers(count: int) -> Any:
+    """A ctypes array of so many float64 that a child can be given, and both see."""
+    return _CONTEXT.RawArray("d", count)
+
+
+def start(name: str, target: Callable[..., None], *arguments: object) -> BaseProcess:
+    """A new child that calls `target`; it is killed if this process ends in an orderly way."""
+    child = _CONTEXT.Process(target=target, args=arguments, name=name, daemon=True)
+    with _LOCK:
+        child.start()
+    return child
+
+
+def join(child: BaseProcess) -> None:
+    """Wait for the end of a child that ends soon."""
+    with _LOCK:
+        child.join()

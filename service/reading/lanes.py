@@ -1,0 +1,53 @@
+"""Lanes: threads of their own for each kind of work that blocks, so that no kind waits for another."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from service.errors import Unavailable
+
+T = TypeVar("T")
+
+
+class Lane:
+    """At most `threads` calls at a time; more wait in the order in which they came."""
+
+    def __init__(self, name: str, threads: int) -> None:
+        self._executor = ThreadPoolExecutor(threads, f"freshet-{name}")
+
+    async def run(self, call: Callable[..., T], *arguments: object) -> T:
+        """The result of the call, made in one of the lane's threads. Raises Unavailable once closed."""
+        try:
+            made = asyncio.get_running_loop().run_in_executor(self._executor, call, *arguments)
+        except RuntimeError:
+            raise Unavailable("the service is shutting down", code="shutting_down") from None
+        return await made
+
+    async def each(self, pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+        """The pieces, each made in one of the lane's threads."""
+        while (piece := await self.run(next, pieces, None)) is not None:
+            yield piece
+
+    def close(self) -> None:
+        """Makes no more calls. Those that have started run to their end."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """The lanes of requests: rows that are read as they are, rows that are filtered or ordered, figures about
+    the service, and statements that are parsed, planned, and written
+    as answers."""
+
+    reads: Lane = field(default_factory=lambda: Lane("reads", 4))
+    filters: Lane = field(default_factory=lambda: Lane("filters", 2))
+    figures: Lane = field(default_factory=lambda: Lane("figures", 2))
+    planning: Lane = field(default_factory=lambda: Lane("planning", 2))
+
+    def close(self) -> None:
+        for lane in (self.reads, self.filters, self.figures, self.planning):
+            lane.close()
