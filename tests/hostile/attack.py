@@ -44,11 +44,14 @@ class Attack:
         """What is wrong with the replies, in a sentence; nothing if they are right."""
         if not replies:
             return "there is no reply"
-        for reply in replies:
+        for number, reply in enumerate(replies):
             if reply.status not in self.statuses:
-                return f"the answer is {reply}, not of {sorted(self.statuses)}"
-            if reply.status >= 400 and reply.code not in (self.codes or documented(reply.status)):
-                return f"the problem is {reply}, not of {sorted(self.codes) or 'those in docs/errors.md'}"
+                expected = f"not of {sorted(self.statuses)}"
+            elif reply.status >= 400 and reply.code not in (self.codes or documented(reply.status)):
+                expected = f"not of {sorted(self.codes) or 'those in docs/errors.md'}"
+            else:
+                continue
+            return f"answer {number} is {reply}, {expected}: {reply.text}".rstrip(": ")
         return ""
 
 

@@ -58,7 +58,8 @@ class Door:
         return self.request("GET", path, params=parameters)
 
     def post(self, path: str, body: bytes, type: str = JSON, headers: Mapping[str, str] = NOTHING) -> Reply:
-        return self.request("POST", path, content=body, headers={"Content-Type": type, **headers})
+        given = {"Content-Type": type, **headers}
+        return self.request("POST", path, content=body, headers={k: v.encode() for k, v in given.items()})
 
     def sql(self, text: str, dialect: str = "postgres") -> Reply:
         return self.post("/v1/sql", orjson.dumps({"sql": text, "dialect": dialect}))

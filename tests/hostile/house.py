@@ -41,14 +41,15 @@ SETUP = (
 )
 BASE = canary.KEPT | {"h_one", "h_thousand", "h_big"}
 """Tables and views that attacks find, and leave as they are."""
-_GRACE = 30.0
-"""Seconds after which a service that answers nothing is taken for dead."""
+_START = 60.0
+"""Seconds that a start may take."""
 
 
 class House:
     """One service at a time, with its watcher."""
 
     def __init__(self, directory: Path, patience: float, most: int) -> None:
+        """`patience`: the seconds after which a service that answers nothing is taken for dead."""
         self._directory = directory
         self._patience = patience
         self._most = most
@@ -106,15 +107,16 @@ class House:
         assert self.process is not None and self.watcher is not None
         try:
             healthy = (
-                httpx.get(f"{self.door.url}/healthz", timeout=_GRACE, trust_env=False).status_code == 200
+                httpx.get(f"{self.door.url}/healthz", timeout=self._patience, trust_env=False).status_code
+                == 200
             )
         except httpx.TransportError:
             return False
-        return healthy and self.watcher.answered_after(since, _GRACE)
+        return healthy and self.watcher.answered_after(since, self._patience)
 
     def tidy(self) -> str:
         """Drops what an attack has made. Returns what cannot be dropped."""
-        with httpx.Client(base_url=self.door.url, timeout=_GRACE, trust_env=False) as http:
+        with httpx.Client(base_url=self.door.url, timeout=self._patience, trust_env=False) as http:
             for kind in ("views", "tables"):
                 while found := self._strange(http, kind):
                     statuses = {name: http.delete(f"/v1/{kind}/{name}").status_code for name in found}
@@ -133,7 +135,7 @@ class House:
     def _start(self) -> None:
         self.over = False
         self.process = Process(self._data, SETTINGS)
-        self.process.wait_ready(60)
+        self.process.wait_ready(_START)
 
     def _leave(self) -> None:
         if self.watcher is not None:

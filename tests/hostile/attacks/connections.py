@@ -253,7 +253,7 @@ ATTACKS: tuple[Attack, ...] = (
             door.raw(_POST + b"Content-Length: 2\r\nContent-Length: 20\r\n\r\n[]"),
             door.raw(
                 _POST
-                + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /evil HTTP/1.1\r\n\r\n"
+                + b"Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /x HTTP/1.1\r\n\r\n"
             ),
             door.raw(_POST + b"Content-Length: -2\r\n\r\n[]"),
             door.raw(_POST + b"Content-Length: 99999999999999999999999\r\n\r\n[]"),

@@ -141,9 +141,7 @@ ATTACKS: tuple[Attack, ...] = (
     ),
     attack(
         "recursion: cross join of three",
-        _mutual(
-            "r (n BIGINT) AS (SELECT n FROM h_one UNION SELECT x.n * 3 + y.n * 2 + z.n FROM r AS x, r AS y, r AS z)"
-        ),
+        _mutual("r (n BIGINT) AS (SELECT n FROM h_one UNION SELECT x.n * 3 + y.n + z.n FROM r x, r y, r z)"),
         REFUSED,
         wrong_today=_SLOW,
     ),

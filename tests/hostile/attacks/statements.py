@@ -44,7 +44,10 @@ def _tower_dropped(door: Door) -> list[Reply]:
         "CREATE TABLE h_arcs (a BIGINT, b BIGINT)",
         "INSERT INTO h_arcs SELECT a, a + 1 FROM h_thousand WHERE a < 60",
     )
-    reach = "WITH RECURSIVE r (a, b) AS (SELECT a, b FROM {0} UNION SELECT r.a, e.b FROM r JOIN {0} AS e ON e.a = r.b) SELECT a, b FROM r"
+    reach = (
+        "WITH RECURSIVE r (a, b) AS (SELECT a, b FROM {0}"
+        " UNION SELECT r.a, e.b FROM r JOIN {0} AS e ON e.a = r.b) SELECT a, b FROM r"
+    )
     for level in range(8):
         below = "h_arcs" if level == 0 else f"h{level - 1}"
         assert door.view(f"h{level}", reach.format(below)).status == 201
@@ -128,7 +131,7 @@ ATTACKS: tuple[Attack, ...] = (
         "change: MERGE of a million rows",
         _after(
             (_MILLION, _FILL),
-            "MERGE INTO h USING (SELECT i AS a FROM generate_series(500000, 1500000) AS s (i)) AS n ON n.a = h.a"
+            "MERGE INTO h USING (SELECT i AS a FROM generate_series(500000, 1500000) s (i)) AS n ON n.a = h.a"
             " WHEN MATCHED THEN UPDATE SET b = 0 WHEN NOT MATCHED THEN INSERT (a, b) VALUES (n.a, 1)",
         ),
         {200} | REFUSED,
