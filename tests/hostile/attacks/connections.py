@@ -17,7 +17,7 @@ _JSON = b"Content-Type: application/json\r\n"
 _POST = b"POST /v1/tables/h_one/deltas HTTP/1.1\r\n" + HOST + _JSON
 _SQL = b"POST /v1/sql HTTP/1.1\r\n" + HOST + _JSON
 _HTTP = frozenset({400, 404, 405, 408, 411, 413, 415, 421, 422, 431, 501, 505})
-_SLOW_QUERY = "SELECT count(*) FROM generate_series(1, 1000000000) AS a (i), h_thousand"
+_SLOW_QUERY = "SELECT count(*), sum(a.a * b.a % 7) FROM h_big AS a CROSS JOIN h_big AS b"
 
 
 def _raw(*pieces: bytes) -> Send:

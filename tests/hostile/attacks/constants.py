@@ -24,32 +24,43 @@ def _doubled(levels: int) -> str:
 
 
 ATTACKS: tuple[Attack, ...] = (
-    attack("constant: repeat", _both("repeat('x', 10000000000)"), REFUSED, wrong_today=_UNBOUNDED),
+    attack(
+        "constant: repeat",
+        _both("repeat('x', 10000000000)"),
+        REFUSED,
+    ),
     attack(
         "constant: length of repeat",
         _both("length(repeat('x', 2000000000))"),
         {200, 201} | REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
-    attack("constant: lpad", _both("lpad('x', 2000000000, 'y')"), REFUSED, wrong_today=_UNBOUNDED),
-    attack("constant: rpad", _both("rpad('x', 2000000000, 'y')"), REFUSED, wrong_today=_UNBOUNDED),
+    attack(
+        "constant: lpad",
+        _both("lpad('x', 2000000000, 'y')"),
+        REFUSED,
+    ),
+    attack(
+        "constant: rpad",
+        _both("rpad('x', 2000000000, 'y')"),
+        REFUSED,
+    ),
     attack(
         "constant: repeat of repeat",
         _both("repeat(repeat(repeat('x', 1000), 1000), 1000)"),
         REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "constant: view of a series",
-        lambda door: [door.view("h", "SELECT * FROM generate_series(1, 1000000000000)")],
-        REFUSED,
-        wrong_today=_UNBOUNDED,
+        lambda door: [
+            door.view("h", "SELECT * FROM generate_series(1, 1000000000000)"),
+            door.get("/v1/views/h/rows"),
+        ],
+        {201} | REFUSED,
     ),
     attack(
         "constant: series ad hoc",
         lambda door: [door.sql("SELECT count(*), sum(i) FROM generate_series(1, 1000000000000) AS s (i)")],
         REFUSED,
-        wrong_today="an ad-hoc query may run for 60 s",
     ),
     attack(
         "constant: list of a range",
@@ -58,7 +69,6 @@ ATTACKS: tuple[Attack, ...] = (
             door.sql("SELECT len(range(10000000000)) AS n", "duckdb"),
         ],
         {200, 201} | REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "constant: list of a list of a range",
@@ -71,7 +81,6 @@ ATTACKS: tuple[Attack, ...] = (
             ),
         ],
         REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
     attack("constant: tower of powers", _both("2 ^ 2 ^ 2 ^ 2 ^ 2 ^ 2"), {200, 201} | REFUSED, is_brief=True),
     attack("constant: power of decimals", _both("9.9 ^ 9 ^ 9 ^ 9"), {200, 201} | REFUSED),
@@ -92,7 +101,6 @@ ATTACKS: tuple[Attack, ...] = (
         "constant: arrays in arrays",
         _both("ARRAY[" * 500 + "1" + "]" * 500),
         {200, 201} | REFUSED,
-        wrong_today="nesting has no limit of its own",
     ),
     attack(
         "constant: array of a million elements",
@@ -107,6 +115,7 @@ ATTACKS: tuple[Attack, ...] = (
             door.sql(f"SELECT {'9' * 1_000_000}"),
         ],
         {200, 201} | REFUSED,
+        wrong_today="a number of a million digits is a fault of the service",
     ),
     attack("constant: number 1e400", _both("1e400"), {200, 201} | REFUSED, is_brief=True),
     attack("constant: cast of a huge text", _both("repeat('9', 100000000)::NUMERIC(38, 0)"), {201} | REFUSED),
@@ -136,12 +145,10 @@ ATTACKS: tuple[Attack, ...] = (
         "constant: Levenshtein of long texts",
         _both("levenshtein(repeat('a', 100000), repeat('b', 100000))"),
         {200, 201} | REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "constant: template with wide fields",
         _both("format('%1000000000s', 'x')"),
         {200, 201} | REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
 )

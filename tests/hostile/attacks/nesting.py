@@ -56,6 +56,7 @@ ATTACKS: tuple[Attack, ...] = (
         "deep: CASE",
         _both(f"SELECT {_wrapped('CASE WHEN n > 1 THEN 1 ELSE ', 'n', ' END')} AS n FROM h_one"),
         REFUSED | {200, 201},
+        wrong_today="planning 10,000 levels of CASE takes long",
     ),
     attack(
         "deep: NOT", _both(f"SELECT n FROM h_one WHERE {_wrapped('NOT ', 'n > 1', '')}"), REFUSED | {200, 201}
@@ -74,7 +75,6 @@ ATTACKS: tuple[Attack, ...] = (
         "deep: EXISTS",
         _both(_wrapped("SELECT n FROM h_one WHERE EXISTS (", "SELECT n FROM h_one", ")", 1000)),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "deep: 500 parentheses",  # fewer than most limits
@@ -86,7 +86,6 @@ ATTACKS: tuple[Attack, ...] = (
         "deep: 100 subqueries",
         _both(_wrapped("SELECT * FROM (", "SELECT n FROM h_one", ") AS t", 100)),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "deep: brackets", _both(f"SELECT {_wrapped('[', '1', ']')} AS n FROM h_one"), REFUSED | {200, 201}
@@ -111,7 +110,6 @@ ATTACKS: tuple[Attack, ...] = (
         "long: sum of 3,000 terms",
         _both(f"SELECT {' + '.join(['n'] * 3000)} AS n FROM h_one"),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: OR of 3,000 terms",
