@@ -264,10 +264,17 @@ ATTACKS: tuple[Attack, ...] = (
     ),
     attack("malformed: Debezium", _posts(lambda: list(_DEBEZIUM), DEBEZIUM), {200, 400, 422}, is_brief=True),
     attack(
+        "malformed: CSV with a quote that is not closed",
+        _post(b'a,b\n1,"x', CSV),
+        {400},
+        "invalid_body",
+        is_brief=True,
+        wrong_today="the end of the body closes the quote, so that a body that was cut looks whole",
+    ),
+    attack(
         "malformed: CSV",
         _posts(
             lambda: [
-                b'a,b\n1,"x',
                 b"a,a\n1,2\n",
                 b"zzz\n1\n",
                 b'"',

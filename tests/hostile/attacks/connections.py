@@ -16,6 +16,7 @@ HOST = b"Host: localhost\r\n"
 _JSON = b"Content-Type: application/json\r\n"
 _POST = b"POST /v1/tables/h_one/deltas HTTP/1.1\r\n" + HOST + _JSON
 _SQL = b"POST /v1/sql HTTP/1.1\r\n" + HOST + _JSON
+_GET = b"GET /healthz HTTP/1.1\r\n" + HOST
 _HTTP = frozenset({400, 404, 405, 408, 411, 413, 415, 421, 422, 431, 501, 505})
 _SLOW_QUERY = "SELECT count(*), sum(a.a * b.a % 7) FROM h_big AS a CROSS JOIN h_big AS b"
 
@@ -145,12 +146,11 @@ def _flood(door: Door) -> list[Reply]:
 
 
 _CHUNKED = _POST + b"Transfer-Encoding: chunked\r\n\r\n"
-_GET = b"GET /healthz HTTP/1.1\r\n" + HOST
 
 ATTACKS: tuple[Attack, ...] = (
     attack(
         "slow: a head a byte a second",
-        _drip(b"", b"G", 1.0, 30),
+        _drip(_GET + b"X: ", b"y", 1.0, 30),
         {408, CUT},
         "request_timeout",
         CLOSED,
@@ -245,6 +245,7 @@ ATTACKS: tuple[Attack, ...] = (
         "bad_request",
         "head_too_large",
         "invalid_json",
+        "request_timeout",
         is_brief=True,
     ),
     attack(

@@ -107,7 +107,6 @@ ATTACKS: tuple[Attack, ...] = (
         "recursion: oscillating EXCEPT",
         _mutual("r (n BIGINT) AS (SELECT n FROM h_one EXCEPT SELECT n FROM r)"),
         REFUSED,
-        is_brief=True,
         wrong_today=_SLOW,
     ),
     attack(
