@@ -190,7 +190,7 @@ ATTACKS: tuple[Attack, ...] = (
     attack(
         "gone: in the middle of an INSERT",
         _leave(
-            _script("CREATE TABLE h (a BIGINT); INSERT INTO h SELECT * FROM generate_series(1, 3000000)"),
+            _script("CREATE TABLE h (a BIGINT); INSERT INTO h SELECT * FROM generate_series(1, 1000000)"),
             1,
             0.3,
         ),

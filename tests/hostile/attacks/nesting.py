@@ -115,7 +115,6 @@ ATTACKS: tuple[Attack, ...] = (
         "long: OR of 3,000 terms",
         _both(f"SELECT n FROM h_one WHERE {' OR '.join(f'n = {i}' for i in range(3000))}"),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: 100,000 literals in IN",
@@ -172,12 +171,11 @@ ATTACKS: tuple[Attack, ...] = (
     ),
     attack("wide: 5,000 columns of a table", _wide_table, REFUSED | {200, 201}, wrong_today=_UNBOUNDED),
     attack("doubling: 12 CTEs", _both(_doubling(12)), {200, 201} | REFUSED, is_brief=True),
-    attack("doubling: 60 CTEs", _both(_doubling(60)), {200, 201} | REFUSED, wrong_today=_UNBOUNDED),
+    attack("doubling: 60 CTEs", _both(_doubling(60)), {200, 201} | REFUSED),
     attack(
         "doubling: 60 CTEs explained",
         lambda door: [door.sql(f"EXPLAIN {_doubling(60)}")],
         {200} | REFUSED,
-        wrong_today=_UNBOUNDED,
     ),
-    attack("doubling: 30 views", _nested_views, {201} | REFUSED, wrong_today=_UNBOUNDED),
+    attack("doubling: 30 views", _nested_views, {201} | REFUSED),
 )
