@@ -137,7 +137,8 @@ class Load:
             feed.sendall(request)
             while not self.ended.is_set():
                 with suppress(TimeoutError):
-                    self.events += feed.recv(1 << 16).count(b"event: changes")
+                    received = feed.recv(1 << 16)
+                    self.events += received.count(b"event: changes")
 
 
 def run(minutes: float, every: float, write: Callable[[tuple], object]) -> None:

@@ -47,24 +47,25 @@ def test_the_total_never_departs(service: Process) -> None:
     with Line(service.port) as line:
         for statement in SETUP:
             line.sql(statement)
-        auditors = Auditors(service.port)
-        auditors.start()
-        try:
-            with ThreadPoolExecutor(WRITERS) as threads:
-                list(threads.map(work, tellers, [service.port] * WRITERS))
-            epochs = [epoch for teller in tellers for epoch in teller.epochs]
-            assert len(epochs) == len(set(epochs)), "two transfers share an epoch"
-            expected = balances(DEPOSIT, [teller.moved for teller in tellers])
-            wait_until(lambda: auditors.seen == expected or bool(auditors.departures), 60)
-        finally:
-            auditors.stop()
-        assert auditors.departures == []
+    auditors = Auditors(service.port)
+    auditors.start()
+    try:
+        with ThreadPoolExecutor(WRITERS) as threads:
+            list(threads.map(work, tellers, [service.port] * WRITERS))
+        epochs = [epoch for teller in tellers for epoch in teller.epochs]
+        assert len(epochs) == len(set(epochs)), "two transfers share an epoch"
+        expected = balances(DEPOSIT, [teller.moved for teller in tellers])
+        wait_until(lambda: auditors.seen == expected or bool(auditors.departures), 60)
+    finally:
+        auditors.stop()
+    assert auditors.departures == []
+    with Line(service.port) as line:  # the service closes a connection that is idle
         epoch, rows = line.lines("/v1/views/both/rows")
-        assert epoch == max(epochs)
-        assert {row["id"]: row["balance"] for row in rows} == expected
-        held = balances(DEPOSIT, [teller.held for teller in tellers])
-        assert {row["id"]: row["held"] for row in rows} == held
-        # Each reader has looked, and the feed of the total has spoken once: of the deposit.
-        assert {"_balances", "_total", "_both", "_by_sql", "_follow"} <= auditors.looks.keys()
-        assert auditors.looks["_follow_total"] == 1
-        print(f"{len(epochs)} transfers, {dict(auditors.looks)} looks")
+    assert epoch == max(epochs)
+    assert {row["id"]: row["balance"] for row in rows} == expected
+    held = balances(DEPOSIT, [teller.held for teller in tellers])
+    assert {row["id"]: row["held"] for row in rows} == held
+    # Each reader has looked, and the feed of the total has spoken once: of the deposit.
+    assert {"_balances", "_total", "_both", "_by_sql", "_follow"} <= auditors.looks.keys()
+    assert auditors.looks["_follow_total"] == 1
+    print(f"{len(epochs)} transfers, {dict(auditors.looks)} looks")
