@@ -1,8 +1,12 @@
-"""`python -m bench`: measure everything, print tables, write the pages of figures under docs."""
+"""`python -m bench`: measure everything, print tables, write the pages of figures under docs.
+
+`python -m bench churn` is a command of its own: a service under load for an hour.
+"""
 
 from __future__ import annotations
 
 import argparse
+import sys
 from pathlib import Path
 
 from bench import bulk, churn, curve, http, level, profiling, run
@@ -10,6 +14,8 @@ from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
 from bench.duck import REPETITIONS
+from bench.endurance import NAME as CHURN
+from bench.endurance import main as churning
 from bench.measure import Share
 from bench.report import document, facts
 from bench.sizing import page as sizing_page
@@ -32,6 +38,10 @@ DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main(arguments: list[str] | None = None) -> None:
+    command, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
+    if command == CHURN:
+        churning(rest[:-1])
+        return
     options = _parser().parse_args(arguments)
     if options.profile:
         name, batch = options.profile

@@ -104,7 +104,7 @@ def create_app(
         summary="SQL views, recursive ones too, kept up to date.",
         version=operations.VERSION,
         lifespan=lifespan,
-        responses={"4XX": {"model": ProblemModel, "description": "A problem (RFC 9457)."}},
+        responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
     )
     app.state.runtime = app.state.loop = None
     app.state.settings = settings

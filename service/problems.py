@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from typing import Any
 
 import orjson
 from fastapi import FastAPI
@@ -21,6 +22,11 @@ from planner.errors import PlannerError
 from service.errors import Problem, ServiceError, problem_of
 
 MEDIA_TYPE = "application/problem+json"
+DESCRIPTION: dict[str, Any] = {
+    "description": "A problem (RFC 9457).",
+    "content": {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+}
+"""How the OpenAPI document describes an answer of status 400 or above."""
 INTERNAL = Problem(500, ServiceError.code, "something went wrong inside the service; its log says what")
 _log = logging.getLogger("freshet.http")
 

@@ -233,6 +233,11 @@ def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBa
     widest = max((column.length for column in columns), default=0)
     longest = max((c.total_uncompressed_size for c in deltas if c.path_in_schema in texts), default=0)
     rows = max(1, min(_BATCH, budget.bytes // max(widest, VALUE), _ROOM * budget.bytes // max(longest, 1)))
-    file = pyarrow.parquet.ParquetFile(pa.BufferReader(body), read_dictionary=sorted(texts - unshared))
+    file = pyarrow.parquet.ParquetFile(
+        pa.BufferReader(body), read_dictionary=sorted(texts - unshared), page_checksum_verification=True
+    )
     yield _nothing(file.schema_arrow)
-    yield from file.iter_batches(rows, use_threads=False)
+    for batch in file.iter_batches(rows, use_threads=False):
+        # PyArrow does not look whether a place in a dictionary exists.
+        batch.validate(full=True)
+        yield batch

@@ -147,6 +147,11 @@ class JobModel(BaseModel):
     ended: datetime | None = None
 
 
+def answered_as(*media_types: str) -> dict[int | str, dict[str, Any]]:
+    """How the OpenAPI document describes a successful answer in any of these media types."""
+    return {200: {"description": "Successful Response", "content": {media: {} for media in media_types}}}
+
+
 def job_members(job: Job, progress: float) -> dict[str, Any]:
     """The members of a `JobModel`."""
     return {

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -136,17 +137,22 @@ def code(answer: httpx.Response) -> tuple[int, str]:
 
 
 class Process:
-    """A service in a process of its own, on a free port of the loopback."""
+    """A service in a process of its own, on a free port of the loopback.
 
-    def __init__(self, data: Path, environment: Mapping[str, str]) -> None:
+    `program` is what Python runs. Its output goes to a file, so that it never waits for a reader.
+    """
+
+    def __init__(
+        self, data: Path, environment: Mapping[str, str], program: Sequence[str] = ("-m", "service")
+    ) -> None:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "service"],
+            [sys.executable, *program],
             env={**os.environ, "FRESHET_DATA": str(data), "FRESHET_PORT": str(self.port), **environment},
             stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
+            stderr=self._output,
         )
 
     def wait_ready(self, seconds: float = 120) -> None:
@@ -154,7 +160,7 @@ class Process:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             if self._process.poll() is not None:
-                raise RuntimeError(f"the service ended:\n{self._process.stderr.read()}")
+                raise RuntimeError(f"the service ended:\n{self.output()}")
             try:
                 if httpx.get(f"{self.url}/readyz", timeout=60).status_code == 200:
                     return
@@ -184,11 +190,17 @@ class Process:
 
     def wait(self, seconds: float) -> tuple[int, str]:
         """The exit code and the output of a process that ends by itself."""
-        _, written = self._process.communicate(timeout=seconds)
-        return self._process.returncode, written
+        return self._end(seconds), self.output()
 
-    def _end(self) -> int:
-        self._process.wait(60)
-        if self._process.stderr is not None:
-            self._process.stderr.close()
-        return self._process.returncode
+    def output(self) -> str:
+        """What the service has written so far."""
+        if self._output.closed:
+            return self._written
+        size = os.fstat(self._output.fileno()).st_size
+        return os.pread(self._output.fileno(), size, 0).decode(errors="replace")
+
+    def _end(self, seconds: float = 60) -> int:
+        code = self._process.wait(seconds)
+        self._written = self.output()
+        self._output.close()
+        return code

@@ -162,6 +162,26 @@ def test_openapi_describes_every_route(client: Client) -> None:
     assert references <= document["components"]["schemas"].keys()
 
 
+def test_openapi_has_the_media_types_of_all_answers(client: Client) -> None:
+    client.table("t", {"a": "BIGINT"})
+    client.view("v", "SELECT a FROM t")
+    paths = client.get("/openapi.json").json()["paths"]
+    for path, methods in paths.items():
+        for described in methods.values():
+            for status in ("4XX", "5XX"):
+                assert list(described["responses"][status]["content"]) == ["application/problem+json"], path
+        if "get" not in methods or "{load}" in path or "{export}" in path:
+            continue
+        place = path.replace("{table}", "t").replace("{view}", "v")
+        answers = methods["get"]["responses"]["200"]["content"]
+        for accepted in answers:
+            if accepted == "text/event-stream":
+                continue
+            answer = client.get(place, accept=accepted)
+            if answer.status_code == 200:
+                assert answer.headers["content-type"].partition(";")[0] in answers, path
+
+
 def test_more_than_may_wait(settings: Settings) -> None:
     with Client(replace(settings, queue_requests=2)) as client:
         client.table("t", {"a": "BIGINT"})

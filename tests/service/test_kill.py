@@ -1,133 +1,66 @@
 """kill -9 at random moments: acknowledged changes exist once; others exist in full or not at all.
 
-Clients write until the process is killed, and each records its responses. After the restart the tables'
-changefeeds show what each epoch holds, and the views are compared with their tables. `FRESHET_KILLS` sets
-the number of kills.
+Clients write, define and drop until the process is killed, and each records its responses. After the restart
+the tables' changefeeds show what each epoch holds, and every view is compared with DuckDB's answer from
+scratch. The catalog is in SQLite, and in PostgreSQL where its programs are. `FRESHET_KILLS` sets how often
+each is killed.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
 
+import duckdb
 import httpx
 import orjson
+import pytest
 
+from tests.postgres.server import programs, running
 from tests.seeds import SEED
 from tests.service.client import Process
+from tests.service.mixed_load import VIEWS, Definer, DeltaWriter, Effect, Row, SqlWriter, Writer
 from tests.service.waiting import wait_until
 
 KILLS = int(os.environ.get("FRESHET_KILLS", "3"))
-CLIENTS = 4
-NODES = 12
-
-GROUPS = "SELECT writer, count(*) AS n, sum(value) AS total FROM items GROUP BY writer"
-REACH = """
-    WITH RECURSIVE reach (a, b) AS (
-        SELECT a, b FROM edges UNION SELECT reach.a, edges.b FROM reach JOIN edges ON edges.a = reach.b
-    ) SELECT a, b FROM reach
-"""
-
-Row = tuple[int, ...]
-Effect = Counter
-"""The effect of a request: diffs by (table, *row)."""
+WRITERS = (DeltaWriter, DeltaWriter, DeltaWriter, SqlWriter)
+TABLES = {"items": ("id", "writer", "value"), "edges": ("a", "b")}
+SETTINGS = {"FRESHET_CHECKPOINT_COMMITS": "20", "FRESHET_CHECKPOINT_BYTES": "20000"}
 
 
-@dataclass
-class Writer:
-    """A client. It knows the epochs of its requests, and one request whose outcome it does not know."""
-
-    number: int
-    chance: random.Random
-    applied: dict[int, Effect] = field(default_factory=dict)
-    items: dict[int, int] = field(default_factory=dict)
-    edges: Counter = field(default_factory=Counter)
-    open: tuple[str, dict, Effect] | None = None
-    requests: int = 0
-
-    def write_until_killed(self, url: str) -> None:
-        with httpx.Client(base_url=url, timeout=30) as http:
-            try:
-                while True:
-                    self.open = self._request()
-                    self.close(self.send(http))
-            except httpx.TransportError:
-                pass
-
-    def send(self, http: httpx.Client) -> httpx.Response:
-        assert self.open is not None
-        key, body, _ = self.open
-        return http.post("/v1/deltas", json=body, headers={"Idempotency-Key": key})
-
-    def close(self, answer: httpx.Response) -> None:
-        """Records the epoch of the open request."""
-        assert self.open is not None
-        assert answer.status_code == 200, answer.text
-        _, _, effect = self.open
-        epoch = answer.json()["epoch"]
-        assert epoch not in self.applied
-        self.applied[epoch] = effect
-        for (table, *row), diff in effect.items():
-            if table == "edges":
-                self.edges[tuple(row)] += diff
-            elif diff > 0:
-                self.items[row[0]] = row[2]
-            elif row[0] in self.items and self.items[row[0]] == row[2]:
-                del self.items[row[0]]
-        self.edges = +self.edges
-        self.open = None
-
-    def _request(self) -> tuple[str, dict, Effect]:
-        """New items, an item replaced, another deleted, edges added and removed: one epoch, or nothing."""
-        self.requests += 1
-        effect: Effect = Counter()
-        items, edges = [], []
-        for i in range(self.chance.randint(1, 3)):
-            id = (self.requests * 10 + i) * CLIENTS + self.number
-            value = self.chance.randint(0, 99)
-            items.append({"insert": {"id": id, "writer": self.number, "value": value}})
-            effect["items", id, self.number, value] += 1
-        old = self.chance.sample(sorted(self.items), min(2, len(self.items)))
-        for id, kind in zip(old, ("upsert", "delete"), strict=False):
-            effect["items", id, self.number, self.items[id]] -= 1
-            items.append({kind: {"id": id}})
-            if kind == "upsert":
-                value = 100 + self.chance.randint(0, 99)
-                items[-1] = {kind: {"id": id, "writer": self.number, "value": value}}
-                effect["items", id, self.number, value] += 1
-        edge = (self.chance.randrange(NODES), self.chance.randrange(NODES))
-        edges.append({"insert": dict(zip("ab", edge, strict=True))})
-        effect["edges", *edge] += 1
-        if self.edges and self.chance.random() < 0.9:
-            gone = self.chance.choice(sorted(self.edges))
-            edges.append({"delete": dict(zip("ab", gone, strict=True))})
-            effect["edges", *gone] -= 1
-        effect = Counter({change: diff for change, diff in effect.items() if diff})
-        return f"{self.number}-{self.requests}", {"tables": {"items": items, "edges": edges}}, effect
+@pytest.fixture(params=["sqlite", "postgres"])
+def database(request: pytest.FixtureRequest) -> Iterator[Mapping[str, str]]:
+    """The settings of a catalog's database."""
+    if request.param == "sqlite":
+        yield {}
+        return
+    where = programs()
+    if where is None:
+        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
+    with running(where) as server:
+        with server.connect() as connection:
+            connection.execute("CREATE DATABASE catalog")
+        yield {"FRESHET_DATABASE_URL": server.url("catalog")}
 
 
 def define(http: httpx.Client) -> None:
-    items = [{"name": name, "type": "BIGINT"} for name in ("id", "writer", "value")]
-    edges = [{"name": name, "type": "BIGINT"} for name in ("a", "b")]
-    for body in (
-        {"name": "items", "columns": items, "primary_key": ["id"]},
-        {"name": "edges", "columns": edges},
-    ):
+    for name, columns in TABLES.items():
+        body: dict = {"name": name, "columns": [{"name": column, "type": "BIGINT"} for column in columns]}
+        if name == "items":
+            body["primary_key"] = ["id"]
         assert http.post("/v1/tables", json=body).status_code == 201
-    for name, sql in (("groups", GROUPS), ("reach", REACH)):
+    for name, sql in VIEWS.items():
         assert http.post("/v1/views", json={"name": name, "sql": sql}).status_code == 201
 
 
 def effects(http: httpx.Client) -> dict[int, Effect]:
     """The effect of each epoch, from the tables' changefeeds."""
     found: dict[int, Effect] = {}
-    for table in ("items", "edges"):
+    for table in TABLES:
         answer = http.get(f"/v1/tables/{table}/changes", params={"since": 0})
         for line in answer.content.splitlines():
             change = orjson.loads(line)
@@ -138,72 +71,74 @@ def effects(http: httpx.Client) -> dict[int, Effect]:
 def rows(http: httpx.Client, path: str, epoch: int) -> list[Row]:
     answer = http.get(path, params={"as_of": epoch}, headers={"Accept": "application/x-ndjson"})
     assert answer.status_code == 200, answer.text
-    return sorted(tuple(orjson.loads(line).values()) for line in answer.content.splitlines())
+    return sorted(tuple(map(int, orjson.loads(line).values())) for line in answer.content.splitlines())
 
 
-def closure(edges: set[Row]) -> set[Row]:
-    reach = set(edges)
-    while True:
-        more = {(a, d) for a, b in reach for c, d in edges if b == c} - reach
-        if not more:
-            return reach
-        reach |= more
+def names(http: httpx.Client, kind: str) -> set[str]:
+    """What clients have defined besides what is always there."""
+    found = {relation["name"] for relation in http.get(f"/v1/{kind}").json()[kind]}
+    return found - TABLES.keys() - VIEWS.keys()
 
 
-def check(http: httpx.Client, writers: list[Writer], chance: random.Random) -> None:
-    """Checks the guarantee against what the writers know, and settles their open requests."""
+def check(http: httpx.Client, writers: list[Writer], definer: Definer, chance: random.Random) -> None:
+    """Checks the guarantee against what the clients know, and settles their open requests."""
     found = effects(http)
     newest = http.get("/v1/status").json()["epoch"]
     known = {epoch: effect for writer in writers for epoch, effect in writer.applied.items()}
     assert sum(len(writer.applied) for writer in writers) == len(known), "two requests share an epoch"
     for epoch, effect in known.items():
         assert found.get(epoch, Counter()) == effect, f"epoch {epoch} is not what was acknowledged"
-    unknown = [effect for epoch, effect in found.items() if epoch not in known]
-    offered = [writer.open[2] for writer in writers if writer.open is not None]
-    for effect in unknown:
+    unknown = {epoch: effect for epoch, effect in found.items() if epoch not in known}
+    offered = [writer.open.effect for writer in writers if writer.open is not None]
+    for effect in unknown.values():
         assert effect in offered, f"nobody asked for {effect}"
     assert len(unknown) <= len(offered)
     assert newest <= len(known) + len(offered)
     for writer in writers:
-        if writer.open is not None:
-            writer.close(writer.send(http))
-    final = effects(http)
-    assert final == {epoch: e for writer in writers for epoch, e in writer.applied.items() if e}
+        writer.settle(http, unknown)
+    definer.settle(names(http, "views"), names(http, "tables"))
+    assert effects(http) == {epoch: e for writer in writers for epoch, e in writer.applied.items() if e}
     newest = http.get("/v1/status").json()["epoch"]
     for epoch in {newest, *chance.sample(range(newest + 1), min(5, newest + 1))}:
-        check_views(http, epoch)
+        check_views(http, epoch, VIEWS | definer.views)
 
 
-def check_views(http: httpx.Client, epoch: int) -> None:
-    groups: dict[int, list[int]] = {}
-    for _, writer, value in rows(http, "/v1/tables/items/rows", epoch):
-        groups.setdefault(writer, []).append(value)
-    expected = sorted((writer, len(values), sum(values)) for writer, values in groups.items())
-    assert [(w, n, int(total)) for w, n, total in rows(http, "/v1/views/groups/rows", epoch)] == expected
-    edges = set(rows(http, "/v1/tables/edges/rows", epoch))
-    assert rows(http, "/v1/views/reach/rows", epoch) == sorted(closure(edges))
+def check_views(http: httpx.Client, epoch: int, views: Mapping[str, str]) -> None:
+    """Compares all views at an epoch with DuckDB's answers over the tables at that epoch."""
+    with duckdb.connect() as duck:
+        for table, columns in TABLES.items():
+            duck.execute(f"CREATE TABLE {table} ({', '.join(f'{column} BIGINT' for column in columns)})")
+            if content := rows(http, f"/v1/tables/{table}/rows", epoch):
+                duck.execute(f"INSERT INTO {table} VALUES {', '.join(map(str, content))}")
+        for name, sql in VIEWS.items():
+            duck.execute(f"CREATE VIEW {name} AS {sql}")
+        for name, sql in views.items():
+            expected = sorted(
+                tuple(0 if v is None else int(v) for v in row) for row in duck.sql(sql).fetchall()
+            )
+            assert rows(http, f"/v1/views/{name}/rows", epoch) == expected, (name, epoch)
 
 
-def test_kills(start: Callable[..., Process]) -> None:
+def test_kills(start: Callable[..., Process], database: Mapping[str, str]) -> None:
     chance = random.Random(SEED)
-    writers = [Writer(number, random.Random(chance.random())) for number in range(CLIENTS)]
-    environment = {"FRESHET_CHECKPOINT_COMMITS": "20"}
-    for kill in itertools.count():
-        service = start(**environment)
+    writers = [kind(i, len(WRITERS), random.Random(chance.random())) for i, kind in enumerate(WRITERS)]
+    definer = Definer(random.Random(chance.random()))
+    for kill in range(KILLS + 1):
+        service = start(**SETTINGS, **database)
         service.wait_ready()
         with httpx.Client(base_url=service.url, timeout=60) as http:
             if kill == 0:
                 define(http)
-            check(http, writers, chance)
+            check(http, writers, definer, chance)
         if kill == KILLS:
             break
-        threads = [threading.Thread(target=w.write_until_killed, args=(service.url,)) for w in writers]
-        for thread in threads:
-            thread.start()
+        clients = [threading.Thread(target=c.work, args=(service.url,)) for c in (*writers, definer)]
+        for client in clients:
+            client.start()
         time.sleep(chance.uniform(0.05, 1.5))
         if kill == KILLS - 1:
-            wait_until(lambda: sum(len(writer.applied) for writer in writers) > CLIENTS)
+            wait_until(lambda: sum(len(w.applied) for w in writers) > len(WRITERS) and definer.requests > 4)
         service.kill()
-        for thread in threads:
-            thread.join(60)
-            assert not thread.is_alive()
+        for client in clients:
+            client.join(60)
+            assert not client.is_alive()

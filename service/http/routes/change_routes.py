@@ -24,6 +24,7 @@ from service.decoding.parsing import NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, NotFound, ServiceError, problem_of
 from service.http.access import lanes_of, runtime_of
+from service.http.models import answered_as
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.problems import members
@@ -35,6 +36,7 @@ from service.running.runtime import Runtime
 router = APIRouter(route_class=StrictRoute, tags=["changes"])
 
 EVENTS = "text/event-stream"
+_ANSWERS = answered_as(NDJSON, EVENTS)
 PIECE = 4096
 """Changes in one piece of a response."""
 KEEP_ALIVE = 15.0
@@ -46,7 +48,7 @@ Errors = Annotated[Literal["skip"] | None, Query(description="`skip`: follow a v
 LastEvent = Annotated[str | None, Header(description="The last epoch received from an event stream.")]
 
 
-@router.get("/v1/views/{view}/changes")
+@router.get("/v1/views/{view}/changes", response_class=Response, responses=_ANSWERS)
 async def view_changes(
     request: Request,
     view: str,
@@ -60,7 +62,7 @@ async def view_changes(
     return await _changes(request, definition, since, until, errors == "skip", last_event_id)
 
 
-@router.get("/v1/tables/{table}/changes")
+@router.get("/v1/tables/{table}/changes", response_class=Response, responses=_ANSWERS)
 async def table_changes(
     request: Request,
     table: str,

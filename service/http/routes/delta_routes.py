@@ -32,6 +32,7 @@ from service.http.access import runtime_of, turns_of
 from service.http.bodies import receive
 from service.http.routes.strict import check_json, check_parameters
 from service.names import fold_name
+from service.problems import DESCRIPTION
 
 _LONGEST_KEY = 255
 
@@ -130,10 +131,8 @@ _ANSWERS = {
             }
         },
     },
-    "4XX": {
-        "description": "Nothing was applied.",
-        "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/Problem"}}},
-    },
+    "4XX": DESCRIPTION | {"description": "Nothing was applied."},
+    "5XX": DESCRIPTION,
 }
 _BYTES = {"schema": {"type": "string", "format": "binary"}}
 

@@ -15,7 +15,7 @@ from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.http.access import lanes_of, reader_of, runtime_of
-from service.http.models import column_models
+from service.http.models import answered_as, column_models
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.reading.page_cursors import Cursor
@@ -25,6 +25,8 @@ from service.reading.row_formats import OFFERED, STREAMS, json_rows, negotiate
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
+
+_ANSWERS = answered_as(*OFFERED)
 
 AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; by default the newest epoch.")]
 Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]
@@ -51,7 +53,7 @@ class _Wish:
         return self.cursor.first if self.cursor else None
 
 
-@router.get("/v1/views/{view}/rows")
+@router.get("/v1/views/{view}/rows", response_class=Response, responses=_ANSWERS)
 async def view_rows(
     request: Request,
     view: str,
@@ -68,7 +70,7 @@ async def view_rows(
     return await _rows(request, definition, "view", wish)
 
 
-@router.get("/v1/tables/{table}/rows")
+@router.get("/v1/tables/{table}/rows", response_class=Response, responses=_ANSWERS)
 async def table_rows(
     request: Request,
     table: str,

@@ -8,10 +8,19 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 
 from engine.errors import UnknownName
+from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import runtime_of
-from service.http.models import BuildProgress, CreatedView, NewView, ViewModel, Views, shown_columns
+from service.http.models import (
+    BuildProgress,
+    CreatedView,
+    NewView,
+    ViewModel,
+    Views,
+    answered_as,
+    shown_columns,
+)
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.running.runtime import Runtime
@@ -61,7 +70,7 @@ async def rebuild_view(request: Request, view: str) -> ViewModel:
     return view_model(runtime, await runtime.rebuild_view(fold_name(view)))
 
 
-@router.get("/{view}/plan")
+@router.get("/{view}/plan", response_class=Response, responses=answered_as("text/plain", JSON))
 async def explain_view(
     request: Request,
     view: str,
