@@ -16,7 +16,7 @@ from planner.relation import Relation
 
 
 class Failed(Exception):
-    """The engine quarantined a view."""
+    """A view failed."""
 
 
 class Subject:

@@ -46,6 +46,7 @@ class Clock:
         self._shown: int | None = None
         self._tried = 0
         self._due: tuple[Snapshot, int | None] | None = None
+        self._is_new = False
 
     def now(self) -> int:
         """The time, which never goes back."""
@@ -70,8 +71,13 @@ class Clock:
             return
         times = [(first, at) for first, at in self._catalog.times() if first < self._engine.snapshot.upper]
         self._engine.create_source(CLOCK.name, CLOCK.schema, past=self._delta(times))
+        self._is_new = True
         if times and times[0][0] > FIRST_EPOCH:
             self._engine.forget(CLOCK.name, times[0][0])
+
+    def is_read(self) -> None:
+        """Let epochs be due: a view that `start_for` was called for is maintained now."""
+        self._is_new = False
 
     def stop_unless_read(self) -> None:
         """Drops the source of times if no view reads it."""
@@ -121,7 +127,7 @@ class Clock:
 
     def patience(self) -> float | None:
         """Seconds until an epoch is due; 0 if one is due now, None if none ever will be."""
-        if not self.is_running:
+        if not self.is_running or self._is_new:
             return None
         snapshot = self._engine.snapshot
         if self._due is None or self._due[0] is not snapshot:

@@ -238,6 +238,7 @@ class Definitions:
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
         self.engine.create_view(name, plan, executor=executor)
+        self.clock.is_read()
 
     @contextmanager
     def undone_by(self, undo: Callable[[], None]) -> Iterator[None]:

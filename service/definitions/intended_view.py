@@ -45,6 +45,7 @@ class IntendedView:
             else:
                 changing.change(definition.record())
         of.engine.adopt(building, replacing=self.replaced is not None)
+        of.clock.is_read()
         return of.put(definition)
 
 

@@ -37,7 +37,7 @@ class StatusModel(BaseModel):
     epoch: int
     tables: int
     views: int
-    quarantined: list[str] = Field(description="The views that are no longer maintained.")
+    failed: list[str] = Field(description="The views that are no longer maintained.")
     waiting: int = Field(description="Requests that wait for the writer or are being processed.")
     loads: States
     exports: States

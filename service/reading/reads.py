@@ -159,7 +159,7 @@ class Reader:
     def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
         """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
         version, held = self._dictionary.version, self._dictionary.hold()
-        texts = (held, snapshot.texts)
+        texts = held if held is snapshot.texts else (held, snapshot.texts)
         origin = snapshot.relations[definition.name].origin
         kept = self._find(definition, origin, query, epoch)
         if kept is not None:

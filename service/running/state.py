@@ -39,7 +39,7 @@ from service.settings.settings import Settings
 from service.writing.epochs import Epochs
 
 _log = logging.getLogger("freshet.state")
-_OWN = ("lock", "freshet.db*", "spark")
+_OWN = ("lock", "freshet.db*", "spark", "queries")
 """The service's own entries in the data directory, which may also contain clients' files."""
 
 

@@ -47,8 +47,15 @@ DEFINING = (
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
 
-async def define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
-    """Runs a statement that defines. `ask` answers a query over the newest state."""
+async def define(statement: Statement, runtime: Runtime, ask: Ask) -> int:
+    """Runs a statement that defines, and returns its epoch. `ask` answers a query over the newest state."""
+    if isinstance(statement, CreateView):
+        return await _create_view(statement, runtime)
+    await _define(statement, runtime, ask)
+    return runtime.snapshot.upper - 1
+
+
+async def _define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
     match statement:
         case CreateTable(name=name, columns=columns, primary_key=names):
             key = None if names is None else tuple(columns.index(column) for column in names)
@@ -66,8 +73,6 @@ async def define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
-        case CreateView():
-            await _create_view(statement, runtime)
         case AlterTable(name=name, actions=actions):
             await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
         case RenameView(name=name, to=to):
@@ -76,16 +81,18 @@ async def define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
             await runtime.comment(name, column, text, view)
 
 
-async def _create_view(statement: CreateView, runtime: Runtime) -> None:
+async def _create_view(statement: CreateView, runtime: Runtime) -> int:
+    """Creates a view. Returns the epoch at which it is visible."""
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and there.is_view:
-        return
+        return runtime.snapshot.upper - 1
     query, dialect = statement.definition, statement.piece.dialect
     try:
-        await runtime.create_view(statement.name, query.text, dialect, or_replace=statement.or_replace)
+        made = await runtime.create_view(statement.name, query.text, dialect, or_replace=statement.or_replace)
     except PlannerError as error:
         query.relocate(error)
         raise
+    return made.created
 
 
 async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> None:

@@ -96,8 +96,7 @@ class _Script:
 
     async def _alone(self, statement: Statement) -> Result:
         if isinstance(statement, DEFINING):
-            await define(statement, self.runtime, self._ask)
-            return Result(name_of(statement), self.runtime.snapshot.upper - 1)
+            return Result(name_of(statement), await define(statement, self.runtime, self._ask))
         with self.runtime.dictionary.holding():
             task = await self.planning.run(self._task, statement)
             if task.plain is not None:

@@ -17,7 +17,7 @@ def client(tmp_path_factory: pytest.TempPathFactory):
 
 
 def is_refused_or_fails(client: Client, name: str, sql: str) -> bool:
-    """Whether the view is refused, quarantined or has errors; a row, however often, would be wrong."""
+    """Whether the view is refused, has failed or has errors; a row, however often, would be wrong."""
     answer = client.post("/v1/views", {"name": name, "sql": sql})
     if answer.status_code != 201:
         return answer.status_code < 500

@@ -57,7 +57,7 @@ def beside(data: Path) -> set[str]:
     """The entries of the directory, without the service's own."""
     return (
         {path.name for path in data.iterdir()}
-        - {"state", "lock", "spark"}
+        - {"state", "lock", "spark", "queries"}
         - {path.name for path in data.glob("freshet.db*")}
     )
 

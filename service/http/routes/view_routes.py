@@ -35,7 +35,7 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
     runtime = runtime_of(request)
     definition = await runtime.create_view(fold_name(new.name), new.sql, new.dialect)
     response.headers["Location"] = f"/v1/views/{definition.name}"
-    return CreatedView(**view_model(runtime, definition).model_dump(), epoch=runtime.snapshot.upper - 1)
+    return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)
 
 
 @router.get("")

@@ -6,6 +6,7 @@ import pytest
 from engine.kernels.words import NULL
 from engine.scalar import remembered as module
 from engine.scalar.remembered import Memo
+from engine.state.dictionary import Dictionary
 
 
 class Sums:
@@ -37,7 +38,7 @@ def ask(memo: Memo, rows: list[tuple[int, ...]]):
 
 def test_each_row_is_computed_once():
     sums = Sums()
-    memo = Memo(2, sums)
+    memo = Memo(2, sums, Dictionary())
     assert ask(memo, [(1, 2), (3, 4), (1, 2)]) == ([3, 7, 3], {})
     assert ask(memo, [(3, 4), (NULL + 1, 0), (2, 1)]) == ([7, NULL + 1, 3], {})
     assert ask(memo, []) == ([], {})
@@ -46,7 +47,7 @@ def test_each_row_is_computed_once():
 
 def test_failures_are_remembered_too():
     sums = Sums()
-    memo = Memo(2, sums)
+    memo = Memo(2, sums, Dictionary())
     assert ask(memo, [(-1, 5), (1, 1)]) == ([NULL, 2], {0: "no 5"})
     assert ask(memo, [(1, 1), (-1, 6), (-1, 5)]) == ([2, NULL, NULL], {1: "no 6", 2: "no 5"})
     assert len(sums.asked) == 3
@@ -54,7 +55,7 @@ def test_failures_are_remembered_too():
 
 def test_many_rows_make_it_grow():
     sums = Sums()
-    memo = Memo(2, sums)
+    memo = Memo(2, sums, Dictionary())
     rows = [(i, i % 7) for i in range(10_000)]
     for _ in range(2):
         assert ask(memo, rows) == ([a + b for a, b in rows], {})
@@ -65,7 +66,7 @@ def test_rows_that_differ_in_one_word_alone_are_told_apart():
     """Many of them meet in the table's slots, whichever word it is."""
     for rows in ([(7, i) for i in range(10_000)], [(i, 7) for i in range(10_000)]):
         sums = Sums()
-        memo = Memo(2, sums)
+        memo = Memo(2, sums, Dictionary())
         for _ in range(2):
             assert ask(memo, rows) == ([a + b for a, b in rows], {})
         assert len(sums.asked) == len(rows)
@@ -74,7 +75,7 @@ def test_rows_that_differ_in_one_word_alone_are_told_apart():
 def test_it_starts_anew_past_its_limit(monkeypatch):
     monkeypatch.setattr(module, "_LIMIT", 10)
     sums = Sums()
-    memo = Memo(2, sums)
+    memo = Memo(2, sums, Dictionary())
     rows = [(i, 0) for i in range(11)]
     for _ in range(2):
         assert ask(memo, rows)[0] == list(range(11))
@@ -83,7 +84,7 @@ def test_it_starts_anew_past_its_limit(monkeypatch):
 
 def test_nothing_is_kept_of_a_computation_that_breaks():
     sums = Sums()
-    memo = Memo(2, sums)
+    memo = Memo(2, sums, Dictionary())
     sums.broken = True
     with pytest.raises(RuntimeError):
         ask(memo, [(1, 2)])

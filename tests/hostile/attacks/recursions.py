@@ -1,6 +1,6 @@
 """Recursions that do not end: from the start, or from a later post on.
 
-A view that cannot be computed is refused; one that stops being computable is quarantined, and the post that
+A view that cannot be computed is refused; one that stops being computable fails, and the post that
 did it is answered as any other.
 """
 
