@@ -63,4 +63,6 @@ def test_the_page_in_the_documents_has_every_table_and_view() -> None:
 def test_it_runs_only_if_it_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "bulk, sizing, memory; if none, all but the last 3" in " ".join(capsys.readouterr().out.split())
+    assert "bulk, sizing, level, memory; if none, all but the last 4" in " ".join(
+        capsys.readouterr().out.split()
+    )

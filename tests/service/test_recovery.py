@@ -15,6 +15,7 @@ import sqlalchemy as sa
 
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Node
+from engine.runtime.building import Building
 from engine.runtime.engine import Engine
 from engine.runtime.spill import Capture
 from engine.state.store.directory import StateDirectory, Writing
@@ -245,13 +246,13 @@ def hurt(file: Path, damage: str) -> None:
 def computed(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The views that are computed from their tables."""
     names: list[str] = []
-    create = Engine.create_view
+    begin = Engine.begin_view
 
-    def note(engine: Engine, name: str, plan: Node, executor: object = None) -> None:
+    def note(engine: Engine, name: str, plan: Node, **options: bool) -> Building:
         names.append(name)
-        create(engine, name, plan, executor)
+        return begin(engine, name, plan, **options)
 
-    monkeypatch.setattr(Engine, "create_view", note)
+    monkeypatch.setattr(Engine, "begin_view", note)
     return names
 
 

@@ -293,7 +293,7 @@ def test_an_unknown_column_is_told_what_there_is(door: Door):
         ("WITH MUTUALLY RECURSIVE r (a int) AS (SELECT 1) TABLE r", 422, "unsupported_sql"),
         ("CREATE TABLE t (a INT)", 409, "name_in_use"),
         ("DROP TABLE nothing", 404, "unknown_name"),
-        ("SELECT " + "(" * 5000 + "1" + ")" * 5000, 422, "unsupported_sql"),
+        ("SELECT " + "(" * 5000 + "1" + ")" * 5000, 422, "sql_too_deep"),
     ],
 )
 def test_queries_that_fail(door: Door, sql: str, status: int, code: str):
