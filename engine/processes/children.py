@@ -6,9 +6,12 @@ no threads, so a fork of it is safe whatever the threads of the service do.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
+import signal
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -17,6 +20,7 @@ _CONTEXT = multiprocessing.get_context("forkserver")
 _LOCK = threading.Lock()
 """Guards what multiprocessing knows of its children, which is not made for threads."""
 _LOADED: list[str] = []
+_PR_SET_PDEATHSIG = 1
 
 
 def preload(module: str) -> None:
@@ -36,8 +40,8 @@ def shared_numbers(count: int) -> Any:
 
 
 def start(name: str, target: Callable[..., None], *arguments: object) -> BaseProcess:
-    """A new child that calls `target`; it is killed if this process ends in an orderly way."""
-    child = _CONTEXT.Process(target=target, args=arguments, name=name, daemon=True)
+    """A new child that calls `target`. It ends with this process, whatever ends that."""
+    child = _CONTEXT.Process(target=_live, args=(target, *arguments), name=name, daemon=True)
     with _LOCK:
         child.start()
     return child
@@ -47,3 +51,11 @@ def join(child: BaseProcess) -> None:
     """Wait for the end of a child that ends soon."""
     with _LOCK:
         child.join()
+
+
+def _live(target: Callable[..., None], *arguments: object) -> None:
+    """The life of a child, which the server of children ends with: that watches this process."""
+    with suppress(AttributeError, OSError):  # other systems than Linux
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends its children itself
+    target(*arguments)

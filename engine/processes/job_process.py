@@ -1,17 +1,14 @@
 """The process of one job: computes views over files, writes new files, and reports their names.
 
 The process is as limited as the job: beyond its memory an allocation fails, beyond its allowance an operator
-is stopped. It ends with the service, whatever happens to that.
+is stopped.
 """
 
 from __future__ import annotations
 
-import ctypes
 import os
 import resource
-import signal
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -30,7 +27,6 @@ from engine.state.packed_times import TOTAL, Frontier
 from engine.state.store.directory import StateDirectory, Writing
 from engine.state.store.files import BatchFile, TextFile
 
-_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _NICE = 5
 ROWS, ROUNDS, DONE, OF = range(4)
 """The places of a job's progress: rows made, rounds run, operators done, and of how many."""
@@ -87,9 +83,6 @@ def run_job(
 
 
 def _confine(memory: int) -> None:
-    with suppress(AttributeError, OSError):  # other systems than Linux
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends its processes itself
     os.nice(_NICE)
     if memory:
         resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))

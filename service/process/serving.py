@@ -20,6 +20,7 @@ from service.app import create_app, end_feeds
 from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
 from service.process.compiling import Compiling
+from service.process.deadline import end_by
 from service.process.listening import BACKLOG, listen
 from service.running.heap import limit_arenas
 from service.settings.settings import Settings
@@ -38,6 +39,8 @@ class _Server(uvicorn.Server):
     app: FastAPI
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if not self.should_exit:
+            end_by(self.app.state.settings.shutdown_seconds)
         end_feeds(self.app)
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
@@ -77,7 +80,7 @@ def serve() -> None:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        timeout_graceful_shutdown=settings.shutdown_seconds,
+        timeout_graceful_shutdown=settings.shutdown_seconds // 2,
         backlog=BACKLOG,
     )
     server = _Server(config)

@@ -1,7 +1,7 @@
 """The queries of clients: they wait for their turn, and run in worker processes.
 
-Queries inside statements that change rows run in the writer's turn, in a worker that nobody else uses, so
-that the writer never waits for readers.
+Queries inside statements that change rows have workers of their own, so that changes never wait for readers.
+Those few that have to run in the writer's turn have another one, and little time.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,8 +22,38 @@ from service.reading.worker_pool import WorkerPool
 from service.settings.query_limits import QueryLimits
 
 T = TypeVar("T")
-_NICENESS = 15
-"""Whatever the service does itself comes before the queries of readers."""
+_OF_READERS, _OF_CHANGERS = 15, 5
+"""The niceness of workers: whatever the service does itself comes first."""
+IN_WRITERS_TURN = 0.25
+"""Seconds that a query may take while all others wait."""
+
+
+class QueryLine:
+    """Callers who wait for their turn at workers of their own."""
+
+    def __init__(self, name: str, rules: WorkerRules) -> None:
+        limits = rules.limits
+        self.pool = WorkerPool(rules, limits.workers)
+        self._lane = Lane(name, limits.workers)
+        self._queue = QueryQueue(limits)
+
+    async def in_turn(self, caller: Caller, work: Callable[[QueryEvaluator], T]) -> T:
+        """Calls the work in a thread when the caller's turn comes, with what evaluates its queries.
+
+        Raises Overloaded if too many wait, CallerGone if the caller leaves.
+        """
+        async with self._queue.turn(caller):
+            return await self._lane.run(work, self.pool.evaluator(caller))
+
+    @property
+    def waiting(self) -> int:
+        """The number of callers that wait for their turn."""
+        return self._queue.waiting
+
+    def close(self) -> None:
+        """Kills the workers: the queries that run fail. Blocks."""
+        self._lane.close()
+        self.pool.close()
 
 
 class Queries:
@@ -32,41 +63,35 @@ class Queries:
         shutil.rmtree(spill, ignore_errors=True)
         spill.mkdir(mode=0o700, parents=True)
         self._spill = spill
-        self._pool = WorkerPool(WorkerRules(limits, spill, _NICENESS), limits.workers)
-        self._writers = WorkerPool(WorkerRules(limits, spill, 0), 1)
-        self._lane = Lane("queries", limits.workers)
-        self._queue = QueryQueue(limits)
+        self.readers = QueryLine("queries", WorkerRules(limits, spill, _OF_READERS))
+        """Queries that only read."""
+        self.changers = QueryLine("changes", WorkerRules(limits, spill, _OF_CHANGERS))
+        """Queries of statements that change rows, beside the writer."""
+        soon = replace(limits, seconds=min(limits.seconds, IN_WRITERS_TURN))
+        self._writers = WorkerPool(WorkerRules(soon, spill, 0), 1)
 
     def warm(self) -> None:
         """Begins to start the workers, so that the first queries find them."""
-        for pool in (self._pool, self._writers):
+        for pool in (self.readers.pool, self._writers):
             threading.Thread(target=pool.warm, name="freshet-warming", daemon=True).start()
 
-    async def in_turn(self, caller: Caller, work: Callable[[QueryEvaluator], T]) -> T:
-        """Calls the work in a thread when the caller's turn comes, with what evaluates its queries.
-
-        Raises Overloaded if too many wait, CallerGone if the caller leaves.
-        """
-        async with self._queue.turn(caller):
-            return await self._lane.run(work, self._pool.evaluator(caller))
-
     def of_writer(self, caller: Caller) -> QueryEvaluator:
-        """What evaluates queries on the writer's thread."""
+        """What evaluates queries on the writer's thread, each within `IN_WRITERS_TURN`."""
         return self._writers.evaluator(caller)
 
     @property
     def waiting(self) -> int:
         """The number of queries that wait for their turn."""
-        return self._queue.waiting
+        return self.readers.waiting + self.changers.waiting
 
     @property
     def pids(self) -> list[int]:
         """The process ids of all workers."""
-        return [*self._pool.pids, *self._writers.pids]
+        return [*self.readers.pool.pids, *self.changers.pool.pids, *self._writers.pids]
 
     def close(self) -> None:
         """Kills all workers: the queries that run fail. Blocks."""
-        self._lane.close()
-        self._pool.close()
+        self.readers.close()
+        self.changers.close()
         self._writers.close()
         shutil.rmtree(self._spill, ignore_errors=True)

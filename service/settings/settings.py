@@ -178,7 +178,8 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
     shutdown_seconds: int = field(
         default=10,
         metadata=_as(
-            "FRESHET_SHUTDOWN_SECONDS", "seconds that open requests have to finish when the service ends"
+            "FRESHET_SHUTDOWN_SECONDS",
+            "seconds within which the service ends; open requests have half of them",
         ),
     )
 

@@ -1,9 +1,9 @@
 """The SQL door: runs a script's statements one after another, each with a result.
 
 A script stops at the first statement that fails; `ScriptFailed` has its number, and what came before it
-stands. The statements between BEGIN and COMMIT are one epoch: they run together in the writer's turn, and if
-one of them fails, or the block ends with ROLLBACK, none of them takes effect. Definitions (CREATE, ALTER,
-DROP) take effect at once, so they cannot be in a block.
+stands. The statements between BEGIN and COMMIT are one epoch: they see one state, which is still the newest
+when their changes are made. If one of them fails, or the block ends with ROLLBACK, none of them takes effect.
+Definitions (CREATE, ALTER, DROP) take effect at once, so they cannot be in a block.
 
 Everything that runs for a caller ends when the caller leaves, unless its changes are being made already.
 """
@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, PlannerError
@@ -31,6 +32,7 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from service.errors import Conflict
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
@@ -40,6 +42,9 @@ from service.sql.defining import DEFINING, define
 from service.sql.sight import Sight
 from service.sql.tasks import Result, StatementTask, name_of, task_of
 from service.writing.transaction import Transaction
+
+_DRAFTS = 5
+"""Times that statements run beside the writer, before they run in its turn."""
 
 
 class ScriptFailed(Exception):
@@ -122,16 +127,22 @@ class _Script:
     async def _ask(self, query: AdhocQuery) -> Answer:
         """The answer to a query over the newest state."""
         times = await self._times([query])
-        return await self.queries.in_turn(self.caller, lambda duck: self._sight(times, duck).ask(query))
+        return await self.queries.readers.in_turn(
+            self.caller, lambda duck: self._sight(times, duck).ask(query)
+        )
 
     async def _transact(
         self, tasks: Sequence[StatementTask], undone: bool = False
     ) -> tuple[int, list[Result]]:
-        """Runs tasks in the writer's turn. Returns the epoch and results; `undone` discards the changes."""
-        times = await self._times([query for task in tasks for query in task.queries])
-        runtime, duck = self.runtime, self.queries.of_writer(self.caller)
+        """Runs tasks as one epoch. Returns the epoch and results; `undone` discards the changes.
 
-        def work(transaction: Transaction) -> list[Result]:
+        The tasks run beside the writer, and again if what they have read has changed by the time it could
+        make their changes. After a few times they run in the writer's turn, which is short.
+        """
+        times = await self._times([query for task in tasks for query in task.queries])
+        runtime = self.runtime
+
+        def work(duck: QueryEvaluator, transaction: Transaction) -> list[Result]:
             seen = (transaction.snapshot, transaction.definitions, times)
             sight = Sight(*seen, duck, runtime.dictionary, runtime.observe, runtime.size, transaction)
             results = []
@@ -144,7 +155,19 @@ class _Script:
                 transaction.forget()
             return results
 
-        applied, results = await self.runtime.transact(work)
+        for _ in range(_DRAFTS):
+            draft = await self.queries.changers.in_turn(
+                self.caller, lambda duck: runtime.draft(partial(work, duck))
+            )
+            applied = await runtime.settle(draft)
+            if applied is not None:
+                return applied.epoch, [replace(result, epoch=applied.epoch) for result in draft.result]
+        try:
+            applied, results = await runtime.transact(partial(work, self.queries.of_writer(self.caller)))
+        except ScriptFailed as failed:
+            if getattr(failed.error, "code", "") == "query_timeout":
+                raise ScriptFailed(failed.index, _restless()) from None
+            raise
         return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
 
     async def _read(self, task: StatementTask) -> Result:
@@ -154,7 +177,7 @@ class _Script:
             return task.run(self._sight(times, duck))
 
         if task.queries:
-            return await self.queries.in_turn(self.caller, work)
+            return await self.queries.readers.in_turn(self.caller, work)
         return await self.planning.run(work, self.queries.of_writer(self.caller))
 
     def _sight(self, times: Mapping[datetime, int], duck: QueryEvaluator) -> Sight:
@@ -171,6 +194,14 @@ class _Script:
 
     def _task(self, statement: Statement) -> StatementTask:
         return task_of(statement, self.runtime.definitions(), self.runtime.dictionary)
+
+
+def _restless() -> Conflict:
+    return Conflict(
+        "what the statement reads changes faster than it can be computed",
+        "send it again, or name the rows by their key",
+        code="tables_changing",
+    )
 
 
 def _check_block(statement: Statement, block: Sequence[Statement]) -> None:

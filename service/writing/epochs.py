@@ -16,13 +16,14 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from engine.runtime.engine import Engine, Stage
 from engine.runtime.execution import BadRows, Declined, KeyTaken, RowScan, Scanned
+from engine.state.watched_snapshot import WatchedSnapshot
 from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
 from service.catalog.manifests import Saved
 from service.changes.constraints import Broken
@@ -73,6 +74,18 @@ class Load:
     scan: RowScan
     tag: str
     receipt: Callable[[Scanned], Receipt] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Draft(Generic[T]):
+    """A transaction whose work is done and whose changes are not made: the state and the definitions that it
+    saw, and the work's result.
+    """
+
+    snapshot: WatchedSnapshot
+    definitions: Mapping[str, Definition]
+    transaction: Transaction
+    result: T
 
 
 class Epochs:
@@ -135,6 +148,27 @@ class Epochs:
         epoch = snapshot.upper
         self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
         return Applied(epoch, transaction.changes), result
+
+    def draft(self, work: Callable[[Transaction], T]) -> Draft[T]:
+        """Calls `work` over the newest state, on any thread, and keeps what it would change for `settle`."""
+        snapshot, known = WatchedSnapshot(self._engine.snapshot), self._definitions.all
+        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
+        result = work(transaction)
+        if transaction.changes:
+            transaction.check_references()
+        return Draft(snapshot, known, transaction, result)
+
+    def settle(self, draft: Draft[T]) -> Applied | None:
+        """Makes the changes of a draft one epoch; None if what the work has read has changed meanwhile."""
+        transaction = draft.transaction
+        if not transaction.changes:
+            return Applied(draft.snapshot.upper - 1, 0)
+        newest = self._engine.snapshot
+        if self._definitions.all is not draft.definitions or not draft.snapshot.is_still_so(newest):
+            return None
+        epoch = newest.upper
+        self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
+        return Applied(epoch, transaction.changes)
 
     def patience(self) -> float | None:
         """Seconds until an epoch is due by the clock alone; 0 if one is due now, None if none will be."""
