@@ -19,6 +19,7 @@ def seeds(count: int, first: int = 0) -> range:
     return range(SEED + first, SEED + first + count)
 
 
-def each_seed(count: int) -> pytest.MarkDecorator:
-    """Runs the test with so many values of `seed`."""
-    return pytest.mark.parametrize("seed", seeds(count), ids=range(count))
+def each_seed(count: int, fixed: int | None = None) -> pytest.MarkDecorator:
+    """Runs the test with so many values of `seed`: those of this run, or from a `fixed` one on."""
+    chosen = seeds(count) if fixed is None else range(fixed, fixed + count)
+    return pytest.mark.parametrize("seed", chosen, ids=range(count))
