@@ -42,7 +42,7 @@ from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
-from service.writing.epochs import Draft, Load, Request
+from service.writing.epochs import Drafted, Load, Request
 from service.writing.transaction import Transaction
 from service.writing.writer import Writer, WriterLimits
 
@@ -290,11 +290,11 @@ class Runtime:
         """Loads rows that Spark reads as one epoch, in the writer's turn: see `Epochs.load`. Blocks."""
         return self._writer.call(lambda: self._state.epochs.load(load))
 
-    def draft(self, work: Callable[[Transaction], T]) -> Draft[T]:
+    def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work` over the newest state beside the writer; `settle` then makes its changes."""
         return self._state.epochs.draft(work)
 
-    async def settle(self, draft: Draft[T]) -> Applied | None:
+    async def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes a draft's changes one epoch; None if what it has read has changed since."""
         return await self._writer.run(partial(self._state.epochs.settle, draft))
 

@@ -77,7 +77,7 @@ class Load:
 
 
 @dataclass(frozen=True, eq=False)
-class Draft(Generic[T]):
+class Drafted(Generic[T]):
     """A transaction whose work is done and whose changes are not made: the state and the definitions that it
     saw, and the work's result.
     """
@@ -149,16 +149,16 @@ class Epochs:
         self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
         return Applied(epoch, transaction.changes), result
 
-    def draft(self, work: Callable[[Transaction], T]) -> Draft[T]:
+    def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work` over the newest state, on any thread, and keeps what it would change for `settle`."""
         snapshot, known = WatchedSnapshot(self._engine.snapshot), self._definitions.all
         transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
         result = work(transaction)
         if transaction.changes:
             transaction.check_references()
-        return Draft(snapshot, known, transaction, result)
+        return Drafted(snapshot, known, transaction, result)
 
-    def settle(self, draft: Draft[T]) -> Applied | None:
+    def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes the changes of a draft one epoch; None if what the work has read has changed meanwhile."""
         transaction = draft.transaction
         if not transaction.changes:
