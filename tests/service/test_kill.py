@@ -26,7 +26,7 @@ from tests.service.client import Process
 from tests.service.mixed_load import VIEWS, Definer, DeltaWriter, Effect, Row, SqlWriter, Writer
 from tests.service.waiting import wait_until
 
-KILLS = int(os.environ.get("FRESHET_KILLS", "3"))
+KILLS = int(os.environ.get("FRESHET_KILLS", "2"))
 WRITERS = (DeltaWriter, DeltaWriter, DeltaWriter, SqlWriter)
 TABLES = {"items": ("id", "writer", "value"), "edges": ("a", "b")}
 SETTINGS = {"FRESHET_CHECKPOINT_COMMITS": "20", "FRESHET_CHECKPOINT_BYTES": "20000"}

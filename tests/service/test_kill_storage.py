@@ -23,7 +23,7 @@ from service.settings.settings import Settings
 from tests.seeds import SEED
 from tests.service.client import Client, Process
 
-DAMAGES = int(os.environ.get("FRESHET_DAMAGES", "40"))
+DAMAGES = int(os.environ.get("FRESHET_DAMAGES", "20"))
 VIEW = "SELECT name, count(*) AS n, sum(id)::BIGINT AS total FROM t GROUP BY name"
 Rows = list[tuple]
 Answers = dict[str, list[Rows]]
