@@ -75,7 +75,7 @@ class Clock:
         if times and times[0][0] > FIRST_EPOCH:
             self._engine.forget(CLOCK.name, times[0][0])
 
-    def is_read(self) -> None:
+    def note_reader(self) -> None:
         """Let epochs be due: a view that `start_for` was called for is maintained now."""
         self._is_new = False
 

@@ -40,7 +40,7 @@ class Alterations:
         """Alters a table. Raises Conflict, Invalid, NotFound or a PlannerError, and then alters nothing."""
         if missing_ok and name not in self._of.all:
             return
-        old = self._of.get(name, view=False)
+        old = self._of.known.get(name, view=False)
         draft = Draft.of(old, self._of)
         for action in actions:
             draft.take(action)
@@ -50,7 +50,7 @@ class Alterations:
         if new.name != name:
             self._of.must_be_new(new.name)
         others = self._referring(old, new, draft.renamed)
-        columns_lost(old, draft.dropped, self._of.readers(name))
+        columns_lost(old, draft.dropped, self._of.known.readers(name))
         if draft.moves:
             self._rebuild(old, new, draft, others)
         else:
@@ -59,7 +59,9 @@ class Alterations:
     def _amend(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
         """Alters what leaves rows as they are: names of columns, constraints, defaults."""
         of = self._of
-        readers = [self._renamed(view, new, draft) for view in of.readers(old.name)] if draft.renamed else []
+        readers = (
+            [self._renamed(view, new, draft) for view in of.known.readers(old.name)] if draft.renamed else []
+        )
         changed = {d.name: d for d in (new, *others, *readers)}
         before, after = of.indexes(old), of.indexes(new)
         made = [index for index in after if index not in before]
@@ -156,8 +158,8 @@ class Alterations:
     def replace_view(self, name: str, sql: str, dialect: str) -> Definition:
         """Gives a view another query. Its dependants go on if its columns stay the same."""
         of = self._of
-        old = of.get(name, view=True)
-        dependants = of.dependants(name)
+        old = of.known.get(name, view=True)
+        dependants = of.known.dependants(name)
         others = {n: r for n, r in of.relations.items() if n != name}
         planned = of.view(old.id, name, sql, dialect, of.engine.snapshot.upper - 1, relations=others)
         for definition in dependants:
@@ -175,13 +177,13 @@ class Alterations:
             return []
 
         self._exchange(old, new, None, (), {}, write)
-        return of.get(name)
+        return of.known.get(name)
 
     def rename_view(self, name: str, to: str, missing_ok: bool = False) -> None:
         of = self._of
         if missing_ok and name not in of.all:
             return
-        old = of.get(name, view=True)
+        old = of.known.get(name, view=True)
         check_name(to)
         of.must_be_new(to)
         new = of.view(old.id, to, old.sql, old.dialect, old.created, old.details)
@@ -195,7 +197,7 @@ class Alterations:
 
     def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
-        definition = self._of.get(name, view=view)
+        definition = self._of.known.get(name, view=view)
         if column is not None and column not in definition.schema.names:
             raise Invalid(
                 f"{name} has no column {column}",
@@ -220,7 +222,7 @@ class Alterations:
     ) -> None:
         """Replaces a relation, first in the engine together with all that reads it, then in the catalog."""
         of = self._of
-        dependants = of.dependants(old.name)
+        dependants = of.known.dependants(old.name)
         relations = {n: r for n, r in of.relations.items() if n != old.name} | {new.name: new.relation}
         again = [self._again(view, new, draft, relations) for view in dependants]
         olds = [old, *dependants]

@@ -1,8 +1,8 @@
 """The definitions of tables and views: created, dropped and looked up by name.
 
-Only the writer's thread changes `Definitions`. `all` is an immutable mapping, replaced as a whole, that any
-thread may read. A relation is created in the engine first, and removed again if the catalog cannot store it;
-it is dropped from the catalog first. So either both have it or neither.
+Only the writer's thread changes `Definitions`. What is `known` is immutable, is replaced as a whole, and may
+be read by any thread. A relation is created in the engine first, and removed again if the catalog cannot
+store it; it is dropped from the catalog first. So either both have it or neither.
 
 A view whose plan the engine can no longer run at start stays defined, with the reason in `failure`, and can
 be dropped as usual.
@@ -14,8 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from itertools import chain
-from types import MappingProxyType
 
 from engine.errors import NameInUse
 from engine.plan.nodes import Node, Source
@@ -24,18 +22,18 @@ from engine.schema import Schema
 from planner import plan_query
 from planner.limits import DEFAULT, UNLIMITED, PlanningLimits
 from planner.relation import Relation
-from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
-from service.changes.constraints import Bonds, bonds_of, indexes_of
+from service.changes.constraints import indexes_of
 from service.clock import Clock
 from service.definitions.definition import Definition
 from service.definitions.filling import Filling
+from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
 from service.definitions.referring import resolved
 from service.definitions.seeing import relations_of, seen_now, sized
-from service.errors import Conflict, Invalid, NotFound
+from service.errors import Conflict, Invalid
 from service.names import check_columns, check_name
 from service.placement import Placement
 
@@ -55,24 +53,16 @@ class Definitions:
         self._placement = placement
         self.limits = limits
         """What planning a new view may cost."""
-        self.all: Mapping[str, Definition] = MappingProxyType({})
-        """Every table and view by its name. Replaced as a whole."""
-        self.relations: Mapping[str, Relation] = MappingProxyType({})
-        """The relations of `all`, as the planner takes them. Replaced together with it."""
-        self.bonds = Bonds()
-        """The constraints between rows of all tables. Replaced together with `all`."""
+        self.known = KnownRelations.of({})
+        """Every table and view. Replaced as a whole."""
 
-    def get(self, name: str, *, view: bool | None = None) -> Definition:
-        """The definition called `name`. Raises NotFound without one of the kind that `view` asks for."""
-        found = self.all.get(name)
-        if found is None or (view is not None and found.is_view != view):
-            what = {None: "table or view", True: "view", False: "table"}[view]
-            alike = (other for other, it in self.all.items() if view is None or it.is_view == view)
-            hint = did_you_mean(name, alike)
-            if found is not None:
-                hint = f"{name} is a {'view' if found.is_view else 'table'}"
-            raise NotFound(f"there is no {what} called {name}", hint)
-        return found
+    @property
+    def all(self) -> Mapping[str, Definition]:
+        return self.known.all
+
+    @property
+    def relations(self) -> Mapping[str, Relation]:
+        return self.known.relations
 
     # Creating and dropping
 
@@ -104,12 +94,12 @@ class Definitions:
         self, names: Sequence[str], *, view: bool, missing_ok: bool = False, cascade: bool = False
     ) -> list[Definition]:
         """Drops views or tables. Raises Conflict while others read them, unless `cascade` drops those too."""
-        dropped = [self.get(name, view=view) for name in names if not missing_ok or name in self.all]
+        dropped = [self.known.get(name, view=view) for name in names if not missing_ok or name in self.all]
         going = {definition.name: definition for definition in dropped}
         for definition in dropped:
-            for reader in self.dependants(definition.name):
+            for reader in self.known.dependants(definition.name):
                 if reader.name not in going and not cascade:
-                    readers = ", ".join(sorted(d.name for d in self.readers(definition.name)))
+                    readers = ", ".join(sorted(d.name for d in self.known.readers(definition.name)))
                     kind = "view" if definition.is_view else "table"
                     raise Conflict(
                         f"{kind} {definition.name} is read by {readers}",
@@ -126,7 +116,7 @@ class Definitions:
         for definition in changed:
             needed = self.indexes(definition)
             self.drop_indexes(set(self.indexes(self.all[definition.name])) - needed.keys())
-        self.withdraw(self.in_order(going.values()))
+        self.withdraw(in_order(going.values()))
         kept = {n: d for n, d in self.all.items() if n not in going}
         self.replace_all({**kept, **{d.name: d for d in changed}})
         return dropped
@@ -238,7 +228,7 @@ class Definitions:
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
         self.engine.create_view(name, plan, executor=executor)
-        self.clock.is_read()
+        self.clock.note_reader()
 
     @contextmanager
     def undone_by(self, undo: Callable[[], None]) -> Iterator[None]:
@@ -248,43 +238,6 @@ class Definitions:
         except BaseException:
             undo()
             raise
-
-    # Readers
-
-    def readers(self, name: str) -> list[Definition]:
-        """The views that read a relation directly."""
-        return [d for d in self.all.values() if d.is_view and name in d.reads]
-
-    def dependants(self, name: str) -> list[Definition]:
-        """The views that read a relation, directly or through others, each after what it reads."""
-        found: dict[str, Definition] = {}
-        waiting = [name]
-        while waiting:
-            for reader in self.readers(waiting.pop()):
-                if reader.name not in found:
-                    found[reader.name] = reader
-                    waiting.append(reader.name)
-        return self.in_order(found.values())
-
-    def in_order(self, definitions) -> list[Definition]:
-        """Definitions, each after those that it reads."""
-        among = {d.name: d for d in definitions}
-        ordered: dict[str, Definition] = {}
-
-        def visit(definition: Definition) -> None:
-            if definition.name not in ordered:
-                for name in sorted(definition.reads & among.keys()):
-                    visit(among[name])
-                ordered[definition.name] = definition
-
-        for definition in sorted(among.values(), key=lambda d: d.id):
-            visit(definition)
-        return list(ordered.values())
-
-    @property
-    def newest(self) -> int:
-        """The greatest number of a relation in the log."""
-        return max((max(d.id, d.logged) for d in self.all.values()), default=0)
 
     # Names
 
@@ -298,11 +251,7 @@ class Definitions:
         return definition
 
     def replace_all(self, definitions: Mapping[str, Definition]) -> None:
-        self.relations = MappingProxyType({n: d.relation for n, d in definitions.items()})
-        self.all = MappingProxyType(dict(definitions))
-        tables = [d for _, d in sorted(definitions.items()) if d.details.rules.constraints]
-        bonds = (bonds_of(d.relation, d.details.rules, self.relations) for d in tables)
-        self.bonds = Bonds(tuple(chain.from_iterable(bonds)))
+        self.known = KnownRelations.of(definitions)
 
 
 def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:

@@ -31,7 +31,7 @@ class IntendedView:
         """Whether all that the view reads, and what it replaces, is still as it was planned."""
         if self.replaced is not None:
             there = of.all.get(self.definition.name)
-            if there is not self.replaced or (of.readers(there.name) and not self.rebuilt):
+            if there is not self.replaced or (of.known.readers(there.name) and not self.rebuilt):
                 return False
         return all(of.relations.get(name) is relation for name, relation in self.read.items())
 
@@ -45,14 +45,14 @@ class IntendedView:
             else:
                 changing.change(definition.record())
         of.engine.adopt(building, replacing=self.replaced is not None)
-        of.clock.is_read()
+        of.clock.note_reader()
         return of.put(definition)
 
 
 def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool) -> IntendedView:
     """Plan a view. Raises a PlannerError, NameInUse or Invalid."""
     check_name(name)
-    relations, there = of.relations, of.all.get(name)
+    relations, there = (known := of.known).relations, known.all.get(name)
     replaced = there if or_replace and there is not None and there.is_view else None
     if replaced is None:
         of.must_be_new(name)
@@ -67,7 +67,7 @@ def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool)
 
 def intend_again(of: Definitions, name: str) -> IntendedView:
     """Plan a view that has failed as it was. Raises a PlannerError or NotFound."""
-    relations, there = of.relations, of.get(name, view=True)
+    relations, there = (known := of.known).relations, known.get(name, view=True)
     texts = (there.sql, there.dialect)
     definition = of.view(there.id, name, *texts, there.created, there.details, relations)
     return IntendedView(definition, there, {name: relations[name] for name in there.reads}, rebuilt=True)

@@ -93,7 +93,7 @@ class Checkpoints:
         engine, epochs = state.engine, state.epochs
         tables = [name for name, definition in state.definitions.all.items() if not definition.is_view]
         since = min((engine.snapshot.since(table) for table in tables), default=0)
-        newest = state.definitions.newest
+        newest = state.definitions.known.newest
         return _Plan(engine.capture(collect=True), newest, since, epochs.log_bytes, epochs.log_commits)
 
     def _write_and_trim(self, plans: list[_Plan], call: Call) -> None:

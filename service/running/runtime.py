@@ -33,7 +33,7 @@ from service.clock import Time, system_time
 from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
 from service.definitions.intended_view import intend, intend_again
-from service.errors import Conflict
+from service.definitions.readable import Readable
 from service.metrics import Metrics
 from service.placement import Placement
 from service.running.builds import Builds
@@ -65,8 +65,9 @@ class Runtime:
         limits = WriterLimits(
             state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
         )
-        self._writer = Writer(state.epochs, limits, self._after)
-        self._builds = Builds(state, self._writer.call)
+        self._builds = Builds(state, lambda job: self._writer.call(job))
+        self._show()
+        self._writer = Writer(state.epochs, limits, self._show, self._after)
 
     @classmethod
     def open(
@@ -96,6 +97,11 @@ class Runtime:
         self._checkpoints.finish()
         self._state.close()
 
+    def _show(self) -> None:
+        """Lets readers see what the writer has done."""
+        state = self._state
+        self._readable = Readable(state.engine.snapshot, state.definitions.known, self._builds.all)
+
     def _after(self) -> None:
         self.pulse.beat()
         self._checkpoints.consider(self._writer.call)
@@ -113,9 +119,14 @@ class Runtime:
     # Reading: any thread.
 
     @property
+    def readable(self) -> Readable:
+        """The newest published state with its definitions. Whoever needs both takes it once."""
+        return self._readable
+
+    @property
     def snapshot(self) -> Snapshot:
         """The newest published state. It is immutable; its newest epoch is `snapshot.upper - 1`."""
-        return self._state.engine.snapshot
+        return self._readable.snapshot
 
     @property
     def dictionary(self) -> Dictionary:
@@ -128,23 +139,19 @@ class Runtime:
 
     def catalog(self) -> Mapping[str, Relation]:
         """Every table and view, as the planner takes them. Immutable; each DDL statement replaces it."""
-        return self._state.definitions.relations
+        return self._readable.known.relations
 
     def definitions(self) -> Mapping[str, Definition]:
         """Every table and view with its id, SQL, plan and the epoch of its creation."""
-        return self._state.definitions.all
+        return self._readable.known.all
 
     def types(self) -> Mapping[str, Type]:
         """The named types. Immutable; each statement about types replaces it."""
         return self._state.types.all
 
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
-        """The table or view called `name`. Raises NotFound without one of the kind that `view` asks for, and
-        Conflict for a view that is being built."""
-        if name in self.builds and name not in self._state.definitions.all and view is not False:
-            hint = "it can be read once its state is ready; DELETE cancels it"
-            raise Conflict(f"view {name} is being built", hint, code="view_building")
-        return self._state.definitions.get(name, view=view)
+        """The table or view called `name`: see `Readable.definition`."""
+        return self._readable.definition(name, view=view)
 
     def failure(self, name: str) -> str | None:
         """Why the view has failed; None for a healthy one, and for a table."""
@@ -217,7 +224,7 @@ class Runtime:
         replaced are computed anew in the writer's turn.
         """
         sql = spelled_out(sql, dialect, self.types())
-        if or_replace and self._state.definitions.readers(name):
+        if or_replace and self._readable.known.readers(name):
             return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
         return await self._builds.make(
             name, partial(intend, self._state.definitions, name, sql, dialect, or_replace)
@@ -292,7 +299,7 @@ class Runtime:
 
     def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work` over the newest state beside the writer; `settle` then makes its changes."""
-        return self._state.epochs.draft(work)
+        return self._state.epochs.draft(self._readable, work)
 
     async def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes a draft's changes one epoch; None if what it has read has changed since."""

@@ -182,8 +182,8 @@ class _Script:
 
     def _sight(self, times: Mapping[datetime, int], duck: QueryEvaluator) -> Sight:
         """A sight of the newest state."""
-        runtime = self.runtime
-        seen = (runtime.snapshot, runtime.definitions(), times)
+        runtime, readable = self.runtime, self.runtime.readable
+        seen = (readable.snapshot, readable.known.all, times)
         return Sight(*seen, duck, runtime.dictionary, runtime.observe, runtime.size)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:

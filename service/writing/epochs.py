@@ -33,6 +33,7 @@ from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableC
 from service.clock import Clock
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
+from service.definitions.readable import Readable
 from service.errors import Conflict, Invalid, ServiceError, Unavailable
 from service.metrics import Metrics
 from service.placement import Placement
@@ -78,12 +79,9 @@ class Load:
 
 @dataclass(frozen=True, eq=False)
 class Drafted(Generic[T]):
-    """A transaction whose work is done and whose changes are not made: the state and the definitions that it
-    saw, and the work's result.
-    """
+    """A transaction whose work is done and whose changes are not made, what it has read, and the result."""
 
     snapshot: WatchedSnapshot
-    definitions: Mapping[str, Definition]
     transaction: Transaction
     result: T
 
@@ -139,34 +137,32 @@ class Epochs:
 
     def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` and makes the changes that it applies one epoch; none if there are no changes."""
-        snapshot = self._engine.snapshot
-        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
-        result = work(transaction)
-        if not transaction.changes:
-            return Applied(snapshot.upper - 1, 0), result
-        transaction.check_references()
-        epoch = snapshot.upper
-        self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
-        return Applied(epoch, transaction.changes), result
+        draft = self.draft(Readable(self._engine.snapshot, self._definitions.known), work)
+        return self._make(draft.transaction), draft.result
 
-    def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
-        """Calls `work` over the newest state, on any thread, and keeps what it would change for `settle`."""
-        snapshot, known = WatchedSnapshot(self._engine.snapshot), self._definitions.all
-        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
+    def draft(self, readable: Readable, work: Callable[[Transaction], T]) -> Drafted[T]:
+        """Calls `work`, on any thread, and keeps what it would change for `settle`."""
+        snapshot = WatchedSnapshot(readable.snapshot)
+        transaction = Transaction(snapshot, readable.known, self._engine.dictionary)
         result = work(transaction)
         if transaction.changes:
             transaction.check_references()
-        return Drafted(snapshot, known, transaction, result)
+        return Drafted(snapshot, transaction, result)
 
     def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes the changes of a draft one epoch; None if what the work has read has changed meanwhile."""
         transaction = draft.transaction
+        if transaction.changes:
+            is_known = transaction.known is self._definitions.known
+            if not is_known or not draft.snapshot.is_still_so(self._engine.snapshot):
+                return None
+        return self._make(transaction)
+
+    def _make(self, transaction: Transaction) -> Applied:
+        """Makes the changes of a transaction one epoch."""
         if not transaction.changes:
-            return Applied(draft.snapshot.upper - 1, 0)
-        newest = self._engine.snapshot
-        if self._definitions.all is not draft.definitions or not draft.snapshot.is_still_so(newest):
-            return None
-        epoch = newest.upper
+            return Applied(transaction.snapshot.upper - 1, 0)
+        epoch = self._engine.snapshot.upper
         self._install(_pending(transaction, epoch), epoch, epoch, transaction.changes)
         return Applied(epoch, transaction.changes)
 
@@ -274,7 +270,7 @@ class Epochs:
                 if len(changes):
                     parts.setdefault(definition.name, []).append((place, changes))
         batches = {table: self._batch(table, named) for table, named in parts.items()}
-        bonded = bool(self._definitions.bonds.of(batches))
+        bonded = bool(self._definitions.known.bonds.of(batches))
         while True:
             conflicts = [
                 (*found, table)
@@ -302,11 +298,11 @@ class Epochs:
 
     def _broken(self, nets: Mapping[str, Net]) -> Broken | None:
         snapshot, dictionary = self._engine.snapshot, self._engine.dictionary
-        return self._definitions.bonds.broken(nets, snapshot, dictionary)
+        return self._definitions.known.bonds.broken(nets, snapshot, dictionary)
 
     def _is_followed(self, request: Request) -> bool:
         """Whether a foreign key makes other rows follow the request's deletions."""
-        actions = self._definitions.bonds.actions
+        actions = self._definitions.known.bonds.actions
         return any(part.removes.any() and actions(definition.name) for definition, part in request.parts)
 
     def _commit_alone(self, request: Request) -> Outcome:
@@ -320,7 +316,7 @@ class Epochs:
         if error is not None:
             return error
         snapshot = self._engine.snapshot
-        transaction = Transaction(snapshot, self._definitions, self._engine.dictionary)
+        transaction = Transaction(snapshot, self._definitions.known, self._engine.dictionary)
         applied = Applied(snapshot.upper, request.changes)
         keys = [] if idempotency is None else [(idempotency, applied)]
         receipts = [] if request.receipt is None else [(request.receipt, applied)]
@@ -394,7 +390,7 @@ class Epochs:
                 payload = self._payload(deltas)
                 self._confirmed(commit, lambda: self._catalog.append(commit, payload, keys, receipts))
             else:
-                saved = Saved(stage.manifest, self._definitions.newest)
+                saved = Saved(stage.manifest, self._definitions.known.newest)
                 publish = self._catalog.publish
                 self._confirmed(commit, lambda: publish(saved, 0, 0, commit, keys, receipts))
         except BaseException:

@@ -1,7 +1,7 @@
-"""A transaction: work on the writer's thread that reads the newest state and changes tables.
+"""A transaction: work that reads a state and changes tables.
 
-Its changes become one epoch, or none if the work raises. No other change can come between, so what the work
-read is still true when its changes take effect: no update is lost. The transaction reads tables with its own
+Its changes become one epoch, or none if the work raises. They take effect only if what the work has read is
+still so: no update is lost. The transaction reads tables with its own
 changes; views do not have them until its epoch is published.
 
 UNIQUE is checked after each `apply`, foreign keys when the work is done (`check_references`). Rows that
@@ -22,7 +22,7 @@ from service.changes.constraints import Bonds, KeyReference, KeySide, Single
 from service.changes.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
-from service.definitions.definitions import Definitions
+from service.definitions.known_relations import KnownRelations
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Words int64[W, j], counts [j], and for each row the position [j] of its key among those asked for."""
@@ -30,20 +30,21 @@ _ALIVE = np.ones(1, np.bool_)
 
 
 class Transaction:
-    """Used by one call of the work, on the writer's thread."""
+    """Used by one call of the work."""
 
-    def __init__(self, snapshot: Snapshot, definitions: Definitions, dictionary: Dictionary) -> None:
+    def __init__(self, snapshot: Snapshot, known: KnownRelations, dictionary: Dictionary) -> None:
         self.snapshot = snapshot
-        """The newest published state, without the transaction's own changes."""
+        """The published state, without the transaction's own changes."""
         self.changes = 0
         """The number of applied changes."""
-        self._definitions = definitions
+        self.known = known
+        """The tables and views as they were when the snapshot was published."""
         self._dictionary = dictionary
         self._pending: dict[str, Rows] = {}
 
     @property
     def definitions(self) -> Mapping[str, Definition]:
-        return self._definitions.all
+        return self.known.all
 
     @property
     def pending(self) -> Mapping[str, Rows]:
@@ -88,7 +89,7 @@ class Transaction:
 
     def find(self, side: KeySide, keys: np.ndarray) -> Found:
         """The newest rows of a table by distinct keys int64[K, m], with the transaction's own changes."""
-        definition = self._definitions.get(side.table, view=False)
+        definition = self.known.get(side.table, view=False)
         own = definition.relation.key
         if side.index != side.table:
             places, counts, positions = self._find(side, keys)
@@ -118,12 +119,12 @@ class Transaction:
         return np.ascontiguousarray(summed[1:]), counts, summed[0]
 
     def _index_columns(self, side: KeySide) -> Sequence[int]:
-        key = self._definitions.get(side.table).relation.key
+        key = self.known.get(side.table).relation.key
         rest = range(len(side.schema)) if key is None else key
         return (*side.columns, *(i for i in rest if i not in side.columns))
 
     def _apply(self, table: str, part: TableChanges, updates: bool) -> TableChanges:
-        definition = self._definitions.get(table, view=False)
+        definition = self.known.get(table, view=False)
         part = definition.admitted(part)
         if not len(part):
             return part
@@ -141,7 +142,7 @@ class Transaction:
             np.concatenate((words, net.words), axis=1), np.concatenate((counts, net.diffs))
         )
         if not updates and part.removes.any():
-            for reference in self._definitions.bonds.actions(table):
+            for reference in self.known.bonds.actions(table):
                 self._follow(reference, net)
         return part
 
@@ -158,7 +159,7 @@ class Transaction:
         rows, counts, _ = self.find(reference.child, gone)
         if not rows.shape[1]:
             return
-        child = self._definitions.get(reference.child.table, view=False)
+        child = self.known.get(reference.child.table, view=False)
         every = np.repeat(rows, counts, axis=1)
         deleted = TableChanges.of(ChangeOp.DELETE, child.schema, every)
         if reference.action is Action.CASCADE:
@@ -171,7 +172,7 @@ class Transaction:
 
     def _broken(self, kind: type) -> Exception | None:
         """The error of a bond of this kind that the pending changes break; None if all hold."""
-        bonds = Bonds(tuple(b for b in self._definitions.bonds.of(self._pending) if isinstance(b, kind)))
+        bonds = Bonds(tuple(b for b in self.known.bonds.of(self._pending) if isinstance(b, kind)))
         if not bonds.all:
             return None
         nets = {t: Net(words, np.zeros(len(n), np.int64), n) for t, (words, n) in self._pending.items()}

@@ -45,10 +45,14 @@ class WriterLimits:
 
 
 class Writer:
-    def __init__(self, epochs: Epochs, limits: WriterLimits, after: Callable[[], None]) -> None:
-        """Starts the thread. It calls `after`, which must not raise, whenever something may have changed."""
+    def __init__(
+        self, epochs: Epochs, limits: WriterLimits, show: Callable[[], None], after: Callable[[], None]
+    ) -> None:
+        """Starts the thread. Whenever something may have changed, it calls `show` before it acknowledges
+        that, and `after` behind it. Neither may raise."""
         self._epochs = epochs
         self._limits = limits
+        self._show = show
         self._after = after
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._lock = threading.Lock()
@@ -143,7 +147,9 @@ class Writer:
             self._in_hand = items = self._taken(self._epochs.patience())
             open = None not in items
             for group in _groups([item for item in items if item is not None], self._limits.group_changes):
-                _settle(group, self._outcomes(group))
+                outcomes = self._outcomes(group)
+                self._show()
+                _settle(group, outcomes)
                 self._went += len(group)
                 self._went_changes += sum(_size(item) for item in group)
                 self._after()
@@ -157,6 +163,7 @@ class Writer:
         except Exception:
             _log.exception("an epoch that was due failed")
         else:
+            self._show()
             self._after()
 
     def _taken(self, patience: float | None) -> list[_Item | None]:

@@ -208,7 +208,7 @@ def state(tmp_path: Path) -> Iterator[State]:
 def _request(state: State, body: dict) -> Request:
     parts = []
     for table, changes in body.items():
-        definition = state.definitions.get(table)
+        definition = state.definitions.known.get(table)
         parts.append(
             (definition, definition.admitted(of_objects(changes, definition, state.engine.dictionary)))
         )
@@ -217,7 +217,7 @@ def _request(state: State, body: dict) -> Request:
 
 def _rows(state: State, table: str) -> Counter:
     words, counts = state.engine.snapshot.rows(table)
-    schema = state.definitions.get(table).schema
+    schema = state.definitions.known.get(table).schema
     return Counter(decode_rows(np.repeat(words, counts, axis=1), schema, state.engine.dictionary))
 
 

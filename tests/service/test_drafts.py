@@ -6,8 +6,11 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from service.changes.table_changes import ChangeOp, TableChanges
+from service.definitions.definitions import Definitions
 from service.settings.settings import Settings
 from service.sql import script_door
 from service.writing.transaction import Transaction
@@ -116,3 +119,36 @@ def test_a_definition_that_changes_meanwhile(client: Client) -> None:
     client.run(sql(client, "ALTER TABLE t ADD COLUMN more TEXT"))
     answer = slow.result(120)
     assert answer.status_code == 200 or code(answer) == (409, "table_changed")
+
+
+def test_a_definition_that_changes_in_the_middle_of_the_work(client: Client) -> None:
+    """The work goes on over what it began with, and its changes are not made."""
+    runtime = client.runtime
+
+    def work(transaction: Transaction) -> int:
+        schema = transaction.definitions["t"].schema
+        words = np.array([[70], [0]], np.int64)
+        client.run(sql(client, "ALTER TABLE t ADD COLUMN more TEXT DEFAULT 'x' NOT NULL"))
+        transaction.apply({"t": TableChanges.of(ChangeOp.INSERT, schema, words)})
+        return transaction.rows("t")[0].shape[0]
+
+    draft = runtime.draft(work)
+    assert draft.result == 2
+    assert client.runtime._state.epochs.settle(draft) is None
+    assert len(runtime.definition("t").schema) == 3
+
+
+def test_nobody_sees_the_middle_of_an_alteration(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """While a table is exchanged, with the view over it, the state before it is read."""
+    runtime, seen = client.runtime, []
+    install = Definitions.install
+
+    def look(definitions: Definitions, *args: object) -> None:
+        seen.append((sorted(runtime.snapshot.relations), len(runtime.definition("t").schema)))
+        install(definitions, *args)
+        seen.append((sorted(runtime.snapshot.relations), len(runtime.definition("t").schema)))
+
+    monkeypatch.setattr(Definitions, "install", look)
+    client.run(sql(client, "ALTER TABLE t ADD COLUMN more TEXT DEFAULT 'x' NOT NULL"))
+    assert seen == [(["log", "t", "total"], 2)] * 4
+    assert len(runtime.definition("t").schema) == 3

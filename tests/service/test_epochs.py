@@ -54,7 +54,7 @@ def create_view(state: State, name: str, sql: str) -> None:
 
 def request(state: State, *changes: tuple, table: str = "t", key: str | None = None) -> Request:
     """A request of (operation, id, name) changes. `key` makes it idempotent, with the changes as digest."""
-    definition = state.definitions.get(table)
+    definition = state.definitions.known.get(table)
     words = encode_rows([row for _, *row in changes], definition.loose, state.engine.dictionary)
     ops = np.array([op for op, *_ in changes], np.int8)
     idempotency = None if key is None else Idempotency(key, repr(changes).encode())
@@ -315,7 +315,7 @@ def test_a_transaction_reads_what_it_wrote(state: State) -> None:
 
     def work(transaction) -> list[int]:
         def change(op: ChangeOp, id: int, name: str | None) -> None:
-            words = encode_rows([(id, name)], state.definitions.get("t").loose, state.engine.dictionary)
+            words = encode_rows([(id, name)], state.definitions.known.get("t").loose, state.engine.dictionary)
             transaction.apply({"t": TableChanges.of(op, SCHEMA_KEYED, words)})
 
         change(ChangeOp.INSERT, 2, "b")
@@ -339,7 +339,7 @@ SCHEMA_KEYED = Schema((Column("id", BIGINT, False), Column("name", TEXT)))
 
 def test_a_transaction_that_raises_leaves_nothing(state: State) -> None:
     def work(transaction) -> None:
-        words = encode_rows([(1, "a")], state.definitions.get("t").loose, state.engine.dictionary)
+        words = encode_rows([(1, "a")], state.definitions.known.get("t").loose, state.engine.dictionary)
         transaction.apply({"t": TableChanges.of(ChangeOp.INSERT, SCHEMA_KEYED, words)})
         raise RuntimeError
 
@@ -353,7 +353,7 @@ def test_of_changes_that_are_refused_together_none_is_made(state: State) -> None
     """The first table could take its part, the second one cannot; the work goes on without both."""
 
     def work(transaction) -> None:
-        words = encode_rows([(1, "a")], state.definitions.get("t").loose, state.engine.dictionary)
+        words = encode_rows([(1, "a")], state.definitions.known.get("t").loose, state.engine.dictionary)
         possible = TableChanges.of(ChangeOp.INSERT, SCHEMA_KEYED, words)
         missing = TableChanges.of(ChangeOp.DELETE, SCHEMA, words)
         with pytest.raises(Conflict):

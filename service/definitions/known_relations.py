@@ -1,0 +1,78 @@
+"""What is known at one moment: the definitions of all tables and views, and the constraints between rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from types import MappingProxyType
+
+from planner.relation import Relation
+from planner.suggestions import did_you_mean
+from service.changes.constraints import Bonds, bonds_of
+from service.definitions.definition import Definition
+from service.errors import NotFound
+
+
+@dataclass(frozen=True, eq=False)
+class KnownRelations:
+    """Definitions by their names, their relations as the planner takes them, and the bonds of all tables."""
+
+    all: Mapping[str, Definition]
+    relations: Mapping[str, Relation]
+    bonds: Bonds
+
+    @classmethod
+    def of(cls, definitions: Mapping[str, Definition]) -> KnownRelations:
+        relations = MappingProxyType({name: d.relation for name, d in definitions.items()})
+        tables = [d for _, d in sorted(definitions.items()) if d.details.rules.constraints]
+        bonds = (bonds_of(d.relation, d.details.rules, relations) for d in tables)
+        return cls(MappingProxyType(dict(definitions)), relations, Bonds(tuple(chain.from_iterable(bonds))))
+
+    def get(self, name: str, *, view: bool | None = None) -> Definition:
+        """The definition called `name`. Raises NotFound without one of the kind that `view` asks for."""
+        found = self.all.get(name)
+        if found is None or (view is not None and found.is_view != view):
+            what = {None: "table or view", True: "view", False: "table"}[view]
+            alike = (other for other, it in self.all.items() if view is None or it.is_view == view)
+            hint = did_you_mean(name, alike)
+            if found is not None:
+                hint = f"{name} is a {'view' if found.is_view else 'table'}"
+            raise NotFound(f"there is no {what} called {name}", hint)
+        return found
+
+    def readers(self, name: str) -> list[Definition]:
+        """The views that read a relation directly."""
+        return [d for d in self.all.values() if d.is_view and name in d.reads]
+
+    def dependants(self, name: str) -> list[Definition]:
+        """The views that read a relation, directly or through others, each after what it reads."""
+        found: dict[str, Definition] = {}
+        waiting = [name]
+        while waiting:
+            for reader in self.readers(waiting.pop()):
+                if reader.name not in found:
+                    found[reader.name] = reader
+                    waiting.append(reader.name)
+        return in_order(found.values())
+
+    @property
+    def newest(self) -> int:
+        """The greatest number of a relation in the log."""
+        return max((max(d.id, d.logged) for d in self.all.values()), default=0)
+
+
+def in_order(definitions: Iterable[Definition]) -> list[Definition]:
+    """Definitions, each after those that it reads."""
+    among = {d.name: d for d in definitions}
+    ordered: dict[str, Definition] = {}
+
+    def visit(definition: Definition) -> None:
+        if definition.name not in ordered:
+            for name in sorted(definition.reads & among.keys()):
+                visit(among[name])
+            ordered[definition.name] = definition
+
+    for definition in sorted(among.values(), key=lambda d: d.id):
+        visit(definition)
+    return list(ordered.values())
