@@ -8,33 +8,51 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from time import monotonic
+from time import thread_time
 
 from engine.errors import BuildCancelled, OverBudget
 from engine.operators.operator import Operator
 
+_LEAST_SECONDS = 0.02
+"""What an operator may take even if those before it have used up the seconds of all."""
+_SECONDS_A_ROW, _ROWS_A_ROW, _BYTES_A_ROW = 20e-6, 100, 10_000
+
 
 @dataclass(frozen=True)
 class Allowance:
-    """The seconds that an operator may take in an advance, and the rows and bytes that it may make."""
+    """The seconds of processor time that an operator may take in an advance, and the rows and bytes that it
+    may make; `all_seconds` are what the operators may take together.
+    """
 
     seconds: float = inf
     rows: float = inf
     bytes: float = inf
+    all_seconds: float = inf
+
+    def for_changes(self, rows: int) -> Allowance:
+        """The allowance of an advance with so many changes: more work is expected of it."""
+        seconds = _SECONDS_A_ROW * rows
+        return Allowance(
+            self.seconds + seconds,
+            self.rows + _ROWS_A_ROW * rows,
+            self.bytes + _BYTES_A_ROW * rows,
+            self.all_seconds + seconds,
+        )
 
 
 UNLIMITED = Allowance()
 
 
 class Spending:
-    """What the operator that runs now has used of its allowance."""
+    """What the operator that runs now has used of its allowance. One thread runs the operators."""
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
         self._operator: Operator | None = None
         self.rows = self.bytes = self.rounds = 0
         """Made by the current operator; and the rounds it ran, if it is a loop."""
-        self._began = 0.0
+        self._began = self._until = 0.0
+        self._left = allowance.all_seconds
         self._stopped = False
 
     def stop(self) -> None:
@@ -44,9 +62,13 @@ class Spending:
     def begin(self, operator: Operator) -> None:
         """The operator's step begins, with a fresh allowance. Raises BuildCancelled after `stop`."""
         self._check_stopped()
+        now = thread_time()
+        if self._operator is not None:
+            self._left -= now - self._began
         self._operator = operator
         self.rows = self.bytes = self.rounds = 0
-        self._began = monotonic()
+        self._began = now
+        self._until = now + min(self._allowance.seconds, max(self._left, _LEAST_SECONDS))
 
     def made(self, operator: Operator) -> None:
         """Count what an operator has just made. Raises OverBudget."""
@@ -60,7 +82,7 @@ class Spending:
         """A round of a loop begins. Raises OverBudget if the time is up, BuildCancelled after `stop`."""
         self._check_stopped()
         self.rounds += 1
-        if monotonic() - self._began > self._allowance.seconds:
+        if thread_time() > self._until:
             raise self._over()
 
     def _check_stopped(self) -> None:
@@ -69,5 +91,5 @@ class Spending:
 
     def _over(self) -> OverBudget:
         what = "" if self._operator is None else getattr(self._operator, "name", self._operator.kind)
-        seconds = monotonic() - self._began
+        seconds = thread_time() - self._began
         return OverBudget.of(what, seconds, self.rows, self.bytes, self.rounds)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
+from engine.errors import OverBudget
 from engine.operators.allowance import UNLIMITED, Spending
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.runtime.execution import Declined, Executor, RowScan, ViewsFailed
@@ -31,14 +33,22 @@ class Advance:
     deltas: Mapping[str, np.ndarray]
     scans: Mapping[str, RowScan]
 
+    @cached_property
+    def rows(self) -> int:
+        """The number of changes."""
+        return sum(delta.shape[1] for delta in self.deltas.values())
+
+    @cached_property
+    def spending(self) -> Spending | None:
+        """What limits the operators, however often they run; None if nothing does."""
+        allowance = self.options.allowance
+        return None if allowance is UNLIMITED else Spending(allowance.for_changes(self.rows))
+
     def run(self) -> None:
         """Run the operators in this process. Raises OperatorFailed; the caller then calls `abandon`."""
-        rows = 0
         for name, delta in self.deltas.items():
             self.dataflow.feed(self.registry.sources[name].input, delta)
-            rows += delta.shape[1]
-        allowance = self.options.allowance
-        self.dataflow.run(rows, None if allowance is UNLIMITED else Spending(allowance))
+        self.dataflow.run(self.rows, self.spending)
 
     def run_on(self, executor: Executor, manifest: Manifest, stage: Stage) -> bool:
         """Let the executor compute the advance from the state that `manifest` names; false if it declines.
@@ -81,3 +91,5 @@ class Advance:
         if not victims:
             raise failure.reason from failure
         stage.failed |= dict.fromkeys(victims, failure.reason.message)
+        if isinstance(failure.reason, OverBudget):
+            stage.over_budget |= set(victims)

@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import EpochError, NameInUse, PlanError, StoreError, UnknownName
 from engine.operators.arrangement import Arrangement
+from engine.operators.operator import Meter
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
@@ -169,16 +170,19 @@ class Engine:
 
     # Views
 
-    def create_view(self, name: str, plan: Node, executor: Executor | None = None) -> None:
+    def create_view(
+        self, name: str, plan: Node, executor: Executor | None = None, meter: Meter | None = None
+    ) -> None:
         """Maintain `plan` as view `name`, from the oldest epoch that all its sources keep.
 
-        `executor` computes it, or this process if there is none or it declines. Raises EngineError if the
-        plan does not fit the sources or cannot be computed; the engine is then as before.
+        `executor` computes it, or this process, as far as the meter lets it, if there is none or it declines.
+        Raises EngineError if the plan does not fit the sources or cannot be computed; the engine is then as
+        before.
         """
         building = self.begin_view(name, plan)
         try:
             if executor is None or not building.compute_on(executor):
-                building.compute()
+                building.compute(meter)
             self.adopt(building)
         finally:
             self.discard(building)
@@ -224,6 +228,11 @@ class Engine:
     def discard(self, building: Building) -> None:
         """Give up a building, if it was not adopted."""
         self._buildings.discard(building)
+
+    def explain_failure(self, name: str, reason: str) -> None:
+        """Give another reason why a view has failed, which is no longer set aside."""
+        relation = replace(self._snapshot.relations[name], failure=reason, aside=False)
+        self._snapshot = self._snapshot.replaced({name: relation})
 
     def restore_view(self, name: str, plan: Node, state: SavedState) -> bool:
         """Maintain `plan` as view `name` from its saved state, without computing anything.
@@ -357,7 +366,9 @@ class Engine:
         failed: dict[str, RelationSnapshot | None] = {}
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            failed[name] = replace(self._snapshot.relations[name], failure=reason, lost=lost)
+            failed[name] = replace(
+                self._snapshot.relations[name], failure=reason, lost=lost, aside=name in stage.over_budget
+            )
         self._snapshot = self._refreshed(self._snapshot.replaced(failed, stage.frontier), changed)
 
     def _abort(self, stage: Stage) -> None:

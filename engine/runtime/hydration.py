@@ -49,13 +49,14 @@ class Hydration:
     def run(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
         """Run the operators over deltas of the sources, as far as the meter lets them.
 
-        Raises EngineError if the view cannot be computed.
+        Raises EngineError if the view cannot be computed; the operators are then as before.
         """
         for source, delta in deltas.items():
             self.dataflow.feed(self.inputs[source], delta)
         try:
             self.dataflow.run(meter=meter)
         except OperatorFailed as failed:
+            self.dataflow.abort()
             raise failed.reason from failed
 
     def run_on(self, executor: Executor, job: ExecutorJob, dictionary: Dictionary) -> bool:

@@ -32,7 +32,8 @@ class RelationSnapshot:
     """A relation's history. `order` names the columns in the order of the batches' words.
 
     It can be read from epoch `since` on or, if times have several coordinates, at or after an element of
-    `kept`. A view that failed, for the reason `failure`, can be read before epoch `lost`.
+    `kept`. A view that failed, for the reason `failure`, can be read before epoch `lost`; it is `aside` if it
+    only needed more than an advance could give.
     """
 
     schema: Schema
@@ -42,6 +43,7 @@ class RelationSnapshot:
     errors: tuple[np.ndarray, ...] = ()
     failure: str | None = None
     lost: int | None = None
+    aside: bool = False
     kept: Frontier = BEGINNING
     origin: object = field(default_factory=object)
     """Stays the same as long as only changes at new epochs tell one snapshot of the relation from another."""
@@ -217,6 +219,10 @@ class Snapshot:
     def lost(self, name: str) -> int | None:
         """The first epoch at which a failed view cannot be read; None for other relations."""
         return self._relation(name).lost
+
+    def is_aside(self, name: str) -> bool:
+        """Whether a failed view only needed more than an advance could give."""
+        return self._relation(name).aside
 
     def rows(self, name: str, epoch: int | None = None) -> Rows:
         """The distinct rows at an epoch, the newest by default: words [W, n] and counts [n].

@@ -16,6 +16,7 @@ from dataclasses import replace
 from functools import partial
 
 from engine.errors import NameInUse
+from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
@@ -222,12 +223,14 @@ class Definitions:
             if index in self.engine.snapshot.relations:
                 self.engine.drop_view(index)
 
-    def compute(self, name: str, plan: Node) -> None:
-        """Creates a view or an index in the engine, computed where the number of its input rows suggests."""
+    def compute(self, name: str, plan: Node, allowance: Allowance | None = None) -> None:
+        """Creates a view or an index in the engine, computed where the number of its input rows suggests; in
+        this process it may use the allowance for so many changes."""
         self.clock.start_for(plan)
-        placement = self._placement
-        executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
-        self.engine.create_view(name, plan, executor=executor)
+        rows, placement = self.engine.input_rows(plan), self._placement
+        executor = None if placement is None else placement.executor(rows)
+        meter = None if allowance is None else Spending(allowance.for_changes(rows))
+        self.engine.create_view(name, plan, executor, meter)
         self.clock.note_reader()
 
     @contextmanager

@@ -19,13 +19,15 @@ from service.names import check_name
 @dataclass(frozen=True, eq=False)
 class IntendedView:
     """`definition` is to be the view's, in place of `replaced` if there is one. If other views read that, the
-    view has to be `rebuilt` as it was. `read` has the relations that the plan was made over.
+    view has to be `rebuilt` as it was. `read` has the relations that the plan was made over. The view begins
+    with its relations' history, or `with_past` false with the newest epoch.
     """
 
     definition: Definition
     replaced: Definition | None
     read: Mapping[str, Relation]
     rebuilt: bool = False
+    with_past: bool = True
 
     def is_current(self, of: Definitions) -> bool:
         """Whether all that the view reads, and what it replaces, is still as it was planned."""
@@ -65,9 +67,12 @@ def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool)
     return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})
 
 
-def intend_again(of: Definitions, name: str) -> IntendedView:
-    """Plan a view that has failed as it was. Raises a PlannerError or NotFound."""
+def intend_again(of: Definitions, name: str, with_past: bool) -> IntendedView:
+    """Intend a view that has failed as it was. Raises NotFound, or a PlannerError for one without a plan."""
     relations, there = (known := of.known).relations, known.get(name, view=True)
-    texts = (there.sql, there.dialect)
-    definition = of.view(there.id, name, *texts, there.created, there.details, relations)
-    return IntendedView(definition, there, {name: relations[name] for name in there.reads}, rebuilt=True)
+    definition = there
+    if there.failure is not None:
+        texts = (there.sql, there.dialect)
+        definition = of.view(there.id, name, *texts, there.created, there.details, relations)
+    read = {name: relations[name] for name in there.reads}
+    return IntendedView(definition, there, read, rebuilt=True, with_past=with_past)

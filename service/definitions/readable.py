@@ -23,10 +23,25 @@ class Readable:
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`. Raises NotFound without one of the kind that `view` asks for, and
         Conflict for a view that is being built."""
-        if name in self.building and name not in self.known.all and view is not False:
+        there = self.known.all.get(name)
+        is_missing = there is None or there.failure is not None
+        if is_missing and name in self.building and view is not False:
             hint = "it can be read once its state is ready; DELETE cancels it"
             raise Conflict(f"view {name} is being built", hint, code="view_building")
         return self.known.get(name, view=view)
+
+    def state_of(self, view: Definition) -> tuple[str, str | None]:
+        """Whether a view is ready, building, failed, or has errors; and the reason if it is not ready."""
+        name, snapshot = view.name, self.snapshot
+        if view.failure is not None:
+            return "building" if name in self.building else "failed", view.failure
+        if name not in snapshot.relations:
+            return "building", None
+        reason = snapshot.failure(name)
+        if reason is not None:
+            return "building" if snapshot.is_aside(name) else "failed", reason
+        errors = snapshot.errors(name)
+        return ("errors", errors[0][0]) if errors else ("ready", None)
 
     @property
     def newest(self) -> int:

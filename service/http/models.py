@@ -98,8 +98,8 @@ class BuildProgress(BaseModel):
 
 
 class ViewModel(BaseModel):
-    """`state` is `ready`, `building` (see `progress`), `errors` (rows fail: see `errors`) or `failed`
-    (see `reason`).
+    """`state` is `ready`, `building` (see `progress`; with a `reason` if the view is built again), `errors`
+    (rows fail: see `errors`) or `failed` (see `reason`).
     """
 
     name: str

@@ -113,6 +113,13 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
         raise Conflict(f"view {name} has failed: {definition.failure}", _TRY_AGAIN, code="view_failed")
     lost = snapshot.lost(name)
     if lost is not None and lost <= epoch < snapshot.upper:
+        if snapshot.is_aside(name):
+            raise Conflict(
+                f"view {name} is being built again after epoch {lost - 1}, because the next took it too "
+                f"long: {snapshot.failure(name)}",
+                f"read it as of epoch {lost - 1} or before, or wait until its state is ready",
+                code="view_building",
+            )
         raise Conflict(
             f"view {name} has failed after epoch {lost - 1}: {snapshot.failure(name)}",
             f"read it as of epoch {lost - 1} or before; {_TRY_AGAIN}",

@@ -5,63 +5,66 @@
   compute    on the thread, in a process, or on Spark, while epochs go on; then it catches up with them
   adopt      on the writer's thread: stored in the catalog and visible at one epoch
 
-A build that fails or is cancelled leaves nothing behind.
+A build that fails or is cancelled leaves nothing behind. A view that needs too long for an epoch is set
+aside, so that the epoch need not wait, and built again in the same way.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
-from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from engine.errors import NameInUse
+from engine.errors import EngineError, NameInUse, OverBudget
 from engine.operators.allowance import Spending
 from service.definitions.definition import Definition
-from service.definitions.intended_view import IntendedView
+from service.definitions.intended_view import IntendedView, intend_again
 from service.errors import Conflict, Overloaded, Unavailable
 from service.running.state import State
-from service.running.view_build import ViewBuild
+from service.running.view_build import LITTLE, ViewBuild
 
 _THREADS = 16
-_PLANS = 5
-"""Times that a view is planned before its relations have to rest."""
+_PLANS = _ADOPTIONS = 5
+"""Times that a view is planned, and that the writer tries to adopt it, before its relations have to rest."""
 Call = Callable[[Callable[[], Any]], Any]
 """Runs a job on the writer's thread and returns the result."""
 Plan = Callable[[], IntendedView]
 """Plans a view over the definitions of the moment."""
+_log = logging.getLogger("freshet.builds")
 
 
 class Builds:
     def __init__(self, state: State, call: Call) -> None:
         self.all: Mapping[str, ViewBuild] = {}
         """The views that are being built, by name. Replaced as a whole, on the writer's thread."""
+        self.returning: frozenset[str] = frozenset()
+        """The views that were set aside and are built again. Replaced as `all` is."""
         self._state = state
         self._call = call
         self._threads = ThreadPoolExecutor(_THREADS, "freshet-builds")
         self._turns = threading.Semaphore(state.settings.builds)
-        self._waiting = 0
+        self._asked: set[Future[Definition]] = set()
 
     async def make(self, name: str, plan: Plan) -> Definition:
         """Builds a view; returns when it is visible. It is built to its end even if nobody waits any more."""
         most = self._state.settings.builds_waiting
-        if self._waiting >= most:
+        if len(self._asked) >= most:
             raise Overloaded(f"{most} views are being built already", "try again later")
-        self._waiting += 1
         try:
             future = self._threads.submit(self._build, name, plan)
         except RuntimeError:
-            self._waiting -= 1
             raise Unavailable("the service is shutting down", code="shutting_down") from None
-        future.add_done_callback(self._done)
+        self._asked.add(future)
+        future.add_done_callback(self._asked.discard)
         built = asyncio.wrap_future(future)
         built.add_done_callback(_retrieved)
         return await asyncio.shield(built)
-
-    def _done(self, future: object) -> None:
-        self._waiting -= 1
 
     def cancel(self, name: str) -> bool:
         """Cancels the building of a view; false if there is none of this name."""
@@ -81,9 +84,8 @@ class Builds:
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
-                build.compute(state.directory.prefixed(prefix), state.settings, self._turns)
-                build.catch_up(state.engine, state.settings.view_allowance)
-                return self._call(lambda: self._adopt(build))  # type: ignore[no-any-return]
+                build.compute(state.directory.prefixed(prefix), self._turns)
+                return self._adopted(build)
         finally:
             self._call(lambda: self._end(build))
 
@@ -94,7 +96,47 @@ class Builds:
                 return build
         raise Conflict(f"what view {name} reads keeps changing", "try again", code="table_changed")
 
+    def _adopted(self, build: ViewBuild) -> Definition:
+        for little in (LITTLE, *[0] * _ADOPTIONS):
+            build.catch_up(self._state.engine, little)
+            # Even little may be too much for the writer's turn: then it is caught up with here.
+            with suppress(OverBudget):
+                return self._call(partial(self._adopt, build))  # type: ignore[no-any-return]
+        raise Conflict(
+            f"what view {build.building.name} reads changes faster than the view can follow",
+            "create it when less changes, or give views more time",
+            code="over_budget",
+        )
+
     # On the writer's thread
+
+    def bring_back(self, names: Iterable[str]) -> None:
+        """Builds views that were set aside again."""
+        for name in names:
+            plan = partial(intend_again, self._state.definitions, name, with_past=True)
+            with suppress(RuntimeError):  # the service is ending, and builds the view after its next start
+                future = self._threads.submit(self._build, name, plan)
+                self.returning |= {name}
+                future.add_done_callback(partial(self._came_back, name))
+
+    def _came_back(self, name: str, future: Future[Definition]) -> None:
+        """Runs where the building of a view ended that was set aside."""
+        error = None if future.cancelled() else future.exception()
+        with suppress(Unavailable):
+            self._call(partial(self._end_return, name, error))
+
+    def _end_return(self, name: str, error: BaseException | None) -> None:
+        self.returning -= {name}
+        definitions, engine = self._state.definitions, self._state.engine
+        there = definitions.all.get(name)
+        if error is None or there is None:
+            return
+        _log.error("view %s has failed: %s", name, error)
+        reason = error.message if isinstance(error, EngineError) else str(error)
+        if there.failure is not None:
+            definitions.put(replace(there, failure=reason))
+        elif engine.snapshot.failure(name) is not None:
+            engine.explain_failure(name, reason)
 
     def _begin(self, intended: IntendedView) -> ViewBuild | None:
         """Begins to build a view; None if it has to be planned again."""
@@ -107,10 +149,10 @@ class Builds:
         if not intended.is_current(definitions):
             return None
         definitions.clock.start_for(plan)
-        replacing, with_past = intended.replaced is not None, not intended.rebuilt
-        building = engine.begin_view(name, plan, replacing=replacing, with_past=with_past)
+        replacing = intended.replaced is not None
+        building = engine.begin_view(name, plan, replacing=replacing, with_past=intended.with_past)
         spark = None if placement is None else placement.executor(building.ground.rows)
-        build = ViewBuild(intended, building, spark)
+        build = ViewBuild(intended, building, spark, self._state.settings)
         self.all = {**self.all, name: build}
         return build
 

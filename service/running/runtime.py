@@ -65,9 +65,10 @@ class Runtime:
         limits = WriterLimits(
             state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
         )
-        self._builds = Builds(state, lambda job: self._writer.call(job))
-        self._show()
         self._writer = Writer(state.epochs, limits, self._show, self._after)
+        self._builds = Builds(state, self._writer.call)
+        self._show()
+        self._writer.start()
 
     @classmethod
     def open(
@@ -99,8 +100,12 @@ class Runtime:
 
     def _show(self) -> None:
         """Lets readers see what the writer has done."""
-        state = self._state
-        self._readable = Readable(state.engine.snapshot, state.definitions.known, self._builds.all)
+        state, builds = self._state, self._builds
+        if state.epochs.set_aside:
+            builds.bring_back(state.epochs.set_aside)
+            state.epochs.set_aside = set()
+        building = builds.all.keys() | builds.returning
+        self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
     def _after(self) -> None:
         self.pulse.beat()
@@ -235,7 +240,7 @@ class Runtime:
         definition = self.definition(name, view=True)
         if self.failure(name) is None:
             return definition
-        return await self._builds.make(name, partial(intend_again, self._state.definitions, name))
+        return await self._builds.make(name, partial(intend_again, self._state.definitions, name, False))
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:

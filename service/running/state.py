@@ -121,7 +121,8 @@ def _recover(
     restoring, rest = _restore(state)
     _replay(state, restoring)
     for definition in rest:
-        restoring.hydrate(definition)
+        if not restoring.hydrate(definition, settings.view_allowance):
+            epochs.set_aside.add(definition.name)
     for definition in definitions.all.values():
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:
@@ -167,7 +168,9 @@ def _replay(state: State, restoring: Restoring) -> None:
         log_bytes += len(payload)
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
-    state.engine.stage(deltas | state.clock.replayed(), newest.last + 1).publish()
+    stage = state.engine.stage(deltas | state.clock.replayed(), newest.last + 1)
+    stage.publish()
+    state.epochs.set_aside |= stage.over_budget
     state.epochs.resume(newest, log_bytes, log_commits)
 
 

@@ -17,7 +17,7 @@ from service.settings.settings import Settings
 
 _HERE = Allowance(seconds=0.5, rows=2_000_000, bytes=256 << 20)
 """What a view may use that is built by a thread of the service."""
-_LITTLE = 1_000
+LITTLE = 1_000
 """Differences that the writer may read itself when it adopts a view."""
 _PASSES = 20
 """Times that a view catches up before the writer takes over, however much is left."""
@@ -30,6 +30,7 @@ class ViewBuild:
     intended: IntendedView
     building: Building
     spark: Executor | None
+    settings: Settings
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _running: ProcessExecutor | Spending | None = None
     _cancelled: bool = False
@@ -57,12 +58,12 @@ class ViewBuild:
 
     # Computing: on a thread of the builds
 
-    def compute(self, directory: StateDirectory, settings: Settings, turns: threading.Semaphore) -> None:
+    def compute(self, directory: StateDirectory, turns: threading.Semaphore) -> None:
         """Compute the view: here if it is small, else by Spark or in a process, when it is its turn.
 
         `directory` gets files with a prefix that the caller has reserved.
         """
-        building = self.building
+        building, settings = self.building, self.settings
         if self.spark is not None and building.compute_on(self.spark, directory.prefix):
             return
         is_small = self.spark is None and building.ground.rows <= settings.build_rows_here
@@ -86,14 +87,17 @@ class ViewBuild:
             self.building.start_over()
             return False
 
-    def catch_up(self, engine: Engine, allowance: Allowance) -> None:
-        """Bring the view so near to the newest epoch that the writer can do the rest."""
+    def catch_up(self, engine: Engine, little: int) -> None:
+        """Bring the view so near to the newest epoch that the writer can do the rest: at most `little`
+        differences."""
         for _ in range(_PASSES):
             self.check_wanted()
             snapshot = engine.snapshot
-            if self.building.behind(snapshot) <= _LITTLE:
+            if self.building.behind(snapshot) <= little:
                 return
-            self.building.catch_up(snapshot, Spending(allowance))
+            spending = Spending(self.settings.build_allowance)
+            self._run(spending)
+            self.building.catch_up(snapshot, spending)
 
     def _run(self, running: ProcessExecutor | Spending) -> None:
         with self._lock:

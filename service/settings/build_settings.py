@@ -29,25 +29,37 @@ class BuildSettings:
     build_memory: int = setting(
         4 << 30, "FRESHET_BUILD_MEMORY", "most bytes of memory for the process that builds a view; 0: any"
     )
-    view_seconds: int = setting(
-        10,
-        "FRESHET_VIEW_SECONDS",
-        "seconds that an operator of a view, such as a recursion, may take for an epoch; "
-        "a view that needs more fails",
+    view_milliseconds: int = setting(
+        600,
+        "FRESHET_VIEW_MILLISECONDS",
+        "milliseconds of processor time that an operator of a view, such as a recursion, may take for "
+        "an epoch, and 20 more for each thousand changes; a view that needs more is built again beside the "
+        "writer",
     )
     view_rows: int = setting(
-        100_000_000, "FRESHET_VIEW_ROWS", "most rows that an operator of a view may make for an epoch"
+        5_000_000,
+        "FRESHET_VIEW_ROWS",
+        "most rows that an operator of a view may make for an epoch, and 100 more for each change",
     )
     view_bytes: int = setting(
-        4 << 30, "FRESHET_VIEW_BYTES", "most bytes of rows that an operator of a view may make for an epoch"
+        1 << 30,
+        "FRESHET_VIEW_BYTES",
+        "most bytes of rows that an operator of a view may make for an epoch, and 10,000 more for each "
+        "change",
     )
 
     @property
     def view_allowance(self) -> Allowance:
-        """What an operator may use for an epoch."""
-        return Allowance(self.view_seconds, self.view_rows, self.view_bytes)
+        """What an operator may use for an epoch in the writer's turn. All together may take a third more."""
+        seconds = self.view_milliseconds / 1000
+        return Allowance(seconds, self.view_rows, self.view_bytes, seconds * 4 / 3)
+
+    @property
+    def build_allowance(self) -> Allowance:
+        """What an operator may use while a view is built."""
+        return Allowance(self.build_seconds)
 
     @property
     def build_limits(self) -> ProcessLimits:
         """The limits of a process that builds a view."""
-        return ProcessLimits(self.build_memory, Allowance(self.build_seconds))
+        return ProcessLimits(self.build_memory, self.build_allowance)

@@ -32,6 +32,7 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from service.definitions.readable import Readable
 from service.errors import Conflict
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
@@ -143,8 +144,10 @@ class _Script:
         runtime = self.runtime
 
         def work(duck: QueryEvaluator, transaction: Transaction) -> list[Result]:
-            seen = (transaction.snapshot, transaction.definitions, times)
-            sight = Sight(*seen, duck, runtime.dictionary, runtime.observe, runtime.size, transaction)
+            readable = Readable(transaction.snapshot, transaction.known)
+            sight = Sight(
+                readable, times, duck, runtime.dictionary, runtime.observe, runtime.size, transaction
+            )
             results = []
             for task in tasks:
                 with _numbered(task.statement.piece):
@@ -182,9 +185,8 @@ class _Script:
 
     def _sight(self, times: Mapping[datetime, int], duck: QueryEvaluator) -> Sight:
         """A sight of the newest state."""
-        runtime, readable = self.runtime, self.runtime.readable
-        seen = (readable.snapshot, readable.known.all, times)
-        return Sight(*seen, duck, runtime.dictionary, runtime.observe, runtime.size)
+        runtime = self.runtime
+        return Sight(runtime.readable, times, duck, runtime.dictionary, runtime.observe, runtime.size)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""

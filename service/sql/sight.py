@@ -20,6 +20,7 @@ from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
 from service.definitions.definition import Definition
+from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.given_tables import arrow_table
@@ -32,14 +33,21 @@ class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
     `observe` measures a view's running operators; `size` is the approximate row count of a relation."""
 
-    snapshot: Snapshot
-    definitions: Mapping[str, Definition]
+    readable: Readable
     times: Mapping[datetime, int]
     duck: QueryEvaluator
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
     size: Callable[[str], int]
     transaction: Transaction | None = None
+
+    @property
+    def snapshot(self) -> Snapshot:
+        return self.readable.snapshot
+
+    @property
+    def definitions(self) -> Mapping[str, Definition]:
+        return self.readable.known.all
 
     @property
     def epoch(self) -> int:

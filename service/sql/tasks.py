@@ -58,7 +58,6 @@ from service.definitions.definition import Definition
 from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
 from service.reading.given_tables import arrow_table
-from service.reading.reads import check_health
 from service.reading.results import answer_document, is_written
 from service.sql.dml import Change, delete_all_rows, prepare, table_of
 from service.sql.merging import prepare_merge
@@ -251,7 +250,7 @@ def _show_tables(statement: Statement, sight: Sight) -> Result:
 
 def _show_views(statement: Statement, sight: Sight) -> Result:
     rows = [
-        [name, _columns_text(view), _state(view, sight), view.sql]
+        [name, _columns_text(view), sight.readable.state_of(view)[0], view.sql]
         for name, view in sorted(sight.definitions.items())
         if view.is_view
     ]
@@ -262,15 +261,6 @@ def _columns_text(definition: Definition) -> str:
     """The columns in the form of CREATE TABLE."""
     columns = definition.strict.columns
     return ", ".join(f"{c.name} {c.type}{'' if c.nullable else ' NOT NULL'}" for c in columns)
-
-
-def _state(view: Definition, sight: Sight) -> str:
-    """The state of a view: ready, errors or failed."""
-    try:
-        check_health(view, sight.snapshot, sight.epoch)
-    except Conflict as error:
-        return "failed" if error.code == "view_failed" else "errors"
-    return "ready"
 
 
 def _show_columns(statement: ShowColumns, sight: Sight) -> Result:

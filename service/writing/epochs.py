@@ -103,6 +103,8 @@ class Epochs:
         self._definitions = definitions
         self._metrics = metrics
         self._doubt: int | None = None
+        self.set_aside: set[str] = set()
+        """Views that were left out of an epoch, because they needed too long, and are to be built again."""
         self.log_bytes = 0
         """Bytes of the log since the last checkpoint."""
         self.log_commits = 0
@@ -399,8 +401,12 @@ class Epochs:
         times.append(time.perf_counter())
         self._publish(stage, commit)
         times.append(time.perf_counter())
+        self.set_aside |= stage.over_budget
         for view, reason in stage.failed.items():
-            _log.error("view %s has failed: %s", view, reason)
+            if view in stage.over_budget:
+                _log.warning("view %s is built again beside the writer: %s", view, reason)
+            else:
+                _log.error("view %s has failed: %s", view, reason)
         metrics = self._metrics
         metrics.stage_seconds.observe(times[1] - times[0])
         metrics.commit_seconds.observe(times[2] - times[1])

@@ -48,8 +48,8 @@ class Writer:
     def __init__(
         self, epochs: Epochs, limits: WriterLimits, show: Callable[[], None], after: Callable[[], None]
     ) -> None:
-        """Starts the thread. Whenever something may have changed, it calls `show` before it acknowledges
-        that, and `after` behind it. Neither may raise."""
+        """Whenever something may have changed, the thread calls `show` before it acknowledges that, and
+        `after` behind it. Neither may raise."""
         self._epochs = epochs
         self._limits = limits
         self._show = show
@@ -62,6 +62,9 @@ class Writer:
         self._went, self._went_changes = 0, 0
         self._in_hand: list[_Item | None] = []
         self._thread = threading.Thread(target=self._run, name="freshet-writer")
+
+    def start(self) -> None:
+        """Starts the thread."""
         self._thread.start()
 
     @property

@@ -59,6 +59,7 @@ def test_epochs_go_on_and_the_view_catches_up(client: Client) -> None:
     total = sum(30_001 - a for a in (*range(3), *range(40, 60)))
     assert client.rows("v") == [(total,)]
     client.change("t", {"delete": {"a": 0}})
+    wait_until(lambda: client.get("/v1/views/v").json()["state"] == "ready")
     assert client.rows("v") == [(total - 30_001,)]
 
 
@@ -155,8 +156,26 @@ def test_the_service_ends_while_views_are_built(elsewhere: Settings, tmp_path: P
 GROWS = "WITH RECURSIVE r(a) AS (SELECT a FROM t UNION SELECT a + 1 FROM r WHERE a > 100) SELECT a FROM r"
 
 
+def test_a_view_that_an_epoch_takes_too_long_comes_back(settings: Settings) -> None:
+    """The epoch does not wait for it: the view is built again, with its past."""
+    with Client(replace(settings, spark="never", view_rows=1_000)) as client:
+        sql(client, "CREATE TABLE t (a BIGINT); CREATE VIEW plain AS SELECT count(*) AS n FROM t")
+        client.view("grows", GROWS.replace("a > 100", "a > 100 AND a < 5000"))
+        client.view("above", "SELECT count(*) AS n FROM grows")
+        good = client.insert("t", {"a": 1})
+        assert client.insert("t", {"a": 200}) == good + 1
+        assert client.rows("plain") == [(2,)]
+        for view in ("grows", "above"):
+            wait_until(lambda view=view: client.get(f"/v1/views/{view}").json()["state"] == "ready")
+        assert client.rows("above") == [(4802,)] and len(client.rows("grows", limit=9_999)) == 4802
+        assert client.rows("above", as_of=good) == [(1,)]
+        client.insert("t", {"a": 2})
+        assert client.rows("above") == [(4803,)]
+
+
 def test_a_view_over_its_budget_fails_alone_and_can_be_rebuilt(settings: Settings) -> None:
-    with Client(replace(settings, spark="never", view_rows=50_000, max_rounds=10**9)) as client:
+    few = replace(settings, spark="never", view_rows=50_000, build_seconds=1, max_rounds=10**9)
+    with Client(few) as client:
         sql(client, "CREATE TABLE t (a BIGINT); CREATE VIEW plain AS SELECT count(*) AS n FROM t")
         client.view("grows", GROWS)
         client.view("above", "SELECT count(*) AS n FROM grows")
@@ -164,9 +183,13 @@ def test_a_view_over_its_budget_fails_alone_and_can_be_rebuilt(settings: Setting
         assert client.insert("t", {"a": 200}) == good + 1
         assert client.rows("plain") == [(2,)]
         answer = client.get("/v1/views/grows/rows")
+        assert code(answer) == (409, "view_building") and f"epoch {good}" in answer.json()["detail"]
+        assert client.rows("grows", as_of=good) == [(1,)]
+        for view in ("grows", "above"):
+            wait_until(lambda view=view: client.get(f"/v1/views/{view}").json()["state"] == "failed")
+        answer = client.get("/v1/views/grows/rows")
         assert code(answer) == (409, "view_failed") and f"epoch {good}" in answer.json()["detail"]
-        described = client.get("/v1/views/grows").json()
-        assert described["state"] == "failed" and "rounds" in described["reason"]
+        assert "rounds" in client.get("/v1/views/grows").json()["reason"]
         assert client.rows("grows", as_of=good) == [(1,)]
         assert client.rows("above", as_of=good) == [(1,)]
         client.change("t", {"delete": {"a": 200}})
@@ -178,3 +201,19 @@ def test_a_view_over_its_budget_fails_alone_and_can_be_rebuilt(settings: Setting
         assert client.rows("grows") == [(1,), (2,)] and client.rows("above") == [(2,)]
         assert client.post("/v1/views/plain/rebuild").json()["state"] == "ready"
         assert client.post("/v1/views/nosuch/rebuild").status_code == 404
+
+
+def test_an_endless_view_does_not_keep_the_service_from_starting(settings: Settings) -> None:
+    """It is set aside at the start as in an epoch; the other views are there."""
+    few = replace(settings, spark="never", view_rows=50_000, build_seconds=1, max_rounds=10**9)
+    with Client(few) as client:
+        sql(client, "CREATE TABLE t (a BIGINT); CREATE VIEW plain AS SELECT count(*) AS n FROM t")
+        client.view("grows", GROWS)
+        client.insert("t", {"a": 200})
+    with Client(few) as client:
+        assert client.rows("plain") == [(1,)]
+        wait_until(lambda: client.get("/v1/views/grows").json()["state"] == "failed")
+        assert code(client.get("/v1/views/grows/rows")) == (409, "view_failed")
+        client.change("t", {"delete": {"a": 200}})
+        assert client.post("/v1/views/grows/rebuild").json()["state"] == "ready"
+        assert client.rows("grows") == []

@@ -58,6 +58,7 @@ def writer(epochs: Recorder) -> Iterator[Writer]:
     writer = Writer(
         epochs, WriterLimits(requests=8, changes=100, group_changes=10), show=lambda: None, after=lambda: None
     )
+    writer.start()
     yield writer
     writer.close()
 
@@ -170,6 +171,7 @@ def test_threads_may_call(writer: Writer) -> None:
 def test_close_finishes_what_waits(epochs: Recorder) -> None:
     async def scenario() -> None:
         writer = Writer(epochs, WriterLimits(8, 100, 10), show=lambda: None, after=lambda: None)
+        writer.start()
         async with Held(writer):
             tasks = await started(writer.apply(request()), writer.apply(request()))
             closing = asyncio.create_task(asyncio.to_thread(writer.close))
@@ -190,6 +192,7 @@ def test_a_writer_that_breaks_says_so(epochs: Recorder, monkeypatch: pytest.Monk
 
     async def scenario() -> None:
         writer = Writer(epochs, WriterLimits(8, 100, 10), show=lambda: None, after=lambda: None)
+        writer.start()
         async with Held(writer):
             tasks = await started(writer.apply(request()))
         while writer.is_running:

@@ -7,7 +7,6 @@ from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 
-from engine.errors import UnknownName
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
@@ -42,19 +41,19 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
 async def list_views(request: Request) -> Views:
     """List all views, by name."""
     runtime = runtime_of(request)
-    models = {name: view_model(runtime, d) for name, d in runtime.definitions().items() if d.is_view}
-    building = {name: _building_model(build) for name, build in runtime.builds.items() if name not in models}
-    return Views(views=[model for _, model in sorted({**building, **models}.items())])
+    made = {name: d for name, d in runtime.definitions().items() if d.is_view}
+    building = {name: build.intended.definition for name, build in runtime.builds.items()}
+    return Views(views=[view_model(runtime, d) for _, d in sorted({**building, **made}.items())])
 
 
 @router.get("/{view}")
 async def describe_view(request: Request, view: str) -> ViewModel:
     """Describe a view."""
     runtime, name = runtime_of(request), fold_name(view)
-    build = runtime.builds.get(name)
-    if build is not None and name not in runtime.definitions():
-        return _building_model(build)
-    return view_model(runtime, runtime.definition(name, view=True))
+    known, build = runtime.readable.known, runtime.builds.get(name)
+    if build is not None and name not in known.all:
+        return view_model(runtime, build.intended.definition)
+    return view_model(runtime, known.get(name, view=True))
 
 
 @router.delete("/{view}", status_code=204)
@@ -95,7 +94,8 @@ async def explain_view(
 
 
 def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
-    state, reason = _state(runtime, definition)
+    state, reason = runtime.readable.state_of(definition)
+    build = runtime.builds.get(definition.name) if state == "building" else None
     return ViewModel(
         name=definition.name,
         sql=definition.sql,
@@ -104,33 +104,12 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         state=state,
         reason=reason,
         comment=definition.details.comments.get(""),
+        progress=None if build is None else _progress(build),
     )
 
 
-def _building_model(build: ViewBuild) -> ViewModel:
-    definition, done = build.intended.definition, build.progress
-    progress = BuildProgress(
+def _progress(build: ViewBuild) -> BuildProgress:
+    done = build.progress
+    return BuildProgress(
         reads=build.building.ground.rows, rows=done.rows, rounds=done.rounds, share=done.share
     )
-    return ViewModel(
-        name=definition.name,
-        sql=definition.sql,
-        dialect=definition.dialect,
-        columns=shown_columns(definition),
-        state="building",
-        progress=progress,
-    )
-
-
-def _state(runtime: Runtime, definition: Definition) -> tuple[str, str | None]:
-    """The state of a view, and the reason if it is not ready."""
-    snapshot = runtime.snapshot
-    try:
-        reason = definition.failure or snapshot.failure(definition.name)
-        errors = [] if reason else snapshot.errors(definition.name)
-    except UnknownName:
-        # The view was dropped after its definition was looked up.
-        return "ready", None
-    if reason is not None:
-        return "failed", reason
-    return ("errors", errors[0][0]) if errors else ("ready", None)
