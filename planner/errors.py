@@ -113,3 +113,8 @@ class ConstantTooLarge(PlanningLimit):
 
 class PlanningTimeout(PlanningLimit):
     code = "planning_timeout"
+
+
+def as_fact(message: str) -> str:
+    """A library's message as ours begin: with a small letter, unless a keyword comes first."""
+    return message if message[1:2].isupper() else message[:1].lower() + message[1:]

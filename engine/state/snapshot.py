@@ -247,7 +247,7 @@ class Snapshot:
         relation = self._relation(name)
         return relation.rows_from(first, self._epoch(relation, name, epoch), most)
 
-    def rows_under(self, name: str, keys: np.ndarray, epoch: int) -> Rows:
+    def rows_under(self, name: str, keys: np.ndarray, epoch: int | None = None) -> Rows:
         """As `rows`, but only the rows under some keys; see `RelationSnapshot.rows_under`."""
         relation = self._relation(name)
         return relation.rows_under(keys, self._epoch(relation, name, epoch))

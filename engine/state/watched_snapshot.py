@@ -2,45 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from engine.state.reading import Rows
 from engine.state.snapshot import RelationSnapshot, Snapshot
 
 _FEW = 1_000
 """A lookup of more keys counts as a reading of the whole relation."""
 
-Found = tuple[np.ndarray, np.ndarray, np.ndarray]
+Found = tuple[np.ndarray, ...]
 
 
 class WatchedSnapshot(Snapshot):
-    """The same relations as a snapshot. One thread at a time reads it."""
+    """The same relations as a snapshot, which notes the newest rows that are read. What is read of an epoch
+    that is named, and what a relation is, stay as they are. One thread at a time reads it.
+    """
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.__dict__.update(snapshot.__dict__)
         self._plain = snapshot
         self._read: dict[str, RelationSnapshot | None] = {}
-        self._looked_up: list[tuple[str, np.ndarray, Found]] = []
+        self._looked_up: list[tuple[str, str, np.ndarray, Found]] = []
 
-    def lookup(self, name: str, keys: np.ndarray) -> Found:
-        if keys.shape[1] > _FEW or name not in self.relations:
-            return super().lookup(name, keys)
-        found = self._plain.lookup(name, keys)
-        self._looked_up.append((name, keys.copy(), found))
+    def rows(self, name: str, epoch: int | None = None) -> Rows:
+        if epoch is None:
+            self._read[name] = self.relations.get(name)
+        return self._plain.rows(name, epoch)
+
+    def lookup(self, name: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self._noted("lookup", name, keys, keys.shape[1])
+
+    def rows_under(self, name: str, keys: np.ndarray, epoch: int | None = None) -> Rows:
+        if epoch is not None:
+            return self._plain.rows_under(name, keys, epoch)
+        return self._noted("rows_under", name, keys, len(keys))
+
+    def _noted(self, how: str, name: str, keys: np.ndarray, count: int) -> Any:
+        """What a method finds under keys, noted together with these if they are few."""
+        found = getattr(self._plain, how)(name, keys)
+        if count > _FEW:
+            self._read[name] = self.relations[name]
+        else:
+            self._looked_up.append((how, name, keys.copy(), found))
         return found
-
-    def _relation(self, name: str) -> RelationSnapshot:
-        self._read[name] = self.relations.get(name)
-        return super()._relation(name)
 
     def is_still_so(self, now: Snapshot) -> bool:
         """Whether all that was read is the same in a newer snapshot. Costs the keys that were looked up."""
         if any(now.relations.get(name) is not relation for name, relation in self._read.items()):
             return False
         return all(
-            now.relations.get(name) is self.relations[name] or _is_equal(found, now, name, keys)
-            for name, keys, found in self._looked_up
+            now.relations.get(name) is self.relations[name]
+            or (name in now.relations and _are_equal(found, getattr(now, how)(name, keys)))
+            for how, name, keys, found in self._looked_up
         )
 
 
-def _is_equal(found: Found, now: Snapshot, name: str, keys: np.ndarray) -> bool:
-    return name in now.relations and all(map(np.array_equal, found, now.lookup(name, keys)))
+def _are_equal(one: Found, other: Found) -> bool:
+    return all(map(np.array_equal, one, other))

@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from planner.adhoc.enum_labels import with_typed_labels
+from planner.adhoc.equations import Values, demanded
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
 from planner.adhoc.recursive_queries import check_recursion
 from planner.dialects import in_duckdb
@@ -42,7 +43,8 @@ class SnapshotReference:
     """`alias` stands in the text for `relation` at an epoch (`version`) or at a time (`timestamp`, aware).
 
     With neither, the reference is to the newest state. If `row` is given, the snapshot has each distinct row
-    once, behind a first column called `row` that holds the row's place.
+    once, behind a first column called `row` that holds the row's place. Only rows matter that have, in each
+    column of `demanded`, one of the values there.
     """
 
     alias: str
@@ -50,6 +52,7 @@ class SnapshotReference:
     version: int | None = None
     timestamp: datetime | None = None
     row: str | None = None
+    demanded: Mapping[str, Values] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -79,10 +82,14 @@ class AdhocQuery:
 
 @dataclass(frozen=True)
 class ChangeTarget:
-    """The table node of an UPDATE or DELETE, and `row`, the column that tells its rows apart."""
+    """The table node of an UPDATE or DELETE, and `row`, the column that tells its rows apart.
+
+    With `whole`, all rows have their places, whatever the query says about them.
+    """
 
     node: exp.Table
     row: str
+    whole: bool = True
 
 
 def adhoc_query(
@@ -206,8 +213,11 @@ def _refer(
     version, timestamp = _moment(table)
     row = target.row if target is not None and table is target.node else None
     key = (name, version, timestamp, row)
+    wanted = {} if target is not None and target.node is table and target.whole else demanded(table)
     if key not in references:
-        references[key] = SnapshotReference(f"{name}#{len(references)}", *key)
+        references[key] = SnapshotReference(f"{name}#{len(references)}", *key, wanted)
+    elif references[key].demanded:  # each place needs rows of its own
+        references[key] = replace(references[key], demanded={})
     if table.args.get("alias") is None:
         table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
     elif table.args["alias"].this is None:

@@ -94,7 +94,7 @@ def update_query(update: Update, schema: Schema, relations: Relations) -> Assign
     tree = update.tree.copy()
     columns, values = assignments(tree.expressions, update.table, schema)
     source = tree.args.get("from_")
-    query = touched(tree, [source.this] if source is not None else [], schema, relations, values)
+    query = touched(tree, [source.this] if source is not None else [], schema, relations, values, whole=False)
     return Assignments(columns, query, defaulted(columns, values))
 
 
@@ -121,7 +121,7 @@ def defaulted(columns: Sequence[int], values: Sequence[exp.Expression]) -> froze
 
 def delete_query(delete: Delete, schema: Schema, relations: Relations) -> AdhocQuery:
     tree = delete.tree.copy()
-    return touched(tree, tree.args.get("using") or [], schema, relations, [])
+    return touched(tree, tree.args.get("using") or [], schema, relations, [], whole=False)
 
 
 def touched(
@@ -130,10 +130,14 @@ def touched(
     schema: Schema,
     relations: Relations,
     values: Sequence[exp.Expression],
+    *,
+    whole: bool = True,
 ) -> AdhocQuery:
-    """The target's rows that meet the tree's condition, with `values`; a row may match several source
-    rows."""
-    target = ChangeTarget(tree.this, row_column(schema))
+    """The target's rows that meet the tree's condition, with `values`; a row may match several source rows.
+
+    The places of rows are among all rows, or without `whole` among those that matter to the query.
+    """
+    target = ChangeTarget(tree.this, row_column(schema), whole)
     alias = tree.this.alias or tree.this.name
     row = exp.column(exp.to_identifier(target.row, quoted=True), table=exp.to_identifier(alias, quoted=True))
     select = exp.Select(expressions=[row, *(_defaulted(value) for value in values)])

@@ -16,7 +16,7 @@ import duckdb
 import orjson
 
 from engine.scalar.sealed import sealed
-from planner.errors import InvalidQuery, InvalidSyntax, PlannerError, Unsupported
+from planner.errors import InvalidQuery, InvalidSyntax, PlannerError, Unsupported, as_fact
 
 Node = dict[str, Any]
 
@@ -51,7 +51,7 @@ def _tree(text: str) -> Node:
     found = _decoded(_asked("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])[0][0])
     if found.get("error_type") == "parser":
         message = str(found["error_message"])
-        raise Closed(InvalidSyntax(message[:1].lower() + message[1:]), int(found.get("position", NO_PLACE)))
+        raise Closed(InvalidSyntax(as_fact(message)), int(found.get("position", NO_PLACE)))
     statements = found.get("statements", ())
     if found.get("error") or len(statements) != 1:
         raise Closed(Unsupported("this is not a query that can be answered", "write one SELECT"))

@@ -37,6 +37,7 @@ from planner.errors import (
     UnknownColumn,
     UnknownFunction,
     UnknownTable,
+    as_fact,
 )
 from planner.limits import check_time
 from planner.sql_types import UNTYPED, duckdb_type, from_duckdb
@@ -257,7 +258,7 @@ def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
         cls = TypeMismatch
     position = details.get("position")
     offset = int(str(position)) - prefix if position is not None else None
-    return Refusal(cls(message[:1].lower() + message[1:].rstrip("!."), hint), offset)
+    return Refusal(cls(as_fact(message).rstrip("!."), hint), offset)
 
 
 def _hint(message: str, said: str) -> str:

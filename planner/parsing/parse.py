@@ -8,7 +8,7 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import ParseError, SqlglotError, TokenError
 
 from planner.dialects.as_written import remember_dialect
-from planner.errors import InvalidSyntax, SqlTooDeep
+from planner.errors import InvalidSyntax, SqlTooDeep, as_fact
 from planner.limits import check_text
 from planner.parsing import arrows, mutually
 from planner.parsing import hints as priority
@@ -76,4 +76,4 @@ def _cleaned(message: str) -> str:
         message = (
             "an expression is missing" if missing[1] in ("expression", "this") else f"{missing[1]} is missing"
         )
-    return message[:1].lower() + message[1:]
+    return as_fact(message)

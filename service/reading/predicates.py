@@ -7,13 +7,14 @@ aggregates, windows, parameters, or functions whose value depends on more than t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Schema
+from planner.adhoc.equations import Values, conjuncts, equation
 from planner.allowed.check import check
 from planner.allowed.open_functions import PURE
 from planner.allowed.parse_tree import Closed
@@ -50,10 +51,6 @@ _OPEN = PURE | {"unnest"}
 accepts no other UNNEST here."""
 
 
-Values = tuple[int | str, ...]
-"""Whole numbers and texts that a column is compared with."""
-
-
 @dataclass(frozen=True)
 class Clause:
     """A predicate or sort keys as DuckDB's SQL, and the columns that they read.
@@ -76,9 +73,9 @@ def predicate(text: str, schema: Schema) -> Clause:
     if where is None or not isinstance(where.this, exp.Paren):
         raise InvalidSyntax("where is not one predicate")
     clause = _clause([where.this.this], schema, "where")
-    equated = [_equated(condition, schema) for condition in _conjuncts(where.this.this)]
-    literals = dict(found for found in equated if found is not None)
-    return replace(clause, literals=literals, is_equation=len(literals) == len(equated))
+    equations = [equation(condition) for condition in conjuncts(where.this.this)]
+    literals = {schema.index(found[0].name): found[1] for found in equations if found is not None}
+    return replace(clause, literals=literals, is_equation=len(literals) == len(equations))
 
 
 def sort_keys(text: str, schema: Schema) -> Clause:
@@ -149,42 +146,3 @@ def _resolve(node: exp.Column, schema: Schema) -> int:
         raise UnknownColumn(f"there is no column {name}", did_you_mean(name, schema.names, known))
     node.set("this", exp.to_identifier(name, quoted=True))
     return schema.index(name)
-
-
-def _conjuncts(tree: exp.Expression) -> Iterator[exp.Expression]:
-    """The conditions that a predicate joins by AND."""
-    match tree:
-        case exp.Paren(this=inner):
-            yield from _conjuncts(inner)
-        case exp.And(this=left, expression=right):
-            yield from _conjuncts(left)
-            yield from _conjuncts(right)
-        case _:
-            yield tree
-
-
-def _equated(condition: exp.Expression, schema: Schema) -> tuple[int, Values] | None:
-    """The column that a checked condition equates with whole numbers or texts, and these; or None."""
-    match condition:
-        case exp.EQ(this=exp.Column() as column, expression=literal):
-            literals = [literal]
-        case exp.EQ(this=literal, expression=exp.Column() as column):
-            literals = [literal]
-        case exp.In(this=exp.Column() as column, expressions=literals) if literals:
-            pass
-        case _:
-            return None
-    values = [_value(literal) for literal in literals]
-    known = tuple(value for value in values if value is not None)
-    return (schema.index(column.name), known) if len(known) == len(values) else None
-
-
-def _value(tree: exp.Expression) -> int | str | None:
-    if isinstance(tree, exp.Neg):
-        value = _value(tree.this)
-        return -value if isinstance(value, int) else None
-    if not isinstance(tree, exp.Literal):
-        return None
-    if tree.is_string:
-        return tree.this
-    return int(tree.this) if tree.this.isdecimal() else None

@@ -111,7 +111,7 @@ def _update(statement: Update, definition: Definition, definitions: Mapping[str,
                 f"the update gives a row of table {definition.name} several new values",
                 "a row may match several rows of FROM only if they give it the same values",
             )
-        words, counts = sight.rows(definition.name)
+        words, counts = sight.target(assignments.query)
         before, counts = words[:, rows], counts[rows]
         after = before.copy()
         after[list(assignments.columns)] = values
@@ -127,7 +127,7 @@ def _delete(statement: Delete, definition: Definition, definitions: Mapping[str,
 
     def act(sight: Sight) -> np.ndarray:
         rows = np.unique(sight.ask(query).table.column(0).to_numpy())
-        words, counts = sight.rows(definition.name)
+        words, counts = sight.target(query)
         gone = np.repeat(words[:, rows], counts[rows], axis=1)
         delete_rows(definition, gone, sight)
         return gone

@@ -11,12 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-import numpy as np
 import pyarrow as pa
 
 from engine.runtime.engine import Snapshot
 from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
+from engine.state.reading import Rows
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
 from service.definitions.definition import Definition
@@ -24,6 +24,7 @@ from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.given_tables import arrow_table
+from service.reading.leading_keys import leading_keys
 from service.reading.reads import check_health
 from service.writing.transaction import Transaction
 
@@ -81,12 +82,14 @@ class Sight:
         # Asking again with all columns gives an error that names the existing ones.
         return self.ask(replace(query, columns=None), carried, given)
 
-    def rows(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        """The newest rows of a table: distinct words int64[W, n] and counts [n].
-
-        Queries name rows by their places here, in the column `SnapshotReference.row`.
-        """
+    def rows(self, name: str) -> Rows:
+        """The newest rows of a table: distinct words int64[W, n] and counts [n]."""
         return self.snapshot.rows(name) if self.transaction is None else self.transaction.rows(name)
+
+    def target(self, query: AdhocQuery) -> Rows:
+        """The rows, as `rows` has them, among which the column `SnapshotReference.row` has the places."""
+        (reference,) = (reference for reference in query.references if reference.row is not None)
+        return self._rows(reference, self.definitions[reference.relation], None)
 
     def changing(self) -> Transaction:
         """The transaction. Raises ServiceError if the sight has none."""
@@ -101,12 +104,22 @@ class Sight:
         epoch = self._epoch(reference)
         if epoch is None:
             self._check_pending(definition)
-            check_health(definition, self.snapshot, self.epoch)
-            rows = self.rows(definition.name)
-        else:
-            check_health(definition, self.snapshot, epoch)
-            rows = self.snapshot.rows(definition.name, epoch)
+        check_health(definition, self.snapshot, self.epoch if epoch is None else epoch)
+        rows = self._rows(reference, definition, epoch)
         return arrow_table(rows, definition.schema, self.dictionary, query.columns, reference.row)
+
+    def _rows(self, reference: SnapshotReference, definition: Definition, epoch: int | None) -> Rows:
+        """The relation's rows at an epoch, or its newest; only those that matter, if they can be looked
+        up."""
+        name, schema = definition.name, definition.schema
+        literals = {
+            schema.index(name): values for name, values in reference.demanded.items() if name in schema.names
+        }
+        keys = leading_keys(literals, schema, self.snapshot.order(name), self.dictionary)
+        is_pending = epoch is None and self.transaction is not None and name in self.transaction.pending
+        if keys is not None and not is_pending:
+            return self.snapshot.rows_under(name, keys, epoch)
+        return self.rows(name) if epoch is None else self.snapshot.rows(name, epoch)
 
     def _epoch(self, reference: SnapshotReference) -> int | None:
         if reference.timestamp is None:
