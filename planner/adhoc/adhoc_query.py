@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
+from planner.adhoc.demanded_rows import Values, demanded
 from planner.adhoc.enum_labels import with_typed_labels
-from planner.adhoc.equations import Values, demanded
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
 from planner.adhoc.recursive_queries import check_recursion
 from planner.dialects import in_duckdb

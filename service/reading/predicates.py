@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Schema
-from planner.adhoc.equations import Values, conjuncts, equation
+from planner.adhoc.demanded_rows import Values, conjuncts, equation
 from planner.allowed.check import check
 from planner.allowed.open_functions import PURE
 from planner.allowed.parse_tree import Closed

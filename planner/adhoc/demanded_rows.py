@@ -1,4 +1,4 @@
-"""Equations: conditions such as `a = 1` and `b IN ('x', 'y')`, which say which rows a query needs."""
+"""Demanded rows: what conditions such as `a = 1` and `b IN (...)` say about the rows that a query needs."""
 
 from __future__ import annotations
 
