@@ -81,7 +81,7 @@ class Builds:
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
-                build.compute(state.directory.prefixed(prefix), state.settings, self._turns)
+                build.compute(state.directory, prefix, state.settings, self._turns)
                 build.catch_up(state.engine, state.settings.view_allowance)
                 return self._call(lambda: self._adopt(build))  # type: ignore[no-any-return]
         finally:

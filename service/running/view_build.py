@@ -57,13 +57,15 @@ class ViewBuild:
 
     # Computing: on a thread of the builds
 
-    def compute(self, directory: StateDirectory, settings: Settings, turns: threading.Semaphore) -> None:
+    def compute(
+        self, directory: StateDirectory, prefix: str, settings: Settings, turns: threading.Semaphore
+    ) -> None:
         """Compute the view: here if it is small, else by Spark or in a process, when it is its turn.
 
-        `directory` gets files with a prefix that the caller has reserved.
+        The names of new files in the directory begin with the prefix, which the caller has reserved.
         """
         building = self.building
-        if self.spark is not None and building.compute_on(self.spark, directory.prefix):
+        if self.spark is not None and building.compute_on(self.spark, prefix):
             return
         is_small = self.spark is None and building.ground.rows <= settings.build_rows_here
         if is_small and self._compute_here():
@@ -73,7 +75,7 @@ class ViewBuild:
                 directory, settings.shards, settings.build_limits, settings.build_seconds
             )
             self._run(process)
-            building.compute_on(process, directory.prefix)
+            building.compute_on(process, prefix)
 
     def _compute_here(self) -> bool:
         """Compute the view on this thread; false if it turns out not to be small."""
@@ -90,10 +92,8 @@ class ViewBuild:
         """Bring the view so near to the newest epoch that the writer can do the rest."""
         for _ in range(_PASSES):
             self.check_wanted()
-            snapshot = engine.snapshot
-            if self.building.behind(snapshot) <= _LITTLE:
+            if self.building.catch_up(engine.snapshot, Spending(allowance)) <= _LITTLE:
                 return
-            self.building.catch_up(snapshot, Spending(allowance))
 
     def _run(self, running: ProcessExecutor | Spending) -> None:
         with self._lock:
