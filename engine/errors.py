@@ -8,6 +8,7 @@ EngineError
 ├── EpochError       an epoch is out of order, or its history is no longer kept
 ├── LimitExceeded    a recursion exceeded its limit of rounds
 ├── JoinTooLarge     a join makes more pairs of rows than its budget allows
+├── CountTooLarge    a row of a view would be there too often, or a sum does not fit
 ├── OverBudget       a part of a view used more time, rows or memory than it may
 ├── BuildCancelled   the building of a view was cancelled
 ├── ExecutionFailed  an executor could not compute an advance
@@ -88,6 +89,18 @@ class OverBudget(EngineError):
     def of_memory(cls) -> OverBudget:
         """The error of a view for which an allocation has failed."""
         return cls("the view does not fit into memory", "narrow the query, or give it more memory")
+
+
+class CountTooLarge(EngineError):
+    code = "count_too_large"
+
+    @classmethod
+    def of(cls, part: str) -> CountTooLarge:
+        """The error of a part of a view that cannot count or add up its rows."""
+        return cls(
+            f"{part} would have a row 2^62 times or more, or add up so many",
+            "count copies instead of keeping them, or drop them: by GROUP BY, DISTINCT or UNION",
+        )
 
 
 class BuildCancelled(EngineError):

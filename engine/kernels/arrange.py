@@ -6,21 +6,23 @@ from numba import njit
 
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare
+from engine.kernels.magnitudes import bits, is_product_large, require_small
 from engine.kernels.memory import empty_matrix
-from engine.kernels.moments import product_limb
+from engine.kernels.moments import PRODUCT_LIMBS, product_limb
 from engine.kernels.sort import sort_rows
 from engine.kernels.words import NULL
 
-# What a row adds to a slot: 1; 1 unless the column is NULL; the high and low halves of the column. Halves
-# keep a sum exact to 95 bits and need no carry, so slots are linear. A number with more bits has a third
-# part, its top; a top at NOWHERE is 0 in all rows. A slot of two columns skips rows in which either is NULL.
+# What a row adds to a slot: 1; 1 unless the column is NULL; the high and low halves of the column, with its
+# sign. Halves need no carry, so slots are linear. A number with more bits has a third part, its top, which is
+# halved too; a top at NOWHERE is 0 in all rows. A slot of two columns skips rows in which either is NULL.
 SLOT_ROWS = 0
 SLOT_NOT_NULL = 1
 SLOT_HIGH = 2
 SLOT_LOW = 3
-SLOT_TOP = 4
+SLOT_TOP_HIGH = 4
 SLOT_PRODUCT = 5
 """The first of the limbs of a product of two columns (`engine.kernels.moments`)."""
+SLOT_TOP_LOW = SLOT_PRODUCT + PRODUCT_LIMBS
 NOWHERE = -1
 
 
@@ -33,12 +35,10 @@ def _contribution(kind, word, other):
         return 0
     if kind == SLOT_NOT_NULL:
         return 1
-    if kind == SLOT_TOP:
-        return word
-    if kind == SLOT_HIGH:
-        return word >> 32
-    if kind == SLOT_LOW:
-        return word & 0xFFFFFFFF
+    if kind in (SLOT_HIGH, SLOT_TOP_HIGH):
+        return word >> 32 if word >= 0 else -(-word >> 32)
+    if kind in (SLOT_LOW, SLOT_TOP_LOW):
+        return word & 0xFFFFFFFF if word >= 0 else -(-word & 0xFFFFFFFF)
     return product_limb(word, other, kind - SLOT_PRODUCT)
 
 
@@ -69,6 +69,7 @@ def consolidate(rows, lead):
 def add_equal(rows, lead):
     """As `consolidate`, for rows where equal ones in the first `lead` columns are adjacent already."""
     n, columns = rows.shape
+    seen = 0
     m = 0
     i = 0
     while i < n:
@@ -79,11 +80,13 @@ def add_equal(rows, lead):
         while i < n and compare(rows, i, rows, m, lead) == 0:
             for c in range(lead, columns):
                 rows[m, c] += rows[i, c]
+                seen |= bits(rows[m, c])
             i += 1
         for c in range(lead, columns):
             if rows[m, c] != 0:
                 m += 1
                 break
+    require_small(seen)
     if 2 * m < n:
         return rows[:m].copy()
     return rows[:m]
@@ -115,6 +118,7 @@ def arrange_sums(delta, order, rounds, slots):
     count = slots.shape[0]
     rows = pack(delta, order, rounds, lead + count)
     diffs = delta[delta.shape[0] - 1]
+    is_large = False
     for s in range(count):
         kind = slots[s, 0]
         if slots[s, 1] == NOWHERE:
@@ -123,7 +127,11 @@ def arrange_sums(delta, order, rounds, slots):
         words = delta[slots[s, 1]]
         others = delta[slots[s, 2]]
         for i in range(rows.shape[0]):
-            rows[i, lead + s] = diffs[i] * _contribution(kind, words[i], others[i])
+            part = _contribution(kind, words[i], others[i])
+            rows[i, lead + s] = diffs[i] * part
+            is_large |= is_product_large(diffs[i], part)
+    if is_large:
+        raise OverflowError("a sum does not fit into 64 bits")
     return consolidate(rows, lead)
 
 

@@ -1,4 +1,4 @@
-"""A batch without its rounds: the sum of its rows over all rounds."""
+"""Batches that do not tell times apart: the sums of their rows over all rounds, or up to an epoch."""
 
 from __future__ import annotations
 
@@ -33,3 +33,26 @@ def collapse(batch, width, depth, epoch):
                 m += 1
                 break
     return out[:m]
+
+
+@kernel("int64[:,::1](int64[:,::1], int64, int64)")
+def rows_until(batch, width, epoch):
+    """The rows of a batch of `width` words up to `epoch`, all at epoch 0; consolidated."""
+    n, columns = batch.shape
+    out = np.empty((n, columns), np.int64)
+    k = 0
+    for i in range(n):
+        if batch[i, width] > epoch:
+            continue
+        if k > 0 and compare(out, k - 1, batch, i, width) == 0:
+            out[k - 1, width + 1] += batch[i, width + 1]
+            continue
+        if k > 0 and out[k - 1, width + 1] == 0:
+            k -= 1
+        for c in range(columns):
+            out[k, c] = batch[i, c]
+        out[k, width] = 0
+        k += 1
+    if k > 0 and out[k - 1, width + 1] == 0:
+        k -= 1
+    return out[:k]

@@ -18,6 +18,7 @@ from engine.kernels.floats import to_float, to_word
 from engine.kernels.layers import layer
 from engine.kernels.limbs import LIMB, MASK, add_product, magnitude, rounded
 from engine.kernels.lookup import find_ranges
+from engine.kernels.magnitudes import bits, is_product_large, require_small
 from engine.kernels.moments import product_limb
 from engine.kernels.reduce import (
     grow,
@@ -53,7 +54,10 @@ def _mantissa(word):
 
 @njit
 def _write_limbs(x, y, exponent, diff, row, first):
-    """Write the limbs of x * y * 2**exponent, times `diff`, from column `first` on; returns their bucket."""
+    """Write the limbs of x * y * 2**exponent, times `diff`, from column `first` on; returns their bucket.
+
+    Raises OverflowError if one of them does not fit.
+    """
     shift = np.uint64(exponent & (LIMB - 1))
     carried = np.uint64(0)
     sign = 1
@@ -62,9 +66,13 @@ def _write_limbs(x, y, exponent, diff, row, first):
         if limb < 0:
             sign = -1
         shifted = (np.uint64(abs(limb)) << shift) + carried
-        row[first + p] = sign * diff * np.int64(shifted & np.uint64(MASK))
+        row[first + p] = np.int64(shifted & np.uint64(MASK))
         carried = shifted >> np.uint64(LIMB)
-    row[first + 4] = sign * diff * np.int64(carried)
+    row[first + 4] = np.int64(carried)
+    for column in range(first, first + 5):
+        if is_product_large(diff, row[column]):
+            raise OverflowError("a sum does not fit into 64 bits")
+        row[column] *= sign * diff
     return exponent >> 5
 
 
@@ -132,6 +140,13 @@ def _add(pairs, sums, corner, part, rows, i, first):
 @njit
 def _value(pairs, sums, is_one):
     """The word of the comoment; NULL if no pair has both values."""
+    seen = 0
+    for part in range(5):
+        seen |= bits(pairs[part])
+    for part in range(3):
+        for limb in range(_LIMBS):
+            seen |= bits(sums[part, limb])
+    require_small(seen)
     count = pairs[PRODUCT] + pairs[SPECIALS]
     if count <= 0:
         return NULL

@@ -18,8 +18,9 @@ from engine.kernels.arrange import consolidate, pack
 from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
 from engine.kernels.layers import layer
-from engine.kernels.limbs import LIMB, rounded
+from engine.kernels.limbs import LIMB, MASK, rounded
 from engine.kernels.lookup import find_ranges
+from engine.kernels.magnitudes import bits, is_product_large, require_small
 from engine.kernels.reduce import (
     grow,
     later_visits,
@@ -85,21 +86,28 @@ def arrange_floats(delta, order, rounds, argument):
     rows = pack(delta, keyed, rounds, lead + DIFFS)
     diffs = delta[delta.shape[0] - 1]
     parts = np.empty(3, np.int64)
+    is_large = False
     for i in range(rows.shape[0]):
         rows[i, key] = _split(rows[i, key], parts)
         rows[i, lead] = diffs[i]
         for p in range(3):
             rows[i, lead + 1 + p] = diffs[i] * parts[p]
+            is_large |= is_product_large(diffs[i], parts[p])
+    if is_large:
+        raise OverflowError("a sum does not fit into 64 bits")
     return consolidate(rows, lead)
 
 
 @njit
 def _value(counts, sums, average):
     """The word of the sum (or the average) of the values counted by kind; NULL if there are none."""
-    values = 0
+    values = seen = 0
     for kind in range(KINDS):
+        seen |= bits(counts[kind])
         if kind != NULLS:
             values += counts[kind]
+            seen |= bits(values)
+    require_small(seen)
     if values <= 0:
         return NULL
     if counts[NANS] > 0 or (counts[POSITIVE] > 0 and counts[NEGATIVE] > 0):
@@ -111,7 +119,10 @@ def _value(counts, sums, average):
     limbs = np.zeros(LIMBS, np.int64)
     for bucket in range(BUCKETS):
         for p in range(3):
-            limbs[bucket + p] += sums[bucket, p]
+            limbs[bucket + p] += sums[bucket, p] & MASK
+            limbs[bucket + p + 1] += sums[bucket, p] >> LIMB
+            seen |= bits(sums[bucket, p])
+    require_small(seen)
     total = rounded(limbs, -1074)
     return to_word(total / np.float64(values)) if average else to_word(total)
 

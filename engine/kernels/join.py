@@ -8,6 +8,7 @@ from numba import njit
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import hash_keys, locate
+from engine.kernels.magnitudes import is_product_large
 from engine.kernels.memory import empty_matrix
 from engine.kernels.times import join_times
 
@@ -120,6 +121,7 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
     out = empty_matrix(words + 2, now)
     rest = empty_matrix(words + steps + 2, later)
     epoch = width + depth
+    is_large = False
     k = 0
     r = 0
     for f in range(found.shape[0]):
@@ -143,4 +145,7 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
                 last = target.shape[0] - 1
                 target[last - 1, p] = join_times(delta[i, delta_epoch], batch[j, epoch], masks)
                 target[last, p] = delta[i, delta_epoch + 1] * batch[j, epoch + 1]
+                is_large |= is_product_large(delta[i, delta_epoch + 1], batch[j, epoch + 1])
+    if is_large:
+        raise OverflowError("a product of counts does not fit into 64 bits")
     return out, rest, excess

@@ -23,6 +23,7 @@ from engine.kernels.floats import to_word
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.layers import compare, layer
 from engine.kernels.lookup import BLOCK, find_block
+from engine.kernels.magnitudes import bits, require_small
 from engine.kernels.moments import PRODUCT_LIMBS, comoment
 from engine.kernels.sort import sort_rows
 from engine.kernels.words import NULL
@@ -41,8 +42,8 @@ CLAMP_POSITIVE = 1
 
 INT64_HIGH = 2**31
 
-# Values of TOP for an aggregate without a third part of its sum: one of integers, or of numbers that fit into
-# two parts.
+# TOP is the first of the two slots with the tops of wide numbers. Its values for an aggregate without them:
+# one of integers, or of numbers that fit into two parts.
 INTEGERS = -1
 NUMBERS = -2
 
@@ -327,9 +328,13 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
 
     A line has group, epoch, diff, the aggregate that overflows or FINE or WIDE, and the aggregates. In a WIDE
     line some are not their own words (`engine.codec.numerals`): it has the group's slots in place of the
-    aggregates.
+    aggregates. Raises OverflowError if a slot is not below MOST.
     """
     aggregates = finish.shape[0]
+    seen = 0
+    for k in range(base.shape[1]):
+        seen |= bits(base[s, k])
+    require_small(seen)
     lines[written, 0] = m
     lines[written, 1] = epoch
     lines[written, 2] = sign
@@ -350,7 +355,7 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
         low = base[s, finish[a, LOW]]
         high = base[s, finish[a, HIGH]] + (low >> 32)
         low &= 0xFFFFFFFF
-        top = base[s, finish[a, TOP]] if finish[a, TOP] >= 0 else 0
+        top = base[s, finish[a, TOP]] | base[s, finish[a, TOP] + 1] if finish[a, TOP] >= 0 else 0
         fits = -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0)
         is_number = finish[a, TOP] != INTEGERS and kind == SUM
         if top != 0 or (is_number and not (fits and abs((high << 32) | low) < FIRST_NUMERAL)):

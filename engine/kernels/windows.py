@@ -37,6 +37,12 @@ from engine.kernels.words import NULL
 FUNCTION, WORD, SLOT, START, END, IS_BOUNDED, IS_PEERS, DEFAULT, DIVISOR, HIGH, FIELDS = range(11)
 ROW_NUMBER, RANK, VALUE, FIRST, LAST, COUNT, SUM, AVG, MIN, MAX = 0, 1, 2, 3, 4, 5, 6, 7, 8, 9
 
+MOST_COPIES = 1 << 28
+"""Most copies of rows that are looked at together. Each has a place in memory of its own."""
+
+_MOST_SUMMED = 1 << 31
+"""Sums of halves of so many words fit into 64 bits."""
+
 # Lines of changes: where the row is, the epoch, the diff, the function that overflows or -1, and the values.
 _EPOCH, _DIFF, _FAILED, _VALUES = 2, 3, 4, 5
 
@@ -46,12 +52,16 @@ def _lay_out(table, runs, n, shape, copies, first, last):
     """Number the copies of a region's runs before ([0]) and after ([1]), and find each run's peers.
 
     `copies` [2, n + 1] gets each run's first copy; `first` and `last` get the first run of its peers and the
-    one behind them. Returns the run of each copy.
+    one behind them. Returns the run of each copy. Raises MemoryError if there are too many copies.
     """
     for side in range(2):
         copies[side, 0] = 0
         for r in range(n):
+            if runs[r, BEFORE + side] > MOST_COPIES:
+                raise MemoryError
             copies[side, r + 1] = copies[side, r] + runs[r, BEFORE + side]
+    if max(copies[0, n], copies[1, n]) > MOST_COPIES:
+        raise MemoryError
     owners = np.empty((2, max(copies[0, n], copies[1, n])), np.int64)
     for side in range(2):
         for r in range(n):
@@ -247,6 +257,8 @@ def _compare_sides(
     owners = _lay_out(table, runs, n, shape, copies, first, last)
     parts = np.empty((n, base.shape[0]), np.int64)
     sums = np.empty((2, n + 1, base.shape[0]), np.int64)
+    if base[0] + max(copies[0, n], copies[1, n]) >= _MOST_SUMMED:
+        raise OverflowError("a sum does not fit into 64 bits")
     _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums)
     extremes = np.empty((functions.shape[0], 2, n), np.int64)
     _run_extremes(table, runs, n, functions, codes, entry_words, bests, extremes)

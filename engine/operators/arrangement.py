@@ -13,12 +13,14 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.kernels.arrange import SLOT_TOP, arrange, arrange_sums
+from engine.kernels.arrange import SLOT_TOP_HIGH, arrange, arrange_sums
 from engine.kernels.collapse import collapse
 from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
+from engine.kernels.magnitudes import mass
+from engine.operators.counts import LIGHT, MOST, require_small_counts
 from engine.operators.operator import Operator, Step
 from engine.operators.slots import Slot, narrowed
 from engine.state.dictionary import Dictionary
@@ -75,6 +77,8 @@ class Arrangement(Operator):
         """See `engine.runtime.kept`; empty until somebody asks."""
         self.touched = False
         """Whether the advance has changes to publish or abort."""
+        self.distinct = self.width
+        """The leading words whose counts are added up by readers: those of a row, or of its group."""
         self.staged = 0
         """Rows of differences that the advance has added so far."""
         self.version = 0
@@ -82,6 +86,7 @@ class Arrangement(Operator):
         self.batch: np.ndarray | None = None
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
+        self._light = 0.0
         self._before = 0
         self._replaced: Trace | None = None
         self._received: tuple[Layer, ...] = ()
@@ -97,6 +102,10 @@ class Arrangement(Operator):
         return self.trace.count
 
     @property
+    def label(self) -> str:
+        return self.inputs[0].label
+
+    @property
     def changed(self) -> int:
         return 0 if self.batch is None else len(self.batch)
 
@@ -109,15 +118,26 @@ class Arrangement(Operator):
             self.end_step()
         delta = self.inputs[0].delta()
         if delta is not None:
-            self.take(self.arrange(delta, step), step)
+            self.take(self.arrange(delta, step), step, mass(delta[-1]))
 
-    def take(self, batch: np.ndarray, step: Step) -> None:
-        """Make `batch` the current step's batch."""
+    def take(self, batch: np.ndarray, step: Step, mass: float) -> None:
+        """Make `batch` the current step's batch; the magnitudes of its counts add up to at most `mass`.
+
+        Raises OverflowError if a row would be there too often.
+        """
         if batch.shape[0]:
             self.show(batch)
             self.staged += batch.shape[0]
             self.made += batch.shape[0]
             step.touch(self)
+            self._weigh(batch, mass, step)
+
+    def _weigh(self, batch: np.ndarray, mass: float, step: Step) -> None:
+        """Look at the rows of a batch if it is not light, or if the light ones may be too many by now."""
+        if mass < LIGHT:
+            self._light += mass
+        if mass >= LIGHT or self._light >= MOST / 2:
+            require_small_counts(batch, self.after(), self.distinct, self.width + self.depth, step)
 
     def show(self, batch: np.ndarray | None) -> None:
         """Let readers see `batch` as the current step's, without counting it."""
@@ -278,7 +298,7 @@ class SumsArrangement(Arrangement):
     ) -> None:
         super().__init__(source, columns, width, depth, len(slots))
         self.slots = np.array(slots, np.int64).reshape(-1, 3)
-        self._may_be_wide = bool((self.slots[:, 0] == SLOT_TOP).any())
+        self._may_be_wide = bool((self.slots[:, 0] == SLOT_TOP_HIGH).any())
         self._dictionary = dictionary
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:

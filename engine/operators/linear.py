@@ -20,6 +20,10 @@ class InputOperator(Operator):
         self.pending: np.ndarray | None = None
         """The delta that the next step emits."""
 
+    @property
+    def label(self) -> str:
+        return "the source"
+
     def step(self, step: Step) -> None:
         self.out = [] if self.pending is None or not self.pending.shape[1] else [self.pending]
         self.pending = None

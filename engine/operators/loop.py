@@ -125,6 +125,10 @@ class Loop(Operator):
         self._outer: StepScope | None = None
 
     @property
+    def label(self) -> str:
+        return f"the recursion {self.name}"
+
+    @property
     def has_changes(self) -> bool:
         """Whether something has left the loop in the current step."""
         return any(self.left)

@@ -109,6 +109,11 @@ class Operator:
         return type(self).__name__.removesuffix("Operator")
 
     @property
+    def label(self) -> str:
+        """Its name at the beginning of an error's message."""
+        return f"the view's {self.kind}"
+
+    @property
     def has_changes(self) -> bool:
         """Whether its readers have something to read in the current step."""
         return bool(self.out)

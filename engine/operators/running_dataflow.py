@@ -11,7 +11,7 @@ from collections.abc import Callable, Hashable, Iterable
 
 import numpy as np
 
-from engine.errors import EngineError, OverBudget
+from engine.errors import CountTooLarge, EngineError, OverBudget
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
@@ -32,11 +32,18 @@ class OperatorFailed(Exception):
     @property
     def reason(self) -> EngineError:
         """Why the views that need the operator cannot be computed."""
-        if isinstance(self.cause, EngineError):
-            return self.cause
-        if isinstance(self.cause, MemoryError):
-            return OverBudget.of_memory()
-        return EngineError(f"the view's {self.operator.kind} failed: {self.cause!r}")
+        return reason_of(self.operator, self.cause)
+
+
+def reason_of(operator: Operator, cause: Exception) -> EngineError:
+    """The error of the views that need an operator which raised `cause`."""
+    if isinstance(cause, EngineError):
+        return cause
+    if isinstance(cause, MemoryError):
+        return OverBudget.of_memory()
+    if isinstance(cause, OverflowError):
+        return CountTooLarge.of(operator.label)
+    return EngineError(f"{operator.label} failed: {cause!r}")
 
 
 class RunningDataflow:

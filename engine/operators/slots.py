@@ -2,12 +2,14 @@
 
 Aggregates share slots: two averages of one column need its count and its sum once.
 
-A number is added up in two halves, and one that may be wide (`engine.codec.numerals`) in three parts: number
-= top * BASE + rest, where the rest is a word with two halves. The kernels finish aggregates that are words;
+A number is added up in two halves, and one that may be wide (`engine.codec.numerals`) in two words, number =
+top * BASE + rest, of two halves each. The kernels finish aggregates that are words;
 the others are finished here.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -64,14 +66,18 @@ class SlotLayout:
             return (*line, *other, 10 ** (types[y].scale or 0), self._product(x, y))
         top = kernels.NUMBERS if types[x].kind is Kind.NUMERIC else kernels.INTEGERS
         if types[x].may_be_wide:
-            top = self._slot(slots.SLOT_TOP, x, x)
+            top = self._adjacent((slots.SLOT_TOP_HIGH, slots.SLOT_TOP_LOW), x, x)
         kind = kernels.SUM if a.function is Function.SUM else kernels.AVG
         return (kind, counted, high, low, scale, top, 0, 0, 1, 0)
 
     def _product(self, x: int, y: int) -> int:
-        """The first of the slots with the limbs of a product, which are adjacent."""
-        places = [self._slot(slots.SLOT_PRODUCT + limb, x, y) for limb in range(PRODUCT_LIMBS)]
-        return places[0]
+        """The first of the slots with the limbs of a product."""
+        return self._adjacent(range(slots.SLOT_PRODUCT, slots.SLOT_PRODUCT + PRODUCT_LIMBS), x, y)
+
+    def _adjacent(self, kinds: Iterable[int], x: int, y: int) -> int:
+        """The first of the slots of these kinds, which only come together."""
+        first, *_ = [self._slot(kind, x, y) for kind in kinds]
+        return first
 
 
 def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
@@ -81,9 +87,9 @@ def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> t
     """
     layout = layout.copy()
     lines: list[np.ndarray] = []
-    for top in np.flatnonzero(layout[:, 0] == slots.SLOT_TOP).tolist():
+    for top in np.flatnonzero(layout[:, 0] == slots.SLOT_TOP_HIGH).tolist():
         word = int(layout[top, 1])
-        layout[top, 1] = slots.NOWHERE
+        layout[top : top + 2, 1] = slots.NOWHERE
         wide = np.flatnonzero(is_wide(delta[word]))
         if wide.size == 0:
             continue
@@ -92,7 +98,7 @@ def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> t
             tops[row], rests[row] = _parts(number_of(int(delta[word, row]), dictionary))
         halves = (layout[:, 1] == word) & np.isin(layout[:, 0], (slots.SLOT_HIGH, slots.SLOT_LOW))
         layout[halves, 1] = delta.shape[0] - 1 + len(lines)
-        layout[top, 1] = delta.shape[0] + len(lines)
+        layout[top : top + 2, 1] = delta.shape[0] + len(lines)
         lines += [rests, tops]
     return (np.vstack((delta[:-1], *lines, delta[-1:])) if lines else delta), layout
 
@@ -111,7 +117,9 @@ def finished(finish: np.ndarray, group: np.ndarray, dictionary: Dictionary) -> l
         if kind == kernels.COUNT or count <= 0:
             words.append(count if kind == kernels.COUNT else NULL)
             continue
-        total = _sum_of_halves(group, high, low) + (int(group[top]) * BASE if top >= 0 else 0)
+        total = _sum_of_halves(group, high, low)
+        if top >= 0:
+            total += _sum_of_halves(group, top, top + 1) * BASE
         if kind == kernels.COMOMENT:
             words.append(_comoment(group, count, total, scale, *others))
             continue

@@ -91,6 +91,7 @@ class OrderedArrangement(Arrangement):
         codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
         self.codes = np.array(codes, np.int64).reshape(-1, 3)
         """int64[W, 3]: the codes of the words (`engine.kernels.coding`)."""
+        self.distinct = len(key)
         self.dictionary = dictionary
         self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
         self._numbers = [word for word, codes in order if any(code[KIND] == NUMERAL for code in codes)]

@@ -17,7 +17,8 @@ import numpy as np
 from engine.errors import EngineError, OverBudget
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Meter, Operator
-from engine.runtime.execution import ExecutorJob, Outcome, Stored
+from engine.runtime.execution import ExecutorJob, Outcome
+from engine.runtime.executor_jobs import read_stored
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
 from engine.runtime.options import Options
@@ -102,7 +103,7 @@ def outcome_of(
     hydration = Hydration.of(name, plan, TOTAL, dictionary, Options(job.max_rounds, job.rebuild))
     hydration.history.trace.since = max((stored.since for stored in job.stored.values()), default=0)
     inputs = hydration.inputs.keys() & job.stored.keys()
-    deltas = {source: _delta(job.stored[source], directory) for source in inputs}
+    deltas = {source: read_stored(job.stored[source], directory) for source in inputs}
     hydration.run(deltas, meter_for(len(hydration.dataflow.operators)))
     hydration.dataflow.publish(Frontier(TOTAL, (job.epoch,)))
     with directory.writing() as writing:
@@ -111,16 +112,6 @@ def outcome_of(
         if len(dictionary) > known:
             texts = (writing.write_texts(*dictionary.slice(known, len(dictionary))),)
     return Outcome(files, texts)
-
-
-def _delta(stored: Stored, directory: StateDirectory) -> np.ndarray:
-    """A source's kept differences, as a delta."""
-    rows = [directory.open(file).rows[:, list(stored.columns)] for file in stored.files]
-    if not rows:
-        return np.empty((len(stored.columns), 0), np.int64)
-    delta = np.ascontiguousarray(np.concatenate(rows).T)
-    np.maximum(delta[-2], stored.since, out=delta[-2])
-    return delta
 
 
 def _written(

@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudg
 from engine.operators.operator import Meter
 from engine.plan.nodes import Node
 from engine.runtime.execution import Executor, ExecutorJob, Stored
+from engine.runtime.executor_jobs import job_over
 from engine.runtime.hydration import Hydration
 from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource
@@ -28,6 +29,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
 from engine.state.snapshot import Snapshot
 from engine.state.store.directory import Writing
+from engine.state.store.manifest import Manifest
 
 T = TypeVar("T")
 
@@ -139,21 +141,11 @@ class Building:
         written, entries = self.ground.texts[-1].last if texts else 0, len(self.dictionary)
         if entries > written:
             texts = (*texts, scratch.write_texts(*self.dictionary.slice(written, entries)))
-        return ExecutorJob(
-            name=f"view {self.name}",
-            tables=tuple(self.ground.sources[name].table for name in sorted(self.ground.sources)),
-            views=((self.name, self.plan),),
-            epoch=self.snapshot.upper,
-            since=self.snapshot.upper,
-            state={},
-            texts=texts,
-            exceptions=self.dictionary.exceptions,
-            max_rounds=self.options.max_rounds,
-            rebuild=self.options.rebuild,
-            stored=stored,
-            fresh=True,
-            prefix=prefix,
-        )
+        nothing = Manifest(self.snapshot.upper, {}, {}, texts)
+        tables = [self.ground.sources[name].table for name in sorted(self.ground.sources)]
+        views = {self.name: self.plan}
+        job = job_over(nothing, self.dictionary, self.options, f"view {self.name}", tables, views)
+        return replace(job, stored=stored, fresh=True, prefix=prefix)
 
     def _stored(self, name: str, layers: Iterable[Layer], scratch: Writing) -> Stored:
         """The kept differences of a source, in files; epochs before `since` are read as `since`."""
@@ -164,15 +156,16 @@ class Building:
 
     # Catching up
 
-    def behind(self, snapshot: Snapshot) -> int:
-        """How many differences of its sources the view has to see to be as new as `snapshot`."""
-        return sum(delta.shape[1] for delta in self._changes(snapshot).values())
+    def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> int:
+        """Bring the view to a newer snapshot; returns how many differences of its sources it read.
 
-    def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> None:
-        """Bring the view to a newer snapshot. Raises EngineError if that is not possible."""
-        self.hydration.run(self._changes(snapshot), meter)
+        Raises EngineError if that is not possible.
+        """
+        changes = self._changes(snapshot)
+        self.hydration.run(changes, meter)
         self.hydration.dataflow.publish(snapshot.frontier)
         self.snapshot = snapshot
+        return sum(delta.shape[1] for delta in changes.values())
 
     def _changes(self, snapshot: Snapshot) -> dict[str, np.ndarray]:
         """By source, what has changed between the two snapshots."""

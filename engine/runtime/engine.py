@@ -195,8 +195,7 @@ class Engine:
         With `replacing`, it takes the place of a view of that name; without `with_past`, it can be read from
         now on only. Raises EngineError if the name is taken or the plan does not fit the sources.
         """
-        self._check_unstaged()
-        self._check_place(name, replacing)
+        self._check_new(name, replacing=replacing)
         self._registry.check_plan(plan)
         sources = {source.name: self._registry.sources[source.name] for source in sources_of(plan)}
         kept = {name: source.history for name, source in sources.items() if source.history is not None}
@@ -213,8 +212,7 @@ class Engine:
 
         Raises PlanError if one of its sources is another by now, EngineError if it cannot catch up.
         """
-        self._check_unstaged()
-        self._check_place(building.name, replacing)
+        self._check_new(building.name, replacing=replacing)
         for name, source in building.ground.sources.items():
             if self._registry.sources.get(name) is not source:
                 raise PlanError(f"{name} was dropped or altered while view {building.name} was built")
@@ -454,14 +452,10 @@ class Engine:
         if self._staged is not None:
             raise EpochError("a stage is open: publish or abort it first")
 
-    def _check_place(self, name: str, replacing: bool) -> None:
-        """Raise NameInUse unless a view may have the name."""
-        if name in self._registry.sources or (name in self._snapshot.relations and not replacing):
-            raise NameInUse(f"a relation {name} exists already")
-
-    def _check_new(self, name: str) -> None:
+    def _check_new(self, name: str, *, replacing: bool = False) -> None:
+        """Raise NameInUse if the name is taken; with `replacing`, a view may have it."""
         self._check_unstaged()
-        if name in self._registry.sources or name in self._snapshot.relations:
+        if name in self._registry.sources or (name in self._snapshot.relations and not replacing):
             raise NameInUse(f"a relation {name} exists already")
 
     def _spilled(self, executor: Executor) -> Manifest:

@@ -1,15 +1,17 @@
-"""Making jobs for executors, and staging their outcomes."""
+"""Making jobs for executors, reading their changes, and staging their outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import replace
 
+import numpy as np
+
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Node
-from engine.runtime.execution import ExecutorJob, JobTable, Outcome, ViewsFailed
+from engine.runtime.execution import ExecutorJob, JobTable, Outcome, Stored, ViewsFailed
 from engine.runtime.kept import every_operator, kept_states
 from engine.runtime.options import Options
 from engine.runtime.rewriting import opened
@@ -40,6 +42,17 @@ def job_over(
         max_rounds=options.max_rounds,
         rebuild=options.rebuild,
     )
+
+
+def read_stored(stored: Stored, directory: StateDirectory, number: int = 0, parts: int = 1) -> np.ndarray:
+    """Part `number` of `parts` of the changes that lie in files, as a delta."""
+    rows = [np.empty((0, len(stored.columns)), np.int64)]
+    for file in stored.files:
+        first, last = file.rows * number // parts, file.rows * (number + 1) // parts
+        rows.append(directory.open(file).rows[first:last, list(stored.columns)])
+    delta = np.ascontiguousarray(np.concatenate(rows).T)
+    np.maximum(delta[-2], stored.since, out=delta[-2])
+    return delta
 
 
 def receive(

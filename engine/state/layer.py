@@ -65,7 +65,8 @@ class Layer:
     def total(self) -> int:
         """The sum of the last diffs, added up once."""
         if self._total is None:
-            self._total = int(self.rows[:, -1].sum())
+            high, low = self.rows[:, -1] >> 32, self.rows[:, -1] & 0xFFFFFFFF
+            self._total = (int(high.sum()) << 32) + int(low.sum())
         return self._total
 
     @property

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
+from engine.kernels.collapse import rows_until
 from engine.kernels.layers import table_of
 from engine.kernels.lookup import find_ranges
 from engine.kernels.merge import merge
-from engine.kernels.read import rows_until
 from engine.kernels.times import rows_before
 
 Rows = tuple[np.ndarray, np.ndarray]

@@ -163,7 +163,8 @@ class Keeper:
                 [arrangement.import_rows(rows) for rows in self._staged.get(operator, ())], step
             )
             if operator in self._batches:
-                arrangement.take(arrangement.import_rows(self._batches[operator]), step)
+                batch = arrangement.import_rows(self._batches[operator])
+                arrangement.take(batch, step, 0.0)
 
 
 def is_final(operator: Arrangement, batch: np.ndarray) -> bool:

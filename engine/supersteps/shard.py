@@ -10,9 +10,11 @@ import numpy as np
 
 from engine.errors import EngineError, LimitExceeded
 from engine.operators.arrangement import Arrangement
+from engine.operators.counts import mass_of, require_small_sums
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator, Stateful, Step
+from engine.operators.running_dataflow import reason_of
 from engine.plan.fingerprint import fingerprint
 from engine.state.packed_times import TOTAL
 from engine.state.store.key_shards import split_by_shard
@@ -109,7 +111,12 @@ class Shard:
 
         It may come before its level runs, since nobody reads it before.
         """
-        arrangement.take(arrangement.trace.merge_all(parts, 0), self.step_of(None))
+        try:
+            require_small_sums(parts, arrangement.width + arrangement.depth + 1)
+            merged = arrangement.trace.merge_all(parts, 0)
+            arrangement.take(merged, self.step_of(None), mass_of(merged))
+        except Exception as error:
+            self._fail(arrangement, error)
 
     def enter(self) -> None:
         """Let open loops see what entered them before the exchange."""
@@ -180,7 +187,11 @@ class Shard:
         delta = arrangement.inputs[0].delta()
         if delta is None or self.error is not None:
             return
-        batch = arrangement.arrange(delta, step)
+        try:
+            batch = arrangement.arrange(delta, step)
+        except Exception as error:
+            self._fail(arrangement, error)
+            return
         if len(batch):
             self._active = True
         rows = arrangement.export_rows(batch)
@@ -210,12 +221,9 @@ class Shard:
         if isinstance(error, LimitExceeded):
             # Changes of several shards may cancel; only a process with all of them can tell.
             self.error = (DECLINED, error.message, "")
-        elif isinstance(error, EngineError):
-            self.error = (name, error.message, getattr(error, "hint", "") or "")
-        elif isinstance(error, MemoryError):
-            self.error = (name, "the view does not fit into memory", "")
         else:
-            self.error = (name, f"the view's {operator.kind} failed: {error!r}", "")
+            reason = reason_of(operator, error)
+            self.error = (name, reason.message, reason.hint)
 
     # Loops
 

@@ -18,7 +18,7 @@ import numpy as np
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
-from engine.runtime.execution import Stored
+from engine.runtime.executor_jobs import read_stored
 from engine.runtime.kept import Kept, kept_states
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile, TextFile
@@ -134,17 +134,8 @@ class Worker:
     def _read_changes(self, shard: Shard) -> None:
         """Give the inputs this shard's part of the changes that are in files."""
         for name, stored in self.spec.stored.items():
-            shard.rendered.inputs[name].pending = self.part(stored, shard.number, self.spec.shards)
-
-    def part(self, stored: Stored, number: int, parts: int) -> np.ndarray:
-        """Part `number` of `parts` of the changes, as a delta."""
-        rows = [np.empty((0, len(stored.columns)), np.int64)]
-        for file in stored.files:
-            first, last = file.rows * number // parts, file.rows * (number + 1) // parts
-            rows.append(self.directory.open(file).rows[first:last, list(stored.columns)])
-        delta = np.ascontiguousarray(np.concatenate(rows).T)
-        np.maximum(delta[-2], stored.since, out=delta[-2])
-        return delta
+            delta = read_stored(stored, self.directory, shard.number, self.spec.shards)
+            shard.rendered.inputs[name].pending = delta
 
     def _report(self, shard: Shard, keeper: Keeper, texts: list[object]) -> Message:
         """Write the shard's new batches; returns a message that names the files."""

@@ -27,7 +27,7 @@ from service.definitions.definition import Definition
 from service.definitions.intended_view import IntendedView, intend_again
 from service.errors import Conflict, Overloaded, Unavailable
 from service.running.state import State
-from service.running.view_build import LITTLE, ViewBuild
+from service.running.view_build import ViewBuild
 
 _THREADS = 16
 _PLANS = _ADOPTIONS = 5
@@ -84,7 +84,7 @@ class Builds:
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
-                build.compute(state.directory.prefixed(prefix), self._turns)
+                build.compute(state.directory, prefix, self._turns)
                 return self._adopted(build)
         finally:
             self._call(lambda: self._end(build))
@@ -97,8 +97,8 @@ class Builds:
         raise Conflict(f"what view {name} reads keeps changing", "try again", code="table_changed")
 
     def _adopted(self, build: ViewBuild) -> Definition:
-        for little in (LITTLE, *[0] * _ADOPTIONS):
-            build.catch_up(self._state.engine, little)
+        for _ in range(_ADOPTIONS):
+            build.catch_up(self._state.engine)
             # Even little may be too much for the writer's turn: then it is caught up with here.
             with suppress(OverBudget):
                 return self._call(partial(self._adopt, build))  # type: ignore[no-any-return]

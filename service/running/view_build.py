@@ -17,7 +17,7 @@ from service.settings.settings import Settings
 
 _HERE = Allowance(seconds=0.5, rows=2_000_000, bytes=256 << 20)
 """What a view may use that is built by a thread of the service."""
-LITTLE = 1_000
+_LITTLE = 1_000
 """Differences that the writer may read itself when it adopts a view."""
 _PASSES = 20
 """Times that a view catches up before the writer takes over, however much is left."""
@@ -58,13 +58,13 @@ class ViewBuild:
 
     # Computing: on a thread of the builds
 
-    def compute(self, directory: StateDirectory, turns: threading.Semaphore) -> None:
+    def compute(self, directory: StateDirectory, prefix: str, turns: threading.Semaphore) -> None:
         """Compute the view: here if it is small, else by Spark or in a process, when it is its turn.
 
-        `directory` gets files with a prefix that the caller has reserved.
+        The names of new files in the directory begin with the prefix, which the caller has reserved.
         """
         building, settings = self.building, self.settings
-        if self.spark is not None and building.compute_on(self.spark, directory.prefix):
+        if self.spark is not None and building.compute_on(self.spark, prefix):
             return
         is_small = self.spark is None and building.ground.rows <= settings.build_rows_here
         if is_small and self._compute_here():
@@ -74,7 +74,7 @@ class ViewBuild:
                 directory, settings.shards, settings.build_limits, settings.build_seconds
             )
             self._run(process)
-            building.compute_on(process, directory.prefix)
+            building.compute_on(process, prefix)
 
     def _compute_here(self) -> bool:
         """Compute the view on this thread; false if it turns out not to be small."""
@@ -87,17 +87,14 @@ class ViewBuild:
             self.building.start_over()
             return False
 
-    def catch_up(self, engine: Engine, little: int) -> None:
-        """Bring the view so near to the newest epoch that the writer can do the rest: at most `little`
-        differences."""
+    def catch_up(self, engine: Engine) -> None:
+        """Bring the view to the newest epoch, or so near to it that the writer can do the rest."""
         for _ in range(_PASSES):
             self.check_wanted()
-            snapshot = engine.snapshot
-            if self.building.behind(snapshot) <= little:
-                return
             spending = Spending(self.settings.build_allowance)
             self._run(spending)
-            self.building.catch_up(snapshot, spending)
+            if self.building.catch_up(engine.snapshot, spending) <= _LITTLE:
+                return
 
     def _run(self, running: ProcessExecutor | Spending) -> None:
         with self._lock:

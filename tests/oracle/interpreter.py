@@ -317,9 +317,11 @@ def _elements(values: list[object], exclusive: bool) -> list[object]:
 
 
 def _top(node: TopK, rows: Bag) -> Bag:
+    stop = None if node.limit is None else node.offset + node.limit
     groups: dict[Row, list[Row]] = {}
     for row, count in rows.items():
-        groups.setdefault(tuple(row[i] for i in node.keys), []).extend([row] * count)
+        copies = count if stop is None else min(count, stop)
+        groups.setdefault(tuple(row[i] for i in node.keys), []).extend([row] * copies)
     result: Bag = Counter()
     for members in groups.values():
         members.sort(key=lambda row: [_rank(value, False, True) for value in row])
@@ -328,7 +330,6 @@ def _top(node: TopK, rows: Bag) -> Bag:
                 key=lambda row: _rank(row[column], descending, nulls_first),
                 reverse=descending,
             )
-        stop = None if node.limit is None else node.offset + node.limit
         result.update(members[node.offset : stop])
     return result
 
