@@ -24,6 +24,7 @@ from planner.limits import check_text
 from planner.parsing.arrows import restore
 from planner.parsing.clauses import check_order
 from planner.parsing.dialect_parsers import trees_of
+from planner.parsing.digits import check_digits
 from planner.parsing.nesting import check_nesting
 
 _CANDIDATES = 100
@@ -97,6 +98,7 @@ class Piece:
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
         check_nesting(self.tokens)
+        check_digits(self.tokens)
         try:
             (tree,) = trees_of(_spelled_out(self.tokens), self.script, self.dialect)
         except ParseError as error:

@@ -216,7 +216,7 @@ class Runtime:
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
         replaced are computed anew in the writer's turn.
         """
-        sql = spelled_out(sql, dialect, self.types())
+        sql = await asyncio.to_thread(spelled_out, sql, dialect, self.types())
         if or_replace and self._state.definitions.readers(name):
             return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
         return await self._builds.make(

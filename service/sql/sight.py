@@ -19,6 +19,7 @@ from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
+from planner.limits import PlanningLimits
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
@@ -30,7 +31,8 @@ from service.writing.transaction import Transaction
 @dataclass(frozen=True, eq=False)
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
-    `observe` measures a view's running operators; `size` is the approximate row count of a relation."""
+    `observe` measures a view's running operators; `size` is the approximate row count of a relation;
+    `limits` are those of planning."""
 
     snapshot: Snapshot
     definitions: Mapping[str, Definition]
@@ -39,6 +41,7 @@ class Sight:
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
     size: Callable[[str], int]
+    limits: PlanningLimits
     transaction: Transaction | None = None
 
     @property
