@@ -1,17 +1,23 @@
 """Allowances: how much an operator may do in one advance before the views that need it are given up.
 
+When views are given up, the advance runs again without them. Each further time, operators have half the
+seconds of the time before, so that many views that never end do not take as many times the seconds of one.
+
 A recursion, with all that is inside it, counts as one operator. The check comes between two steps, so that
 the last one is done before it is noticed; kernels that could explode in one step have limits of their own.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from time import monotonic
 
 from engine.errors import BuildCancelled, OverBudget
 from engine.operators.operator import Operator
+
+_LEAST = 1 / 20
+"""The part of its seconds that an operator has however often the advance has failed."""
 
 
 @dataclass(frozen=True)
@@ -21,6 +27,11 @@ class Allowance:
     seconds: float = inf
     rows: float = inf
     bytes: float = inf
+
+    def after(self, failures: int) -> Allowance:
+        """The allowance when an advance has failed so often: half the seconds each time, down to a part that
+        a view in order does not need."""
+        return replace(self, seconds=self.seconds * max(_LEAST, 0.5**failures))
 
 
 UNLIMITED = Allowance()

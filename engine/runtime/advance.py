@@ -31,14 +31,15 @@ class Advance:
     deltas: Mapping[str, np.ndarray]
     scans: Mapping[str, RowScan]
 
-    def run(self) -> None:
-        """Run the operators in this process. Raises OperatorFailed; the caller then calls `abandon`."""
+    def run(self, failures: int) -> None:
+        """Run the operators in this process, after so many attempts that failed. Raises OperatorFailed; the
+        caller then calls `abandon`."""
         rows = 0
         for name, delta in self.deltas.items():
             self.dataflow.feed(self.registry.sources[name].input, delta)
             rows += delta.shape[1]
         allowance = self.options.allowance
-        self.dataflow.run(rows, None if allowance is UNLIMITED else Spending(allowance))
+        self.dataflow.run(rows, None if allowance is UNLIMITED else Spending(allowance.after(failures)))
 
     def run_on(self, executor: Executor, manifest: Manifest, stage: Stage) -> bool:
         """Let the executor compute the advance from the state that `manifest` names; false if it declines.
@@ -80,4 +81,5 @@ class Advance:
         victims = [it for it in self.registry.dependents(failure.operator) if it not in stage.failed]
         if not victims:
             raise failure.reason from failure
+        stage.failures += 1
         stage.failed |= dict.fromkeys(victims, failure.reason.message)

@@ -25,6 +25,8 @@ class Stage:
         """The least times that are not complete once the stage is published."""
         self.failed: dict[str, str] = {}
         """The views that failed in this advance, with the reasons."""
+        self.failures = 0
+        """Attempts to compute the advance in which views failed."""
         self.operators = operators
         """The dataflow's operators before the advance, to be restored on abort."""
         self.manifest: Manifest | None = None
