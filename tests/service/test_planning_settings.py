@@ -46,3 +46,12 @@ def test_the_depth_of_a_text_is_a_setting(client: Client, door: tuple) -> None:
     answer = client.post(path, body(_MOST - 4))
     assert answer.status_code in (200, 201), answer.text
     client.post("/v1/sql", {"sql": "DROP VIEW IF EXISTS v; DROP TABLE IF EXISTS made"})
+
+
+def test_relations_of_a_query_are_counted_before_it_is_translated(client: Client) -> None:
+    """Ad hoc too, where each CTE could see the names of all before it."""
+    many = 1_500
+    names = ", ".join(f"c{i} AS (SELECT 1 AS a)" for i in range(many))
+    for sql in (f"WITH {names} SELECT a FROM c0", " UNION ALL ".join(["SELECT a FROM t"] * many)):
+        for prefix in ("", "EXPLAIN ", "INSERT INTO t "):
+            assert code(client.post("/v1/sql", {"sql": prefix + sql})) == (422, "too_many_relations")
