@@ -10,6 +10,7 @@ EngineError
 ├── JoinTooLarge     a join makes more pairs of rows than its budget allows
 ├── CountTooLarge    a row of a view would be there too often, or a sum does not fit
 ├── OverBudget       a part of a view used more time, rows or memory than it may
+│   └── PassTooLarge   it did so in a pass of several epochs: fewer at a time may be few enough
 ├── BuildCancelled   the building of a view was cancelled
 ├── ExecutionFailed  an executor could not compute an advance
 ├── SparkUnavailable no Spark session could be opened; the message says why
@@ -89,6 +90,10 @@ class OverBudget(EngineError):
     def of_memory(cls) -> OverBudget:
         """The error of a view for which an allocation has failed."""
         return cls("the view does not fit into memory", "narrow the query, or give it more memory")
+
+
+class PassTooLarge(OverBudget):
+    pass
 
 
 class CountTooLarge(EngineError):

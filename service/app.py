@@ -42,6 +42,7 @@ from service.pipeline.pipeline import Pipeline
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
 from service.reading.reads import Reader
+from service.running.process_memory import MemoryMark
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from service.sql.script_door import SqlDoor
@@ -108,7 +109,8 @@ def create_app(
     )
     app.state.runtime = app.state.loop = None
     app.state.settings = settings
-    app.state.turns = Turns()
+    app.state.memory = MemoryMark(settings.memory_high)
+    app.state.turns = Turns(app.state.memory)
     app.state.lanes = Lanes()
     app.state.metrics = Metrics()
     _install_layers(app, settings)
@@ -132,7 +134,9 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
         )
     origins = Origins(settings.host, settings.host_names, settings.origin_names)
     counter = app.state.metrics.requests
-    app.add_middleware(Gate, counter=counter, body_limit=settings.body_limit, origins=origins)
+    app.add_middleware(
+        Gate, counter=counter, body_limit=settings.body_limit, origins=origins, memory=app.state.memory
+    )
 
 
 def end_feeds(app: FastAPI) -> None:
@@ -154,7 +158,9 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
 
 async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time, warm: bool) -> None:
     """Opens the runtime. `warm`: the workers of queries start now, not when the first query comes."""
-    runtime = await asyncio.to_thread(Runtime.open, settings, app.state.metrics, sessions, time)
+    runtime = await asyncio.to_thread(
+        Runtime.open, settings, app.state.metrics, app.state.memory, sessions, time
+    )
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     try:
         queries = await asyncio.to_thread(Queries, settings.query_limits, settings.spill)

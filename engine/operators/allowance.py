@@ -1,5 +1,8 @@
 """Allowances: how much an operator may do in one advance before the views that need it are given up.
 
+When views are given up, the advance runs again without them. All its runs share the seconds, so that many
+views that never end do not take as many times the seconds of one.
+
 A recursion, with all that is inside it, counts as one operator. The check comes between two steps, so that
 the last one is done before it is noticed; kernels that could explode in one step have limits of their own.
 """

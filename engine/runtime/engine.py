@@ -12,7 +12,16 @@ from types import MappingProxyType
 
 import numpy as np
 
-from engine.errors import EpochError, NameInUse, PlanError, StoreError, UnknownName
+from engine.errors import (
+    EpochError,
+    JoinTooLarge,
+    NameInUse,
+    OverBudget,
+    PassTooLarge,
+    PlanError,
+    StoreError,
+    UnknownName,
+)
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Meter
 from engine.operators.outermost_loop import OutermostLoop
@@ -319,12 +328,15 @@ class Engine:
         upper: int | Frontier,
         executor: Executor | None = None,
         scans: Mapping[str, RowScan] = NO_SCANS,
+        gives_up: bool = True,
     ) -> Stage:
         """Compute what follows from changes at times that are not complete yet, but will be at `upper`.
 
         For plain epochs these are the epochs from `snapshot.upper` up to, not including, `upper`. `deltas`
         has a delta int64[W + 2, n] for each changed source. Nothing is visible until the stage is published.
         A view that cannot be computed is put into `Stage.failed`, and publishing leaves it at its last epoch.
+        Unless the engine `gives_up`, PassTooLarge is raised for one that uses more than it may: allowances
+        are for an epoch, so a caller that has several can stage fewer.
 
         `executor` computes it, or this process if there is none or it declines. `scans` has, by source, rows
         that only an executor can read; they come at epoch `snapshot.upper`, and Declined is raised if it does
@@ -338,7 +350,7 @@ class Engine:
         advance = Advance(self._dataflow, self._registry, self.dictionary, self._options, deltas, scans)
         stage = Stage(frontier, self._dataflow.operators, self._publish, self._abort)
         try:
-            while not self._is_computed(advance, stage, executor):
+            while not self._is_computed(advance, stage, executor, gives_up):
                 self._collect(without=stage.failed)
         except BaseException:
             advance.abort()
@@ -347,13 +359,15 @@ class Engine:
         self._staged = stage
         return stage
 
-    def _is_computed(self, advance: Advance, stage: Stage, executor: Executor | None) -> bool:
+    def _is_computed(self, advance: Advance, stage: Stage, executor: Executor | None, gives_up: bool) -> bool:
         """Compute an advance; false if views failed, so that it has to run again without them."""
         try:
             if executor is None or not advance.run_on(executor, self._spilled(executor), stage):
                 advance.run()
             return True
         except OperatorFailed as failure:
+            if not gives_up and isinstance(failure.reason, OverBudget | JoinTooLarge):
+                raise PassTooLarge(failure.reason.message, failure.reason.hint) from failure
             advance.abandon(failure, stage)
             return False
 

@@ -26,6 +26,7 @@ from planner.dialects import in_duckdb
 from planner.dialects.as_written import written_in
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
+from planner.limits import count_relation
 from planner.positions import fail, position
 from planner.suggestions import did_you_mean
 
@@ -97,8 +98,11 @@ def adhoc_query(
 ) -> AdhocQuery:
     """Return the query over snapshots of `relations`; change the tree.
 
-    Raise UnknownTable, InvalidQuery or Unsupported, with its place, for a relation that cannot be read.
+    Raise UnknownTable, InvalidQuery or Unsupported, with its place, for a relation that cannot be read, and
+    TooManyRelations.
     """
+    for place in query.find_all(exp.Table, exp.CTE):
+        count_relation(place)
     check_recursion(query)
     names = _places(query)
     dialect = written_in(query)

@@ -14,6 +14,7 @@ from planner.parsing import arrows, mutually
 from planner.parsing import hints as priority
 from planner.parsing.clauses import check_order
 from planner.parsing.dialect_parsers import trees_of
+from planner.parsing.digits import check_digits
 from planner.parsing.nesting import check_nesting
 from planner.positions import remember
 
@@ -29,6 +30,7 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
         tokens = Dialect.get_or_raise(dialect).tokenize(text)
         check_nesting(tokens)
+        check_digits(tokens)
         trees = trees_of(tokens, text, dialect)
         found = [arrows.restore(tree, dialect) for tree in trees if isinstance(tree, exp.Expression)]
         check_order(tokens, dialect)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ParseError, TokenError
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, PlannerError, SqlTooDeep, Unsupported
@@ -24,9 +25,12 @@ from planner.limits import check_text
 from planner.parsing.arrows import restore
 from planner.parsing.clauses import check_order
 from planner.parsing.dialect_parsers import trees_of
+from planner.parsing.digits import check_digits
 from planner.parsing.nesting import check_nesting
 
 _CANDIDATES = 100
+_SEARCHED = 1 << 22
+"""Characters that are read at most to find where a quotation begins."""
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """Errors of sqlglot's parser, besides its own classes, for some texts that are not SQL."""
 
@@ -97,6 +101,7 @@ class Piece:
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
         check_nesting(self.tokens)
+        check_digits(self.tokens)
         try:
             (tree,) = trees_of(_spelled_out(self.tokens), self.script, self.dialect)
         except ParseError as error:
@@ -152,34 +157,29 @@ def place_of(script: str, offset: int) -> tuple[int, int]:
 
 
 def _tokens(script: str, dialect: Dialect) -> list[Token]:
-    """Every token of the script.
+    """Every token of the script."""
+    try:
+        return _tokenizer(dialect.tokenizer_class)(dialect=dialect).tokenize(script)
+    except TokenError:
+        line, column = place_of(script, _unclosed(script, dialect))
+        raise InvalidSyntax(
+            "the quotation or comment that begins here is not closed", line=line, column=column
+        ) from None
 
-    After a word such as EXPLAIN or SHOW the tokenizer reads everything up to the next semicolon as one text,
-    quoted or not. So it starts again after such a word.
-    """
-    result: list[Token] = []
-    begin = 0
-    while True:
-        blank = re.sub(r"[^\n]", " ", script[:begin])
-        try:
-            tokens = dialect.tokenize(blank + script[begin:])
-        except TokenError:
-            line, column = place_of(script, _unclosed(script, dialect))
-            raise InvalidSyntax(
-                "the quotation or comment that begins here is not closed", line=line, column=column
-            ) from None
-        swallowed = next((i for i in range(len(tokens) - 1) if _swallows(tokens, i, dialect)), None)
-        if swallowed is None:
-            return result + tokens
-        result += tokens[: swallowed + 1]
-        begin = tokens[swallowed].end + 1
+
+@cache
+def _tokenizer(of_dialect: type[Tokenizer]) -> type[Tokenizer]:
+    """The dialect's tokenizer without its commands: what follows EXPLAIN or SHOW is tokens too, not one text
+    that ends at the next semicolon, quoted or not."""
+    return type(of_dialect.__name__, (of_dialect,), {"COMMANDS": set()})
 
 
 def _unclosed(script: str, dialect: Dialect) -> int:
-    """The offset of the unclosed quotation or comment that ends a script; the first of at most a hundred
-    candidates."""
+    """The offset of the unclosed quotation or comment that ends a script; the first of a hundred candidates,
+    of fewer in a long script."""
     offset = 0
-    for candidate in list(re.finditer(r"['\"`$\[]|/\*", script))[: -_CANDIDATES - 1 : -1]:
+    most = min(_CANDIDATES, max(1, _SEARCHED // len(script)))
+    for candidate in list(re.finditer(r"['\"`$\[]|/\*", script))[: -most - 1 : -1]:
         offset = candidate.start()
         try:
             dialect.tokenize(script[:offset])
@@ -187,12 +187,6 @@ def _unclosed(script: str, dialect: Dialect) -> int:
             continue
         break
     return offset
-
-
-def _swallows(tokens: list[Token], i: int, dialect: Dialect) -> bool:
-    starts = i == 0 or tokens[i - 1].token_type in dialect.tokenizer_class.COMMAND_PREFIX_TOKENS
-    command = tokens[i].token_type in dialect.tokenizer_class.COMMANDS
-    return starts and command and tokens[i + 1].token_type == TokenType.STRING
 
 
 def _spelled_out(tokens: tuple[Token, ...]) -> list[Token]:

@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+
+_MARK = b"end of the body"
+_BREAK = re.compile(r"\r\n|\r|\n")
 
 
 def line_of(body: bytes, row: int) -> int | None:
@@ -31,6 +35,19 @@ def ragged(body: bytes) -> tuple[int, int, int] | None:
     return None
 
 
+def unclosed(body: bytes) -> int | None:
+    """The line of the quote that is still open at the end of the body; None if all are closed."""
+    reader = csv.reader(_text(body + b"\n" + _MARK))
+    begins, last = 1, [""]
+    try:
+        for fields in reader:
+            last = fields or last
+            begins = reader.line_num + 1
+    except csv.Error:  # a field is longer than Python reads
+        return begins
+    return None if last == [_MARK.decode()] else reader.line_num - len(_BREAK.findall(last[-1]))
+
+
 def undecodable(body: bytes) -> int | None:
     """The line of the first byte that is not UTF-8; None if there is none."""
     try:
@@ -42,8 +59,7 @@ def undecodable(body: bytes) -> int | None:
 
 def _rows(body: bytes) -> Iterator[tuple[int, int]]:
     """The line and the number of fields of each row. Blank lines are not rows."""
-    text = io.TextIOWrapper(io.BytesIO(body), "utf-8", errors="replace", newline="")
-    reader = csv.reader(text)
+    reader = csv.reader(_text(body))
     begins = 1
     try:
         for fields in reader:
@@ -52,3 +68,7 @@ def _rows(body: bytes) -> Iterator[tuple[int, int]]:
             begins = reader.line_num + 1
     except csv.Error:
         return
+
+
+def _text(body: bytes) -> io.TextIOWrapper:
+    return io.TextIOWrapper(io.BytesIO(body), "utf-8", errors="replace", newline="")

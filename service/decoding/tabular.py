@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.ipc
 import pyarrow.parquet
 
@@ -22,10 +21,11 @@ from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding import csv_lines
 from service.decoding.arrow_messages import message_sizes
 from service.decoding.arrow_sizes import VALUE, decoded_size
+from service.decoding.csv_body import no_rows, read_csv
 from service.decoding.gathering import gather
 from service.decoding.objects import FORM, column_of
 from service.definitions.definition import Definition
-from service.errors import BadRequest, Invalid
+from service.errors import Invalid
 from service.names import OPERATION
 from service.settings.budget import Budget, too_many_bytes, too_many_rows
 
@@ -34,10 +34,6 @@ _BATCH = 1 << 16
 """Rows of Parquet that are decoded at once."""
 _ROOM = 4
 """A batch of Parquet may briefly take this many times the bytes that a body may have."""
-_BLOCK = 1 << 22
-"""Bytes of CSV that are parsed at once, and so the longest row."""
-_HEADER = 1 << 20
-"""The longest header of CSV, in bytes."""
 
 Batches = Callable[[bytes, int, Budget], Iterator[pa.RecordBatch]]
 """A function from a body, the most rows, and the budget to the body's batches."""
@@ -145,55 +141,6 @@ def unknown_operation(name: str, where: str = "") -> Invalid:
 # The formats
 
 
-def _nothing(schema: pa.Schema) -> pa.RecordBatch:
-    """A batch without rows, sent first, so that an unknown column is reported before anything is decoded."""
-    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
-
-
-def read_csv(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
-    """Reads all columns as text. A field is NULL if it is empty and not quoted."""
-    if len(body) > _HEADER and body.find(b"\n", 0, _HEADER) < 0:
-        raise BadRequest(f"the header has more than {_HEADER} bytes", code="invalid_body")
-    try:
-        yield from _csv_batches(body)
-    except pa.ArrowInvalid as error:
-        raise _csv_error(body, error) from None
-
-
-def _csv_batches(body: bytes) -> Iterator[pa.RecordBatch]:
-    parsing = pyarrow.csv.ParseOptions(newlines_in_values=True)
-    reading = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK)
-    with pyarrow.csv.open_csv(pa.BufferReader(body), reading, parsing) as reader:
-        header = reader.schema.names
-    if len(set(header)) != len(header):
-        raise Invalid("the header names a column twice", code="duplicate_column")
-    converting = pyarrow.csv.ConvertOptions(
-        column_types={name: pa.large_string() for name in header},
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
-    with pyarrow.csv.open_csv(pa.BufferReader(body), reading, parsing, converting) as reader:
-        yield _nothing(reader.schema)
-        yield from reader
-
-
-def _csv_error(body: bytes, error: pa.ArrowInvalid) -> BadRequest:
-    """The error for broken CSV, with the line if it can be found."""
-    found = csv_lines.ragged(body)
-    if found is not None:
-        line, count, width = found
-        return BadRequest(
-            f"line {line} has {count} fields, and the header has {width}",
-            "put a field that contains a comma, a quote or a line break in double quotes",
-            code="invalid_body",
-        )
-    bad = csv_lines.undecodable(body)
-    if bad is not None:
-        return BadRequest(f"line {bad} is not UTF-8", code="invalid_body")
-    return BadRequest(f"the body is not text/csv: {error}", code="invalid_body")
-
-
 def read_arrow(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
     """Reads the sizes in the messages before anything is decompressed."""
     rows = size = 0
@@ -204,7 +151,7 @@ def read_arrow(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatc
         if size > budget.bytes:
             raise too_many_bytes(budget.bytes)
     with pyarrow.ipc.open_stream(pa.BufferReader(body)) as reader:
-        yield _nothing(reader.schema)
+        yield no_rows(reader.schema)
         for batch in reader:
             # The buffers come from outside, so offsets are checked before they are used.
             batch.validate(full=True)
@@ -236,7 +183,7 @@ def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBa
     file = pyarrow.parquet.ParquetFile(
         pa.BufferReader(body), read_dictionary=sorted(texts - unshared), page_checksum_verification=True
     )
-    yield _nothing(file.schema_arrow)
+    yield no_rows(file.schema_arrow)
     for batch in file.iter_batches(rows, use_threads=False):
         # PyArrow does not look whether a place in a dictionary exists.
         batch.validate(full=True)

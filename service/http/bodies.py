@@ -18,14 +18,13 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.errors import BadRequest, UnsupportedFormat
+from service.running.process_memory import LARGE, MemoryMark
 from service.settings.budget import too_large
 
 T = TypeVar("T")
 
 INLINE = 1 << 15
 """The largest body, in bytes, that the event loop processes."""
-LARGE = 1 << 20
-"""Size in bytes from which bodies take turns, as do all that may grow when they are decoded."""
 TURNS = 2
 """Large bodies that are processed at a time."""
 _CODECS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
@@ -79,12 +78,18 @@ def with_body_limit(request: Request, limit: int) -> Request:
 class Turns:
     """Runs the processing of bodies. The app creates and closes it."""
 
-    def __init__(self) -> None:
+    def __init__(self, memory: MemoryMark) -> None:
+        self._memory = memory
         self._large = ThreadPoolExecutor(TURNS, "freshet-bodies")
 
     async def work_on(self, body: Body, work: Callable[[], T], may_grow: bool = False) -> T:
-        """Calls `work` here, in a thread, or in turn. `may_grow`: few bytes may be much work."""
+        """Calls `work` here, in a thread, or in turn. `may_grow`: few bytes may be much work.
+
+        Raises Unavailable for a body that may become large while there is no memory for it.
+        """
         size = len(body.received)
+        if size > INLINE and (body.codec is not None or may_grow):
+            self._memory.check("a body that may grow")
         if body.codec is not None or may_grow or size > LARGE:
             return await asyncio.get_running_loop().run_in_executor(self._large, work)
         return work() if size <= INLINE else await asyncio.to_thread(work)

@@ -1,8 +1,8 @@
 """The gate: checks that every request passes before a route sees it.
 
 It refuses callers that `service/http/origins.py` does not admit, counts responses by status, and limits
-bodies: each one, and all together at a multiple of that, so that many at once do not fill the memory. It is
-a bare ASGI layer, because every request passes it.
+bodies: each one, and all together at a multiple of that, so that many at once do not fill the memory. Above
+the mark of memory it lets only small ones pass. It is a bare ASGI layer, because every request passes it.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from service.errors import Overloaded
 from service.http.origins import Origins
 from service.metrics import Counter
 from service.problems import refused
+from service.running.process_memory import LARGE, MemoryMark
 from service.settings.budget import too_large
 
 TOGETHER = 4
@@ -20,11 +21,14 @@ TOGETHER = 4
 
 
 class Gate:
-    def __init__(self, app: ASGIApp, counter: Counter, body_limit: int, origins: Origins) -> None:
+    def __init__(
+        self, app: ASGIApp, counter: Counter, body_limit: int, origins: Origins, memory: MemoryMark
+    ) -> None:
         self._app = app
         self._counter = counter
         self._body_limit = body_limit
         self._origins = origins
+        self._memory = memory
         self._held = 0
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -51,6 +55,8 @@ class Gate:
             self._held += size
             if received > self._body_limit:
                 raise too_large(self._body_limit)
+            if received > LARGE:
+                self._memory.check("a large body")
             if self._held > TOGETHER * self._body_limit:
                 raise Overloaded("the bodies of other requests fill the memory", "try again later")
             return message

@@ -44,6 +44,8 @@ class StatusModel(BaseModel):
     spark: SparkModel
     texts: int = Field(description="The number of distinct texts.")
     memory_bytes: int = Field(description="The resident memory of the process.")
+    memory_high_bytes: int = Field(description="The mark of `FRESHET_MEMORY_HIGH`, in bytes.")
+    memory_high: bool = Field(description="Whether the mark is passed, so that nothing large may begin.")
     held: HeldModel
     uptime_seconds: float
     version: str

@@ -11,6 +11,7 @@ case.
 
 from __future__ import annotations
 
+import logging
 import re
 import threading
 from abc import ABC, abstractmethod
@@ -33,13 +34,22 @@ from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
 from planner.native.reference import refusal
 from service.reading.given_tables import column_names, register
-from service.reading.query_errors import out_of_disk, out_of_memory, out_of_time, too_large, too_many_rows
+from service.reading.query_errors import (
+    engine_fault,
+    out_of_disk,
+    out_of_memory,
+    out_of_time,
+    too_large,
+    too_many_rows,
+)
 from service.settings.query_limits import DEFAULTS, QueryLimits
 
+_log = logging.getLogger("freshet.queries")
 _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names()
 _DESCRIBE = "DESCRIBE "
 _TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
+_LOGGED = 2_000  # characters of a query
 _ERRORS = (duckdb.Error, OSError)
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
@@ -159,6 +169,9 @@ class Duck(QueryEvaluator):
         if refused.offset is not None:
             found.at(*query.place(refused.offset))
         match str(error).partition(" Error: ")[0]:
+            case "INTERNAL" | "FATAL":
+                _log.error("DuckDB has failed at %s", query.sql[:_LOGGED], exc_info=error)
+                return engine_fault()
             case "INTERRUPT":
                 return out_of_time(self._limits)
             case "Out of Memory" if "max_temp_directory_size" in str(error):

@@ -13,6 +13,10 @@ class CallerGone(Exception):
     """The client has left, so nothing more runs for it."""
 
 
+class EngineFault(Invalid):
+    """DuckDB has failed by a fault of its own. Its database cannot be used any more."""
+
+
 def out_of_time(limits: QueryLimits) -> Invalid:
     return Invalid(
         f"the query ran for {limits.seconds:g} seconds and was stopped", _VIEW, code="query_timeout"
@@ -37,6 +41,14 @@ def too_many_rows(limits: QueryLimits) -> Invalid:
 
 def too_large(limits: QueryLimits) -> Invalid:
     return Invalid(f"the answer has more than {_size(limits.answer_bytes)}", _PART, code="query_too_large")
+
+
+def engine_fault() -> EngineFault:
+    return EngineFault(
+        "DuckDB cannot compute the query, by a fault of its own",
+        "write it in another way, or create a view of it",
+        code="query_failed",
+    )
 
 
 def worker_ended(signal: int | None) -> Unavailable:

@@ -21,7 +21,7 @@ import pyarrow.ipc
 from engine.processes import children
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Answer, Carried
-from service.reading.query_errors import out_of_time, worker_ended
+from service.reading.query_errors import EngineFault, out_of_time, worker_ended
 from service.reading.query_worker import LAST, AnswerEnd, AskedQuery, WorkerRules, work
 from service.reading.table_memory import TablePlaces, write_tables
 
@@ -67,8 +67,8 @@ class WorkerProcess:
             pieces, last = self._received(time.monotonic() + self._limits.seconds + _GRACE_SECONDS)
         except (EOFError, ConnectionError):
             raise worker_ended(self._signal()) from None
-        self._is_in_use = False
         outcome: AnswerEnd | Exception = pickle.loads(last)
+        self._is_in_use = isinstance(outcome, EngineFault)  # then its database cannot be used any more
         if isinstance(outcome, Exception):
             raise outcome
         rows = b"".join([*pieces, outcome.piece]) if pieces else outcome.piece

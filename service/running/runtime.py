@@ -38,6 +38,7 @@ from service.metrics import Metrics
 from service.placement import Placement
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
+from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
@@ -51,9 +52,10 @@ _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Runtime:
-    """`pulse` beats whenever a new epoch or definition can be read."""
+    """`pulse` beats whenever a new epoch or definition can be read; `memory` is the mark of the process."""
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, memory: MemoryMark) -> None:
+        self.memory = memory
         self.settings = state.settings
         self.metrics = state.metrics
         self.pulse = Pulse()
@@ -75,6 +77,7 @@ class Runtime:
         cls,
         settings: Settings,
         metrics: Metrics,
+        memory: MemoryMark,
         sessions: Sessions | None = None,
         time: Time = system_time,
     ) -> Runtime:
@@ -82,7 +85,7 @@ class Runtime:
 
         With `sessions`, which stay the caller's, large work runs on Spark. `time` is the clock.
         """
-        return cls(recover(settings, metrics, sessions, time))
+        return cls(recover(settings, metrics, sessions, time), memory)
 
     def end_feeds(self) -> None:
         """Tells those who follow the pulse that the service is about to stop."""
@@ -228,7 +231,8 @@ class Runtime:
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
         replaced are computed anew in the writer's turn.
         """
-        sql = spelled_out(sql, dialect, self.types())
+        self.memory.check("a view")
+        sql = await asyncio.to_thread(spelled_out, sql, dialect, self.types())
         if or_replace and self._readable.known.readers(name):
             return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
         return await self._builds.make(
@@ -240,6 +244,7 @@ class Runtime:
         definition = self.definition(name, view=True)
         if self.failure(name) is None:
             return definition
+        self.memory.check("a view")
         return await self._builds.make(name, partial(intend_again, self._state.definitions, name, False))
 
     @property

@@ -1,9 +1,8 @@
 """The parts of a running service, and how it recovers from its data directory.
 
 Recovery takes the directory's lock, upgrades the catalog, and starts a new engine with the state that the
-manifest names, whose tables and views are available at once. Then it feeds the log after that state in one
-pass: any chopping of history gives the same answer, so one pass gives what the many passes of the past gave.
-Views that were not saved are then hydrated in the order of their creation.
+manifest names, whose tables and views are available at once. Then it feeds the log after that state
+(`service/running/replaying.py`). Views that were not saved are then hydrated in the order of their creation.
 """
 
 from __future__ import annotations
@@ -35,6 +34,7 @@ from service.errors import ServiceError
 from service.metrics import Metrics
 from service.placement import Placement
 from service.privacy import tighten
+from service.running.replaying import replay
 from service.settings.settings import Settings
 from service.writing.epochs import Epochs
 
@@ -168,9 +168,8 @@ def _replay(state: State, restoring: Restoring) -> None:
         log_bytes += len(payload)
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
-    stage = state.engine.stage(deltas | state.clock.replayed(), newest.last + 1)
-    stage.publish()
-    state.epochs.set_aside |= stage.over_budget
+    timed = deltas | state.clock.replayed()
+    state.epochs.set_aside |= replay(state.engine, timed, newest.last + 1)
     state.epochs.resume(newest, log_bytes, log_commits)
 
 

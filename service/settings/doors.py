@@ -41,6 +41,12 @@ class Doors:
         "FRESHET_SQL_LIMIT",
         "largest body in bytes of a request without rows: SQL, definitions, jobs",
     )
+    memory_high: int = setting(
+        0,
+        "FRESHET_MEMORY_HIGH",
+        "bytes of memory, besides mapped files, above which new views, loads and bodies of more than 1 MiB "
+        "get 503; 0: 80 % of what the machine and its cgroup allow",
+    )
     head_bytes: int = setting(
         64 << 10, "FRESHET_HEAD_BYTES", "most bytes of a request's first line and headers"
     )

@@ -261,7 +261,15 @@ _CHOICES = {
     "spark": ("auto", "always", "never"),
 }
 _MAY_BE_ZERO = frozenset(
-    {"port", "history_seconds", "shutdown_seconds", "query_workers", "queries_waiting", "query_disk"}
+    {
+        "port",
+        "memory_high",
+        "history_seconds",
+        "shutdown_seconds",
+        "query_workers",
+        "queries_waiting",
+        "query_disk",
+    }
 )
 
 

@@ -18,6 +18,7 @@ from functools import partial
 
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, PlannerError
+from planner.limits import PlanningLimits, within
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
@@ -82,11 +83,10 @@ class _Script:
     async def run(self, script: str, dialect: str) -> list[Result]:
         results: list[Result] = []
         block: list[Statement] = []
-        for piece in await self.planning.run(split, script, dialect):
+        for piece in await self.planning.run(self._split, script, dialect):
             with _numbered(piece):
                 self.caller.check()
-                known = spelled_out_piece(piece, self.runtime.types())
-                statement = await self.planning.run(parse_statement, known)
+                statement = await self.planning.run(self._parsed, piece)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)
@@ -144,10 +144,7 @@ class _Script:
         runtime = self.runtime
 
         def work(duck: QueryEvaluator, transaction: Transaction) -> list[Result]:
-            readable = Readable(transaction.snapshot, transaction.known)
-            sight = Sight(
-                readable, times, duck, runtime.dictionary, runtime.observe, runtime.size, transaction
-            )
+            sight = self._sight(times, duck, transaction)
             results = []
             for task in tasks:
                 with _numbered(task.statement.piece):
@@ -183,10 +180,24 @@ class _Script:
             return await self.queries.readers.in_turn(self.caller, work)
         return await self.planning.run(work, self.queries.of_writer(self.caller))
 
-    def _sight(self, times: Mapping[datetime, int], duck: QueryEvaluator) -> Sight:
-        """A sight of the newest state."""
+    def _sight(
+        self, times: Mapping[datetime, int], duck: QueryEvaluator, transaction: Transaction | None = None
+    ) -> Sight:
+        """A sight of the newest state, or of what a transaction sees."""
         runtime = self.runtime
-        return Sight(runtime.readable, times, duck, runtime.dictionary, runtime.observe, runtime.size)
+        readable = (
+            runtime.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
+        )
+        return Sight(
+            readable,
+            times,
+            duck,
+            runtime.dictionary,
+            runtime.observe,
+            runtime.size,
+            self._limits,
+            transaction,
+        )
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""
@@ -194,8 +205,23 @@ class _Script:
         times = {r.timestamp for r in references if r.timestamp is not None}
         return {time: await self.runtime.epoch_at(time) for time in times}
 
+    # In the lane of planning
+
+    @property
+    def _limits(self) -> PlanningLimits:
+        return self.runtime.settings.planning_limits
+
+    def _split(self, script: str, dialect: str) -> Sequence[Piece]:
+        with within(self._limits):
+            return split(script, dialect)
+
+    def _parsed(self, piece: Piece) -> Statement:
+        with within(self._limits):
+            return parse_statement(spelled_out_piece(piece, self.runtime.types()))
+
     def _task(self, statement: Statement) -> StatementTask:
-        return task_of(statement, self.runtime.definitions(), self.runtime.dictionary)
+        with within(self._limits):
+            return task_of(statement, self.runtime.definitions(), self.runtime.dictionary)
 
 
 def _restless() -> Conflict:

@@ -19,6 +19,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
+from planner.limits import PlanningLimits
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
@@ -32,7 +33,8 @@ from service.writing.transaction import Transaction
 @dataclass(frozen=True, eq=False)
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
-    `observe` measures a view's running operators; `size` is the approximate row count of a relation."""
+    `observe` measures a view's running operators; `size` is the approximate row count of a relation;
+    `limits` are those of planning."""
 
     readable: Readable
     times: Mapping[datetime, int]
@@ -40,6 +42,7 @@ class Sight:
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
     size: Callable[[str], int]
+    limits: PlanningLimits
     transaction: Transaction | None = None
 
     @property

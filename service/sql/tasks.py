@@ -225,7 +225,7 @@ def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
         relations = {name: definition.relation for name, definition in sight.definitions.items()}
         catalog = sized(relations, sight.size)
         try:
-            return plan_query(statement.query.text, catalog, statement.piece.dialect)
+            return plan_query(statement.query.text, catalog, statement.piece.dialect, sight.limits)
         except PlannerError as error:
             statement.query.relocate(error)
             raise

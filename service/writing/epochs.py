@@ -3,7 +3,8 @@
 A group of requests is resolved against the newest state. Each request that can be made gets an epoch of its
 own. One pass of the engine computes the effect on every view; one commit of the log makes the epochs durable;
 publishing makes them visible. A request that cannot be made is refused alone. If the engine fails on a group,
-its requests are tried one by one, so that only the cause fails.
+its requests are tried one by one, so that only the cause fails. What a view may use is for one epoch: a group
+for which a view needs more is divided, so that no view fails because many requests came at once.
 
 All of this runs on the writer's thread (`service/writing/writer.py`). If a commit fails, the service asks the
 log for it, because a database may have kept what it could not confirm. As long as the log cannot answer, or
@@ -21,6 +22,7 @@ from typing import Generic, TypeVar
 import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
+from engine.errors import PassTooLarge
 from engine.runtime.engine import Engine, Stage
 from engine.runtime.execution import BadRows, Declined, KeyTaken, RowScan, Scanned
 from engine.state.watched_snapshot import WatchedSnapshot
@@ -45,6 +47,8 @@ Deltas = dict[str, np.ndarray]
 
 _log = logging.getLogger("freshet.epochs")
 _REASON = "see the service's log for the reason"
+_PARTS = 32
+"""Into so many parts a group is divided that is too much for one pass."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,14 +250,21 @@ class Epochs:
         changes = sum(o.changes for _, o in applied)
         try:
             self._install(deltas, first, first + accepted - 1, changes, keys, receipts)
+        except PassTooLarge as error:
+            _log.info("a group of %d requests is divided: %s", accepted, error)
+            return self._commit_parts(requests, -(-len(requests) // _PARTS))
         except Unavailable as error:
             return [error if alive[i] else outcomes[i] for i in range(len(requests))]
         except Exception as error:
             if accepted == 1:
                 return [error if alive[i] else outcomes[i] for i in range(len(requests))]
             _log.warning("a group of %d requests failed; taking them one by one", accepted, exc_info=True)
-            return [outcome for request in requests for outcome in self._commit([request])]
+            return self._commit_parts(requests, 1)
         return outcomes
+
+    def _commit_parts(self, requests: Sequence[Request], size: int) -> list[Outcome]:
+        parts = (requests[start : start + size] for start in range(0, len(requests), size))
+        return [outcome for part in parts for outcome in self._commit(part)]
 
     def _resolve(
         self, requests: Sequence[Request]
@@ -357,19 +368,22 @@ class Epochs:
         keys: Sequence[tuple[Idempotency, Applied]] = (),
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
-        """Stages, logs and publishes epochs `first` to `last`, or raises and leaves everything as it was."""
+        """Stages, logs and publishes epochs `first` to `last`, or raises and leaves everything as it was.
+
+        Raises PassTooLarge if the epochs are too many for one pass.
+        """
         self._settle_doubt()
         started = time.perf_counter()
         commit = CommittedEpochs(first, last, self._clock.now())
-        stage = self._stage(self._clock.with_time(deltas, first, commit.at), last + 1)
+        stage = self._stage(self._clock.with_time(deltas, first, commit.at), last + 1, first == last)
         self._finish(stage, deltas, commit, changes, keys, receipts, started)
 
-    def _stage(self, deltas: Mapping[str, np.ndarray], upper: int) -> Stage:
+    def _stage(self, deltas: Mapping[str, np.ndarray], upper: int, gives_up: bool) -> Stage:
         placement = self._placement
         if placement is None:
-            return self._engine.stage(deltas, upper)
+            return self._engine.stage(deltas, upper, gives_up=gives_up)
         rows = sum(delta.shape[1] for delta in deltas.values())
-        stage = self._engine.stage(deltas, upper, placement.executor(rows))
+        stage = self._engine.stage(deltas, upper, placement.executor(rows), gives_up=gives_up)
         if stage.declined:
             placement.declined(stage.declined)
         return stage

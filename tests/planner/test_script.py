@@ -2,6 +2,7 @@
 
 import pytest
 from sqlglot import exp
+from sqlglot.tokens import Tokenizer
 
 from planner.errors import InvalidSyntax
 from planner.parsing.script import Excerpt, place_of, split
@@ -96,3 +97,35 @@ def test_bigquery_puts_the_version_behind_the_alias():
 def test_a_column_may_be_called_version():
     (piece,) = split("SELECT version AS of, timestamp AS x FROM t")
     assert piece.parse().named_selects == ["of", "x"]
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "duckdb", "mysql", "snowflake", "bigquery", "spark"])
+@pytest.mark.parametrize("word", ["SHOW TABLES", "EXPLAIN SELECT ';' AS a", "DESCRIBE t"])
+def test_commands_are_tokens_with_their_places(dialect: str, word: str) -> None:
+    script = f"-- first\n{word};\n {word}; SELECT 1"
+    pieces = split(script, dialect)
+    assert [piece.source for piece in pieces] == [word, word, "SELECT 1"]
+    assert [piece.place() for piece in pieces] == [(2, 1), (3, 2), (3, 4 + len(word))]
+
+
+def test_a_script_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many commands it has."""
+    read: list[int] = []
+    tokenize = Tokenizer.tokenize
+
+    def counted(self: Tokenizer, sql: str) -> list:
+        read.append(len(sql))
+        return tokenize(self, sql)
+
+    monkeypatch.setattr(Tokenizer, "tokenize", counted)
+    script = "SHOW TABLES; EXPLAIN SELECT 1;" * 200
+    assert len(split(script)) == 400
+    assert read == [len(script)]
+
+
+def test_the_place_of_an_open_quote_in_a_long_script_is_found_soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("planner.parsing.script._SEARCHED", 1_000)
+    script = "SELECT " + "'x', " * 500 + "'open"
+    with pytest.raises(InvalidSyntax, match="not closed") as error:
+        split(script)
+    assert (error.value.line, error.value.column) == (1, len(script) - 4)

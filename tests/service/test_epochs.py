@@ -233,10 +233,10 @@ def test_the_culprit_fails_alone(state: State, monkeypatch: pytest.MonkeyPatch) 
     stage = state.engine.stage
     poison = state.engine.dictionary.word("poison")
 
-    def refuse(deltas: dict[str, np.ndarray], upper: int):
+    def refuse(deltas: dict[str, np.ndarray], upper: int, **options: bool):
         if any((delta == poison).any() for delta in deltas.values()):
             raise EngineError("cannot be done")
-        return stage(deltas, upper)
+        return stage(deltas, upper, **options)
 
     monkeypatch.setattr(state.engine, "stage", refuse)
     outcomes = state.epochs.commit(

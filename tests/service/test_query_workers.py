@@ -9,6 +9,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -21,7 +22,7 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidSyntax, PlannerError
 from service.errors import ServiceError
 from service.reading.callers import Caller
-from service.reading.duck import Answer, Duck
+from service.reading.duck import Answer, Duck, QueryEvaluator
 from service.reading.given_tables import arrow_table
 from service.reading.query_errors import CallerGone
 from service.reading.query_worker import WorkerRules
@@ -306,6 +307,32 @@ def test_a_worker_that_ends_while_it_waits_harms_no_query(make: Callable[..., Wo
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_alive(pid))
     assert run(pool, "SELECT 2 AS a").table.to_pylist() == [{"a": 2}]
+
+
+def fails_inside(type: str) -> bool:
+    raise duckdb.InternalException("INTERNAL Error: Attempted to access index 1 within vector of size 0")
+
+
+def has_failed(type: str) -> bool:
+    raise duckdb.FatalException("FATAL Error: database has been invalidated because of a previous error")
+
+
+@pytest.mark.parametrize("fault", [fails_inside, has_failed])
+def test_a_fault_of_duckdb_is_an_error_of_its_own(
+    make: Callable[..., WorkerPool], fault: Callable[[str], bool]
+) -> None:
+    pool, duck = make(), Duck()
+    run(pool, "SELECT 1")
+    (pid,) = pool.pids
+    evaluators: list[QueryEvaluator] = [pool.evaluator(Caller()), duck]
+    for evaluator in evaluators:
+        with pytest.raises(ServiceError) as error:
+            evaluator.run(query("SELECT 1"), {}, fault)
+        assert (error.value.status, error.value.code, bool(error.value.hint)) == (422, "query_failed", True)
+        assert "vector" not in error.value.message
+    duck.close()
+    assert pid not in pool.pids, "a worker whose database is invalid goes on"
+    assert run(pool, "SELECT 1 AS a").table.to_pylist() == [{"a": 1}]
 
 
 def test_a_killed_worker_is_replaced_at_once(make: Callable[..., WorkerPool]) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import pipeline_of
+from service.http.access import pipeline_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
@@ -59,6 +59,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
         new.bad_rows == "skip",
         new.unknown_columns == "ignore",
     )
+    runtime_of(request).memory.check("a load")
     job = await asyncio.to_thread(pipeline.loads.submit, wanted)
     response.headers["Location"] = f"/v1/loads/{job.id}"
     return _model(pipeline, job)

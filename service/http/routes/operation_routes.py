@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import asdict
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.jobs import STATES
 from service.pipeline.loads import KIND as LOAD
 from service.pipeline.pipeline import Pipeline
+from service.running.process_memory import anonymous_bytes, resident_bytes
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, tags=["operations"])
@@ -60,6 +60,8 @@ async def status(request: Request) -> dict[str, object]:
         "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
         "texts": len(runtime.dictionary),
         "memory_bytes": resident_bytes(),
+        "memory_high_bytes": runtime.memory.high,
+        "memory_high": runtime.memory.is_passed,
         "held": await lanes_of(request).figures.run(held_of, request),
         "uptime_seconds": round(time.monotonic() - _STARTED, 3),
         "version": VERSION,
@@ -134,16 +136,3 @@ def newest_row_count(snapshot: Snapshot, name: str) -> int:
     """Rows at the newest epoch, copies included; 0 for a relation that does not exist."""
     relation = snapshot.relations.get(name)
     return 0 if relation is None else relation.size
-
-
-def resident_bytes() -> int:
-    """The resident memory of the process."""
-    with open("/proc/self/statm") as file:
-        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def anonymous_bytes() -> int:
-    """The part of the resident memory that is in no file; 0 where the system does not say."""
-    with open("/proc/self/status") as file:
-        found = [line.split()[1] for line in file if line.startswith("RssAnon:")]
-    return int(found[0]) * 1024 if found else 0

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from fastapi import APIRouter, Request, Response
 
+from planner.limits import within
 from planner.parsing.type_names import spelled_out
 from planner.statements.statement_reader import parse_script
-from planner.statements.statements import CreateTable
+from planner.statements.statements import CreateTable, Statement
 from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.http.access import runtime_of
+from service.http.access import lanes_of, runtime_of
 from service.http.models import (
     CreatedTable,
     NewTable,
@@ -22,6 +25,7 @@ from service.http.models import (
 )
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
+from service.reading.lanes import Lane
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/tables", tags=["tables"])
@@ -32,7 +36,7 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
     """Create a table from its columns, or from a CREATE TABLE statement."""
     runtime = runtime_of(request)
     if new.sql is not None:
-        definition = await _create_from_sql(runtime, new)
+        definition = await _create_from_sql(runtime, lanes_of(request).planning, new)
     elif new.name is None or new.columns is None:
         raise Invalid("a table needs name and columns, or sql", code="invalid_request")
     else:
@@ -42,10 +46,10 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
     return CreatedTable(**table_model(definition).model_dump(), epoch=runtime.snapshot.upper - 1)
 
 
-async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
+async def _create_from_sql(runtime: Runtime, planning: Lane, new: NewTable) -> Definition:
     if new.name is not None or new.columns is not None or new.primary_key is not None:
         raise Invalid("a table is given by sql or by its columns, not both", code="invalid_request")
-    statements = parse_script(spelled_out(new.sql or "", new.dialect, runtime.types()), new.dialect)
+    statements = await planning.run(_statements, new.sql or "", new.dialect, runtime)
     if len(statements) != 1 or not isinstance(statements[0], CreateTable):
         raise Invalid("sql is not one CREATE TABLE statement", "use /v1/sql", code="invalid_request")
     statement = statements[0]
@@ -56,6 +60,11 @@ async def _create_from_sql(runtime: Runtime, new: NewTable) -> Definition:
         exists_ok=statement.if_not_exists,
         details=Details(statement.rules, statement.comments),
     )
+
+
+def _statements(sql: str, dialect: str, runtime: Runtime) -> Sequence[Statement]:
+    with within(runtime.settings.planning_limits):
+        return parse_script(spelled_out(sql, dialect, runtime.types()), dialect)
 
 
 @router.get("")

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Request, Response
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
-from service.http.access import runtime_of
+from service.http.access import lanes_of, runtime_of
 from service.http.models import (
     BuildProgress,
     CreatedView,
@@ -86,9 +86,9 @@ async def explain_view(
         raise Conflict(f"view {view} cannot run: {reason}", code="view_failed")
     if stage == "analyze":
         operators = await asyncio.to_thread(runtime.observe, definition.name)
-        explained = planned.analyze(operators, format)
+        explained = await lanes_of(request).planning.run(planned.analyze, operators, format)
     else:
-        explained = planned.explain(stage, format)
+        explained = await lanes_of(request).planning.run(planned.explain, stage, format)
     media_type = "application/json" if format == "json" else "text/plain; charset=utf-8"
     return Response(explained, media_type=media_type)
 

@@ -268,7 +268,6 @@ ATTACKS: tuple[Attack, ...] = (
         {400},
         "invalid_body",
         is_brief=True,
-        wrong_today="the end of the body closes the quote, so that a body that was cut looks whole",
     ),
     attack(
         "malformed: CSV",

@@ -1,0 +1,112 @@
+"""Bodies of CSV: read by PyArrow, all columns as text, and refused if their end is within quotes.
+
+PyArrow takes the end of a body for the end of a quotation too, so a body that was cut would look whole. So a
+row that nobody can have sent, the mark, follows the body. The last row is the mark, or a quotation has
+swallowed it.
+"""
+
+from __future__ import annotations
+
+import io
+import secrets
+from collections.abc import Iterator
+
+import pyarrow as pa
+import pyarrow.csv
+
+from service.decoding import csv_lines
+from service.errors import BadRequest, Invalid
+from service.settings.budget import Budget
+
+_BLOCK = 1 << 22
+"""Bytes that are parsed at once, and so the longest row."""
+_HEADER = 1 << 20
+"""The longest header, in bytes."""
+_PARSING = pyarrow.csv.ParseOptions(newlines_in_values=True)
+_READING = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK)
+
+
+def read_csv(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBatch]:
+    """Reads all columns as text. A field is NULL if it is empty and not quoted."""
+    if len(body) > _HEADER and body.find(b"\n", 0, _HEADER) < 0:
+        raise BadRequest(f"the header has more than {_HEADER} bytes", code="invalid_body")
+    try:
+        yield from _batches(body)
+    except pa.ArrowInvalid as error:
+        raise _broken(body, error) from None
+
+
+def no_rows(schema: pa.Schema) -> pa.RecordBatch:
+    """A batch without rows, sent first, so that an unknown column is reported before anything is decoded."""
+    return pa.RecordBatch.from_arrays([pa.nulls(0, field.type) for field in schema], schema=schema)
+
+
+def _batches(body: bytes) -> Iterator[pa.RecordBatch]:
+    with pyarrow.csv.open_csv(pa.BufferReader(body), _READING, _PARSING) as reader:
+        header = reader.schema.names
+    if len(set(header)) != len(header):
+        raise Invalid("the header names a column twice", code="duplicate_column")
+    converting = pyarrow.csv.ConvertOptions(
+        column_types={name: pa.large_string() for name in header},
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    mark = secrets.token_hex(16)
+    marked = pa.PythonFile(_Followed(body, f"\n{mark}{',' * (len(header) - 1)}\n".encode()), "r")
+    with pyarrow.csv.open_csv(marked, _READING, _PARSING, converting) as reader:
+        last = no_rows(reader.schema)
+        for batch in reader:
+            yield last
+            last = batch
+    if not last.num_rows or last.column(0)[-1].as_py() != mark:
+        raise _unclosed(csv_lines.unclosed(body))
+    yield last.slice(0, last.num_rows - 1)
+
+
+class _Followed(io.RawIOBase):
+    """A file of a body and an end, which are not copied into one."""
+
+    def __init__(self, body: bytes, end: bytes) -> None:
+        self._parts = [memoryview(body), memoryview(end)]
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview) -> int:  # type: ignore[override]
+        while self._parts and not self._parts[0]:
+            del self._parts[0]
+        if not self._parts:
+            return 0
+        some = self._parts[0][: len(buffer)]
+        buffer[: len(some)] = some
+        self._parts[0] = self._parts[0][len(some) :]
+        return len(some)
+
+
+def _unclosed(line: int | None) -> BadRequest:
+    where = "" if line is None else f"that opens in line {line} "
+    return BadRequest(
+        f"a quote {where}is still open at the end of the body",
+        "the body may have been cut; a quote within a quoted field is written twice",
+        code="invalid_body",
+    )
+
+
+def _broken(body: bytes, error: pa.ArrowInvalid) -> BadRequest:
+    """The error for broken CSV, with the line if it can be found."""
+    open_quote = csv_lines.unclosed(body)
+    if open_quote is not None:
+        return _unclosed(open_quote)
+    found = csv_lines.ragged(body)
+    if found is not None:
+        line, count, width = found
+        return BadRequest(
+            f"line {line} has {count} fields, and the header has {width}",
+            "put a field that contains a comma, a quote or a line break in double quotes",
+            code="invalid_body",
+        )
+    bad = csv_lines.undecodable(body)
+    if bad is not None:
+        return BadRequest(f"line {bad} is not UTF-8", code="invalid_body")
+    return BadRequest(f"the body is not text/csv: {error}", code="invalid_body")
