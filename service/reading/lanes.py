@@ -39,15 +39,14 @@ class Lane:
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of requests: rows that are read as they are, rows that are filtered or ordered, figures about
-    the service, and statements that are parsed, planned, and written
-    as answers."""
+    """The lanes of requests: for rows that are read as they are, for rows that a predicate names, for figures
+    about the service, and for statements, which are parsed, planned and written as answers."""
 
     reads: Lane = field(default_factory=lambda: Lane("reads", 4))
-    filters: Lane = field(default_factory=lambda: Lane("filters", 2))
+    lookups: Lane = field(default_factory=lambda: Lane("lookups", 2))
     figures: Lane = field(default_factory=lambda: Lane("figures", 2))
     planning: Lane = field(default_factory=lambda: Lane("planning", 2))
 
     def close(self) -> None:
-        for lane in (self.reads, self.filters, self.figures, self.planning):
+        for lane in (self.reads, self.lookups, self.figures, self.planning):
             lane.close()

@@ -13,6 +13,10 @@ class CallerGone(Exception):
     """The client has left, so nothing more runs for it."""
 
 
+class NeedsQuery(Exception):
+    """The rows cannot be found without a query."""
+
+
 def out_of_time(limits: QueryLimits) -> Invalid:
     return Invalid(
         f"the query ran for {limits.seconds:g} seconds and was stopped", _VIEW, code="query_timeout"

@@ -23,7 +23,7 @@ from engine.schema import Kind, Schema
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.errors import NotAcceptable
-from service.reading.reads import Reading
+from service.reading.row_readings import Reading
 
 TEXT_ROWS = 4096
 COLUMN_ROWS = 1 << 17

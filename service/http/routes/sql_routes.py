@@ -11,11 +11,10 @@ from starlette.responses import Response
 from service.decoding.pieces import check_values
 from service.errors import problem_of
 from service.http.access import door_of, lanes_of, runtime_of
-from service.http.attending import attended
+from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
-from service.reading.callers import Caller
 from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
 
@@ -61,7 +60,7 @@ async def run_sql(request: Request) -> Response:
         script = Script.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
-    caller = Caller(request.client.host if request.client else "")
+    caller = caller_of(request)
     try:
         results = await attended(request, caller, door_of(request).run(script.sql, script.dialect, caller))
     except ScriptFailed as failed:
