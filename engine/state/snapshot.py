@@ -5,6 +5,7 @@ Publishing an advance replaces the whole snapshot. Any thread may read one, for 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -103,6 +104,19 @@ class RelationSnapshot:
         by_epoch = arrange(delta, np.array([width, *range(width)], np.int64), _NO_ROUNDS)
         columns = [1 + position for position in self.positions]
         return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
+
+    def stretch(self, since: int, until: int, most: int) -> int:
+        """The greatest epoch after `since`, up to `until`, with at most `most` differences in between.
+
+        It is the next epoch if that one has more.
+        """
+
+        def count(epoch: int) -> int:
+            return sum(layer.epochs.count(since, epoch) for layer in self.layers if len(layer))
+
+        if count(until) <= most:
+            return until
+        return since + max(1, bisect_right(range(since + 1, until), most, key=count))
 
     def net_changes(self, since: int, until: int) -> Rows:
         """What `changes` adds up to: distinct words [W, n] in the order of rows, and diffs [n], none 0."""

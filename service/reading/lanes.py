@@ -39,14 +39,18 @@ class Lane:
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of requests: for rows that are read as they are, for rows that a predicate names, for figures
-    about the service, and for statements, which are parsed, planned and written as answers."""
+    """The lanes of requests.
+
+    `reads` are rows as they are, `lookups` rows that a predicate names, `figures` are about the service,
+    `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers.
+    """
 
     reads: Lane = field(default_factory=lambda: Lane("reads", 4))
     lookups: Lane = field(default_factory=lambda: Lane("lookups", 2))
     figures: Lane = field(default_factory=lambda: Lane("figures", 2))
+    feeds: Lane = field(default_factory=lambda: Lane("feeds", 2))
     planning: Lane = field(default_factory=lambda: Lane("planning", 2))
 
     def close(self) -> None:
-        for lane in (self.reads, self.lookups, self.figures, self.planning):
+        for lane in (self.reads, self.lookups, self.figures, self.feeds, self.planning):
             lane.close()

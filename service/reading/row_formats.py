@@ -35,6 +35,13 @@ def json_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list
     return [dict(zip(names, row, strict=True)) for row in decode_rows(words, schema, dictionary)]
 
 
+def changes_of(delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[dict[str, object]]:
+    """The changes of a delta int64[W + 2, n] as JSON objects."""
+    rows = json_rows(np.ascontiguousarray(delta[:-2]), schema, dictionary)
+    epochs, diffs = delta[-2].tolist(), delta[-1].tolist()
+    return [{"epoch": e, "diff": d, "row": row} for e, d, row in zip(epochs, diffs, rows, strict=True)]
+
+
 def ndjson(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
     for words in _parts(reading, start, stop, TEXT_ROWS):
         rows = json_rows(words, reading.schema, dictionary)
