@@ -8,7 +8,6 @@ Names are the catalog's: callers fold case before they call.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -36,6 +35,7 @@ from service.definitions.intended_view import intend, intend_again
 from service.errors import Conflict
 from service.metrics import Metrics
 from service.placement import Placement
+from service.reading.lanes import Lane
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
 from service.running.pulse import Pulse
@@ -67,6 +67,8 @@ class Runtime:
         )
         self._writer = Writer(state.epochs, limits, self._after)
         self._builds = Builds(state, self._writer.call)
+        self._past = Lane("past", 2)
+        self._judging = Lane("judging", 2)
 
     @classmethod
     def open(
@@ -90,6 +92,8 @@ class Runtime:
     def close(self) -> None:
         """Finishes waiting requests, writes a checkpoint and releases the data directory. Blocks."""
         self.end_feeds()
+        self._past.close()
+        self._judging.close()
         self._builds.close()
         self._checkpoints.stop()
         self._writer.close()
@@ -173,7 +177,7 @@ class Runtime:
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""
         microseconds = (time - _1970) // timedelta(microseconds=1)
-        return await asyncio.to_thread(self._state.catalog.epoch_at, microseconds)
+        return await self._past.run(self._state.catalog.epoch_at, microseconds)
 
     # Changing: awaited; runs on the writer's thread in the order of the calls.
 
@@ -254,7 +258,7 @@ class Runtime:
     ) -> Applied:
         """Applies changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
         if any(self.definition(table).details.rules.judges for table in changes):
-            request = await asyncio.to_thread(self._request, changes, idempotency)
+            request = await self._judging.run(self._request, changes, idempotency)
         else:
             request = self._request(changes, idempotency)
         return await self._writer.apply(request)

@@ -54,7 +54,8 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 async def run_sql(request: Request) -> Response:
     """Run a script. It stops at the first statement that fails; the problem has that statement's `index`."""
     runtime = runtime_of(request)
-    body = await read_body(request, runtime.settings.sql_limit)
+    lane = lanes_of(request).planning
+    body = await read_body(request, runtime.settings.sql_limit, lane)
     check_values(body)
     try:
         script = Script.model_validate_json(body)

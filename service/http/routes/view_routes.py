@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
@@ -11,7 +10,7 @@ from engine.errors import UnknownName
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
-from service.http.access import runtime_of
+from service.http.access import lanes_of, runtime_of
 from service.http.models import (
     BuildProgress,
     CreatedView,
@@ -86,7 +85,7 @@ async def explain_view(
     if planned is None or reason is not None:
         raise Conflict(f"view {view} cannot run: {reason}", code="view_failed")
     if stage == "analyze":
-        operators = await asyncio.to_thread(runtime.observe, definition.name)
+        operators = await lanes_of(request).observing.run(runtime.observe, definition.name)
         explained = planned.analyze(operators, format)
     else:
         explained = planned.explain(stage, format)
