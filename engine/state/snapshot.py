@@ -18,6 +18,7 @@ from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.layers import table_of
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
 from engine.state.patched_map import PatchedMap
@@ -40,7 +41,7 @@ class RelationSnapshot:
     order: tuple[int, ...]
     layers: tuple[Layer, ...] = ()
     since: int = 0
-    errors: tuple[np.ndarray, ...] = ()
+    errors: ErrorHistory = field(default_factory=ErrorHistory)
     failure: str | None = None
     lost: int | None = None
     kept: Frontier = BEGINNING
@@ -312,6 +313,4 @@ class Snapshot:
         if not relation.errors:
             return []
         time = self._epoch(relation, name, epoch)
-        rows = accumulate(relation.errors, 1, time, self.frontier.order.masks)
-        counts = ((self._dictionary.text(word), count) for word, _, count in rows.tolist())
-        return sorted((message, count) for message, count in counts if count > 0)
+        return list(relation.errors.at(time, self.frontier.order.masks, self._dictionary))
