@@ -23,6 +23,7 @@ from service import problems
 from service.clock import Time, system_time
 from service.errors import start_failure
 from service.http.bodies import Turns
+from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.models import ProblemModel
 from service.http.origins import Origins
@@ -39,6 +40,7 @@ from service.http.routes import table_routes as tables
 from service.http.routes import view_routes as views
 from service.metrics import Metrics
 from service.pipeline.pipeline import Pipeline
+from service.reading.feed_pages import FeedPages
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
 from service.reading.reads import Reader
@@ -169,6 +171,7 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
         await asyncio.to_thread(runtime.close)
         raise
     app.state.queries = queries
+    app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning)
     if warm:
         queries.warm()

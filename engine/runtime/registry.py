@@ -175,6 +175,6 @@ class Registry:
         if history is None:
             return relation
         if view is not None and view.failures:
-            errors = tuple(batch for log in view.failures for batch in log.trace.batches())
-            relation = replace(relation, errors=errors)
+            layers = tuple(layer for log in view.failures for layer in log.trace.layers())
+            relation = replace(relation, errors=relation.errors.with_layers(layers))
         return relation.with_layers(history.trace.layers(), history.trace.since)

@@ -47,6 +47,13 @@ class EpochIndex:
             return np.flatnonzero(self._epochs <= until)
         return order[self._after(order, since) : self._after(order, until)]
 
+    def count(self, since: int, until: int) -> int:
+        """How many rows there are at epochs after `since` up to `until`."""
+        places = self.places(since, until)
+        if isinstance(places, slice):
+            return len(self._epochs) if places.stop is None else 0
+        return len(places)
+
     def _after(self, order: np.ndarray, epoch: int) -> int:
         """How many of the rows in `order` have an epoch up to this one."""
         return bisect_right(range(len(order)), epoch, key=lambda place: self._epochs[order[place]])

@@ -5,6 +5,7 @@ Publishing an advance replaces the whole snapshot. Any thread may read one, for 
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -17,6 +18,7 @@ from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.layers import table_of
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
 from engine.state.patched_map import PatchedMap
@@ -40,7 +42,7 @@ class RelationSnapshot:
     order: tuple[int, ...]
     layers: tuple[Layer, ...] = ()
     since: int = 0
-    errors: tuple[np.ndarray, ...] = ()
+    errors: ErrorHistory = field(default_factory=ErrorHistory)
     failure: str | None = None
     lost: int | None = None
     aside: bool = False
@@ -105,6 +107,19 @@ class RelationSnapshot:
         by_epoch = arrange(delta, np.array([width, *range(width)], np.int64), _NO_ROUNDS)
         columns = [1 + position for position in self.positions]
         return np.ascontiguousarray(by_epoch[:, [*columns, 0, width + 1]].T)
+
+    def stretch(self, since: int, until: int, most: int) -> int:
+        """The greatest epoch after `since`, up to `until`, with at most `most` differences in between.
+
+        It is the next epoch if that one has more.
+        """
+
+        def count(epoch: int) -> int:
+            return sum(layer.epochs.count(since, epoch) for layer in self.layers if len(layer))
+
+        if count(until) <= most:
+            return until
+        return since + max(1, bisect_right(range(since + 1, until), most, key=count))
 
     def net_changes(self, since: int, until: int) -> Rows:
         """What `changes` adds up to: distinct words [W, n] in the order of rows, and diffs [n], none 0."""
@@ -304,6 +319,4 @@ class Snapshot:
         if not relation.errors:
             return []
         time = self._epoch(relation, name, epoch)
-        rows = accumulate(relation.errors, 1, time, self.frontier.order.masks)
-        counts = ((self._dictionary.text(word), count) for word, _, count in rows.tolist())
-        return sorted((message, count) for message, count in counts if count > 0)
+        return list(relation.errors.at(time, self.frontier.order.masks, self._dictionary))

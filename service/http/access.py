@@ -6,8 +6,10 @@ from starlette.requests import Request
 
 from service.errors import Unavailable
 from service.http.bodies import Turns
+from service.http.feeds import Feeds
 from service.pipeline.pipeline import Pipeline
 from service.reading.lanes import Lanes
+from service.reading.queries import Queries
 from service.reading.reads import Reader
 from service.running.runtime import Runtime
 from service.sql.script_door import SqlDoor
@@ -40,6 +42,16 @@ def door_of(request: Request) -> SqlDoor:
 def reader_of(request: Request) -> Reader:
     """The reader of the runtime's snapshots. Call `runtime_of` first."""
     return request.app.state.reader
+
+
+def feeds_of(request: Request) -> Feeds:
+    """The open changefeeds. Call `runtime_of` first."""
+    return request.app.state.feeds
+
+
+def queries_of(request: Request) -> Queries:
+    """The workers of queries. Call `runtime_of` first."""
+    return request.app.state.queries
 
 
 def pipeline_of(request: Request) -> Pipeline:

@@ -13,6 +13,11 @@ from service.reading.callers import Caller
 T = TypeVar("T")
 
 
+def caller_of(request: Request) -> Caller:
+    """The request's client, who shares its turns with all others at the same address."""
+    return Caller(request.client.host if request.client else "")
+
+
 async def attended(request: Request, caller: Caller, work: Awaitable[T]) -> T:
     """The result of the work, while the request's body has been read and its client waits.
 

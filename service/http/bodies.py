@@ -7,9 +7,7 @@ as it was sent. The limit counts decompressed bytes, while they are decompressed
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -18,6 +16,7 @@ from starlette.requests import Request
 from starlette.types import Message
 
 from service.errors import BadRequest, UnsupportedFormat
+from service.reading.lanes import Lane
 from service.running.process_memory import LARGE, MemoryMark
 from service.settings.budget import too_large
 
@@ -26,7 +25,7 @@ T = TypeVar("T")
 INLINE = 1 << 15
 """The largest body, in bytes, that the event loop processes."""
 TURNS = 2
-"""Large bodies that are processed at a time."""
+"""Large bodies that are processed at a time, and others that are not processed by the event loop."""
 _CODECS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 
 
@@ -54,10 +53,10 @@ async def receive(request: Request, limit: int) -> Body:
     return Body(await request.body(), codec, limit)
 
 
-async def read_body(request: Request, limit: int) -> bytes:
-    """The whole body, decompressed. Raises TooLarge, BadRequest or UnsupportedFormat."""
+async def read_body(request: Request, limit: int, lane: Lane) -> bytes:
+    """The whole body, decompressed in the lane. Raises TooLarge, BadRequest or UnsupportedFormat."""
     body = await receive(request, limit)
-    return body.received if body.codec is None else await asyncio.to_thread(body.plain)
+    return body.received if body.codec is None else await lane.run(body.plain)
 
 
 def with_body_limit(request: Request, limit: int) -> Request:
@@ -76,11 +75,12 @@ def with_body_limit(request: Request, limit: int) -> Request:
 
 
 class Turns:
-    """Runs the processing of bodies. The app creates and closes it."""
+    """Runs the processing of bodies, in lanes of their own. The app creates and closes it."""
 
     def __init__(self, memory: MemoryMark) -> None:
         self._memory = memory
-        self._large = ThreadPoolExecutor(TURNS, "freshet-bodies")
+        self._medium = Lane("bodies", TURNS)
+        self._large = Lane("large-bodies", TURNS)
 
     async def work_on(self, body: Body, work: Callable[[], T], may_grow: bool = False) -> T:
         """Calls `work` here, in a thread, or in turn. `may_grow`: few bytes may be much work.
@@ -91,12 +91,13 @@ class Turns:
         if size > INLINE and (body.codec is not None or may_grow):
             self._memory.check("a body that may grow")
         if body.codec is not None or may_grow or size > LARGE:
-            return await asyncio.get_running_loop().run_in_executor(self._large, work)
-        return work() if size <= INLINE else await asyncio.to_thread(work)
+            return await self._large.run(work)
+        return work() if size <= INLINE else await self._medium.run(work)
 
     def close(self) -> None:
         """Stops taking work. Work that has started runs to its end."""
-        self._large.shutdown(wait=False, cancel_futures=True)
+        self._medium.close()
+        self._large.close()
 
 
 def _decompress(body: bytes, codec: str, limit: int) -> bytes:

@@ -3,7 +3,7 @@
 The server's parser collects a head of any size and waits for it for ever. This protocol counts the bytes
 received since the last progress: a complete head, or a piece of a body. A head that is too large gets 431,
 anything too slow 408, a connection too many 503. Then the connection closes, after the client has had a
-moment to read the response.
+moment to read the response. A client that does not read its response is cut off.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _log = logging.getLogger("freshet.http")
 _HEADERS = 100
 """The most headers of a request, trailers included."""
 _PACE = 1 << 16
-"""Bytes of a body that must arrive within the time that it may pause."""
+"""Bytes of a body that must arrive within the time that it may pause, and of a response that must be read."""
 _LINGER = 2.0
 """Seconds in which a refused client can read the response while the rest of its request is dropped."""
 _DROPPED = 1 << 22
@@ -43,6 +43,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._deadline: asyncio.TimerHandle | None = None
         self._body_until = 0.0
         self._body_bytes = 0
+        self._reading: asyncio.TimerHandle | None = None
+        self._unread = 0
 
     @classmethod
     def with_limits(cls, limits: ConnectionLimits) -> type[LimitedProtocol]:
@@ -62,7 +64,17 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._clear_deadline()
+        self._stop_reading_clock()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.transport.get_write_buffer_size()
+        self._reading = self.loop.call_later(self.limits.read_seconds, self._reader_is_late)
+
+    def resume_writing(self) -> None:
+        self._stop_reading_clock()
+        super().resume_writing()
 
     def data_received(self, data: bytes) -> None:
         self._idle_bytes += len(data)
@@ -144,6 +156,21 @@ class LimitedProtocol(HttpToolsProtocol):
         left = max(0.0, self._body_until - now)
         self._set_deadline(min(self.limits.pause_seconds, left), self._body_is_late)
 
+    def _reader_is_late(self) -> None:
+        """Cuts the connection of a client that does not read, unless it has read a good piece since."""
+        unread = self.transport.get_write_buffer_size()
+        if unread > self._unread - _PACE:
+            _log.info("%s: cut, because it does not read", self._name())
+            self.transport.abort()
+            return
+        self._unread = unread
+        self._reading = self.loop.call_later(self.limits.read_seconds, self._reader_is_late)
+
+    def _stop_reading_clock(self) -> None:
+        if self._reading is not None:
+            self._reading.cancel()
+            self._reading = None
+
     # Refusals
 
     def _is_answered(self) -> bool:
@@ -154,6 +181,9 @@ class LimitedProtocol(HttpToolsProtocol):
         cycle.disconnected = True
         cycle.message_event.set()
         return cycle.response_started
+
+    def _name(self) -> str:
+        return self.client[0] if self.client else "a client"
 
     def _unsupported_upgrade_warning(self) -> None:
         """Ignores the upgrade: the service answers in HTTP/1.1."""
@@ -173,8 +203,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._unset_keepalive_if_required()
         if self.transport.is_closing():
             return
-        client = self.client[0] if self.client else "a client"
-        _log.info("%s: refused with %d: %s", client, problem.status, problem.detail)
+        _log.info("%s: refused with %d: %s", self._name(), problem.status, problem.detail)
         if self.cycle is not None and self._is_answered():
             self.transport.close()
             return

@@ -5,6 +5,8 @@ from __future__ import annotations
 import socket
 
 BACKLOG = 2048
+UNSENT = 1 << 16
+"""Bytes of a connection that the system keeps for a client that does not read. Connections inherit it."""
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -18,6 +20,7 @@ def listen(host: str, port: int) -> socket.socket:
         raise _cannot(host, port, error) from None
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NOTSENT_LOWAT, UNSENT)
         listening.bind(address)
         listening.listen(BACKLOG)
     except (OSError, OverflowError) as error:

@@ -39,15 +39,22 @@ class Lane:
 
 @dataclass(frozen=True)
 class Lanes:
-    """The lanes of requests: rows that are read as they are, rows that are filtered or ordered, figures about
-    the service, and statements that are parsed, planned, and written
-    as answers."""
+    """The lanes of requests.
+
+    `reads` are rows as they are, `lookups` rows that a predicate names, `figures` are about the service,
+    `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers.
+    `jobs` are loads, exports, sources and sinks as the catalog has them, and `observing` waits for the writer
+    to measure a view.
+    """
 
     reads: Lane = field(default_factory=lambda: Lane("reads", 4))
-    filters: Lane = field(default_factory=lambda: Lane("filters", 2))
+    lookups: Lane = field(default_factory=lambda: Lane("lookups", 2))
     figures: Lane = field(default_factory=lambda: Lane("figures", 2))
+    feeds: Lane = field(default_factory=lambda: Lane("feeds", 2))
     planning: Lane = field(default_factory=lambda: Lane("planning", 2))
+    jobs: Lane = field(default_factory=lambda: Lane("jobs", 2))
+    observing: Lane = field(default_factory=lambda: Lane("observing", 2))
 
     def close(self) -> None:
-        for lane in (self.reads, self.filters, self.figures, self.planning):
+        for lane in vars(self).values():
             lane.close()

@@ -1,7 +1,8 @@
 """The queries of clients: they wait for their turn, and run in worker processes.
 
-Queries inside statements that change rows have workers of their own, so that changes never wait for readers.
-Those few that have to run in the writer's turn have another one, and little time.
+Ad-hoc queries, reads that filter or order rows, and the queries inside statements that change rows have
+workers of their own, so that none of these kinds waits for another. Those few queries that have to run in
+the writer's turn have one more worker, and little time.
 """
 
 from __future__ import annotations
@@ -64,9 +65,12 @@ class Queries:
         spill.mkdir(mode=0o700, parents=True)
         self._spill = spill
         self.readers = QueryLine("queries", WorkerRules(limits, spill, _OF_READERS))
-        """Queries that only read."""
+        """Ad-hoc queries."""
+        self.rows = QueryLine("rows", WorkerRules(limits, spill, _OF_READERS))
+        """Queries of reads that filter or order the rows of one relation."""
         self.changers = QueryLine("changes", WorkerRules(limits, spill, _OF_CHANGERS))
         """Queries of statements that change rows, beside the writer."""
+        self._lines = (self.readers, self.rows, self.changers)
         soon = replace(limits, seconds=min(limits.seconds, IN_WRITERS_TURN))
         self._writers = WorkerPool(WorkerRules(soon, spill, 0), 1)
 
@@ -82,16 +86,17 @@ class Queries:
     @property
     def waiting(self) -> int:
         """The number of queries that wait for their turn."""
-        return self.readers.waiting + self.changers.waiting
+        return sum(line.waiting for line in self._lines)
 
     @property
     def pids(self) -> list[int]:
         """The process ids of all workers."""
-        return [*self.readers.pool.pids, *self.changers.pool.pids, *self._writers.pids]
+        pools = (*(line.pool for line in self._lines), self._writers)
+        return [pid for pool in pools for pid in pool.pids]
 
     def close(self) -> None:
         """Kills all workers: the queries that run fail. Blocks."""
-        self.readers.close()
-        self.changers.close()
+        for line in self._lines:
+            line.close()
         self._writers.close()
         shutil.rmtree(self._spill, ignore_errors=True)

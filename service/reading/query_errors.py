@@ -17,6 +17,10 @@ class EngineFault(Invalid):
     """DuckDB has failed by a fault of its own. Its database cannot be used any more."""
 
 
+class NeedsQuery(Exception):
+    """The rows cannot be found without a query."""
+
+
 def out_of_time(limits: QueryLimits) -> Invalid:
     return Invalid(
         f"the query ran for {limits.seconds:g} seconds and was stopped", _VIEW, code="query_timeout"

@@ -11,27 +11,21 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-import numpy as np
-import pyarrow as pa
-
-from engine.codec.arrow import decode_column
 from engine.runtime.engine import Snapshot
-from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows, patched
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
-from service.reading.filters import wanted_places
-from service.reading.given_tables import typed
+from service.reading.duck import QueryEvaluator
+from service.reading.filters import chosen_rows
 from service.reading.leading_keys import are_enough, leading_keys
 from service.reading.predicates import Clause, predicate, sort_keys
+from service.reading.query_errors import NeedsQuery
+from service.reading.row_readings import Reading
 
 _WORTH, _FEW = 16, 64
 """A reading is brought up to date by at most one change for each `_WORTH` of its rows, and `_FEW` more."""
-
-_MOST_ROWS = 2**62
 
 
 @dataclass(frozen=True)
@@ -40,54 +34,6 @@ class Query:
 
     where: str | None = None
     order_by: str | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Reading:
-    """Distinct rows `words` int64[W, n] in order, and the number of copies of each, `counts` int64[n] > 0.
-
-    `origin` is that of the relation's snapshot.
-    """
-
-    schema: Schema
-    epoch: int
-    words: np.ndarray
-    counts: np.ndarray
-    origin: object = None
-    texts: object = None
-    """Keeps the texts of the words as long as somebody has the reading."""
-
-    @cached_property
-    def ends(self) -> np.ndarray:
-        """Where the copies of each distinct row end among all rows, int64[n]; at most 2**62: no row
-        behind that many can be read."""
-        ends = np.cumsum(self.counts)
-        if not len(ends) or int(self.counts.max()) <= _MOST_ROWS // len(ends):
-            return ends
-        return np.where(np.cumsum(self.counts, dtype=np.float64) < _MOST_ROWS, ends, _MOST_ROWS)
-
-    @property
-    def size(self) -> int:
-        """The number of rows, copies included."""
-        return int(self.ends[-1]) if len(self.counts) else 0
-
-    def place(self, row: int) -> tuple[tuple[int, ...], int]:
-        """The words of row number `row`, and how many of its copies come before it."""
-        place = int(np.searchsorted(self.ends, row, side="right"))
-        return tuple(self.words[:, place].tolist()), row - int(self.ends[place] - self.counts[place])
-
-    def part(self, start: int, stop: int) -> np.ndarray:
-        """The words int64[W, k] of rows `start` to `stop`, copies included."""
-        stop = min(stop, self.size)
-        if start >= stop:
-            return self.words[:, :0]
-        first, last = np.searchsorted(self.ends, (start, stop - 1), side="right")
-        if self.size == len(self.counts):
-            return np.ascontiguousarray(self.words[:, start:stop])
-        ends = self.ends[first : last + 1]
-        starts = np.append(self.ends[first - 1] if first else 0, ends[:-1])
-        counts = np.minimum(ends, stop) - np.maximum(starts, start)
-        return np.repeat(self.words[:, first : last + 1], counts, axis=1)
 
 
 _TRY_AGAIN = "POST to its /rebuild tries again"
@@ -163,8 +109,19 @@ class Reader:
         origin = snapshot.relations[definition.name].origin
         return Reading(definition.schema, epoch, words, counts, origin, snapshot.texts)
 
-    def read(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Reading:
-        """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError."""
+    def read(
+        self,
+        definition: Definition,
+        snapshot: Snapshot,
+        epoch: int,
+        query: Query,
+        duck: QueryEvaluator | None = None,
+    ) -> Reading:
+        """The relation's rows at an epoch that `check_health` accepts. Raises Invalid or a PlannerError.
+
+        What has to be computed, `duck` computes, and it may raise what it raises. Without it NeedsQuery is
+        raised for such rows.
+        """
         version, held = self._dictionary.version, self._dictionary.hold()
         texts = held if held is snapshot.texts else (held, snapshot.texts)
         origin = snapshot.relations[definition.name].origin
@@ -173,10 +130,11 @@ class Reader:
             return replace(kept, texts=texts)
         if query.order_by:
             keys = sort_keys(query.order_by, definition.schema)
-            chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None))
-            rows = self._selected(definition.schema, (chosen.words, chosen.counts), None, keys)
+            chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None), duck)
+            found = (chosen.words, chosen.counts)
+            rows = chosen_rows(duck, found, definition.schema, self._dictionary, None, keys)
         else:
-            rows = self._rows(definition, snapshot, epoch, query)
+            rows = self._rows(definition, snapshot, epoch, query, duck)
         reading = Reading(definition.schema, epoch, *rows, origin)
         if snapshot.texts is held:  # the rows of an older snapshot may have texts that are gone
             self._keep(definition, query, reading, version)
@@ -196,23 +154,38 @@ class Reader:
             self._newest.clear()
             self._size = 0
 
-    def _rows(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Rows:
+    def _rows(
+        self,
+        definition: Definition,
+        snapshot: Snapshot,
+        epoch: int,
+        query: Query,
+        duck: QueryEvaluator | None,
+    ) -> Rows:
         """The rows that the query's predicate accepts, in the order of their words."""
         name, schema = definition.name, definition.schema
         if query.where is None:
-            return self._updated(definition, snapshot, epoch, query, None) or snapshot.rows(name, epoch)
+            return self._updated(definition, snapshot, epoch, query, None, duck) or snapshot.rows(name, epoch)
         where = predicate(query.where, schema)
         keys = leading_keys(where.literals, schema, snapshot.order(name), self._dictionary)
         if keys is not None:
             rows = snapshot.rows_under(name, keys, epoch)
             if where.is_equation and are_enough(keys, where.literals, schema):
                 return rows
-            return self._selected(schema, rows, where)
-        updated = self._updated(definition, snapshot, epoch, query, where)
-        return updated or self._selected(schema, snapshot.rows(name, epoch), where)
+            return chosen_rows(duck, rows, schema, self._dictionary, where)
+        updated = self._updated(definition, snapshot, epoch, query, where, duck)
+        if updated is None and duck is None:
+            raise NeedsQuery  # before all rows are put together for it
+        return updated or chosen_rows(duck, snapshot.rows(name, epoch), schema, self._dictionary, where)
 
     def _updated(
-        self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query, where: Clause | None
+        self,
+        definition: Definition,
+        snapshot: Snapshot,
+        epoch: int,
+        query: Query,
+        where: Clause | None,
+        duck: QueryEvaluator | None,
     ) -> Rows | None:
         """The rows, made from the newest kept reading of the query and what has changed since; None if there
         is none, or so much has changed that it does not pay."""
@@ -227,25 +200,8 @@ class Reader:
         if len(changes[1]) > len(kept.counts) // _WORTH + _FEW:
             return None
         if where is not None and len(changes[1]):
-            changes = self._selected(schema, changes, where)
+            changes = chosen_rows(duck, changes, schema, self._dictionary, where)
         return patched((kept.words, kept.counts), changes, snapshot.order(name))
-
-    def _selected(
-        self, schema: Schema, rows: Rows, where: Clause | None, order_by: Clause | None = None
-    ) -> Rows:
-        """The rows that a predicate accepts, in their order or in that of sort keys."""
-        words, counts = rows
-        columns = sorted({*(where.columns if where else ()), *(order_by.columns if order_by else ())})
-        arrays = [decode_column(words[i], schema.types[i], self._dictionary) for i in columns]
-        if not arrays:
-            arrays, names = [pa.nulls(words.shape[1])], [""]
-        else:
-            names = [schema.names[i] for i in columns]
-        table = pa.Table.from_arrays(arrays, names=names)
-        chosen = wanted_places(
-            typed(table, [schema.types[i] for i in columns]) if columns else table, where, order_by
-        )
-        return np.ascontiguousarray(words[:, chosen]), counts[chosen]
 
     # Kept readings
 

@@ -23,7 +23,7 @@ from engine.schema import Kind, Schema
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.errors import NotAcceptable
-from service.reading.reads import Reading
+from service.reading.row_readings import Reading
 
 TEXT_ROWS = 4096
 COLUMN_ROWS = 1 << 17
@@ -33,6 +33,13 @@ def json_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list
     """The rows of words int64[W, n] as JSON objects."""
     names = schema.names
     return [dict(zip(names, row, strict=True)) for row in decode_rows(words, schema, dictionary)]
+
+
+def changes_of(delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[dict[str, object]]:
+    """The changes of a delta int64[W + 2, n] as JSON objects."""
+    rows = json_rows(np.ascontiguousarray(delta[:-2]), schema, dictionary)
+    epochs, diffs = delta[-2].tolist(), delta[-1].tolist()
+    return [{"epoch": e, "diff": d, "row": row} for e, d, row in zip(epochs, diffs, rows, strict=True)]
 
 
 def ndjson(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:

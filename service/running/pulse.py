@@ -13,23 +13,28 @@ import threading
 class Pulse:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
 
     def waiter(self) -> asyncio.Event:
         """An event of the running loop that the next beat sets. Take it before you look at the state."""
         event = asyncio.Event()
         with self._lock:
-            self._waiters.append((asyncio.get_running_loop(), event))
+            self._waiters[event] = asyncio.get_running_loop()
         return event
+
+    def drop(self, event: asyncio.Event) -> None:
+        """Forgets an event for which nobody waits any more."""
+        with self._lock:
+            self._waiters.pop(event, None)
 
     def beat(self) -> None:
         """Sets every event that was taken before. Any thread may call it."""
         if not self._waiters:
             return
         with self._lock:
-            waiters, self._waiters = self._waiters, []
+            waiters, self._waiters = self._waiters, {}
         loops: dict[asyncio.AbstractEventLoop, list[asyncio.Event]] = {}
-        for loop, event in waiters:
+        for event, loop in waiters.items():
             loops.setdefault(loop, []).append(event)
         for loop, events in loops.items():
             if not loop.is_closed():

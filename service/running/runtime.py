@@ -8,7 +8,6 @@ Names are the catalog's: callers fold case before they call.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime, timedelta
@@ -36,6 +35,7 @@ from service.definitions.intended_view import intend, intend_again
 from service.definitions.readable import Readable
 from service.metrics import Metrics
 from service.placement import Placement
+from service.reading.lanes import Lane
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
 from service.running.process_memory import MemoryMark
@@ -69,6 +69,8 @@ class Runtime:
         )
         self._writer = Writer(state.epochs, limits, self._show, self._after)
         self._builds = Builds(state, self._writer.call)
+        self._past = Lane("past", 2)
+        self._judging = Lane("judging", 2)
         self._show()
         self._writer.start()
 
@@ -95,6 +97,8 @@ class Runtime:
     def close(self) -> None:
         """Finishes waiting requests, writes a checkpoint and releases the data directory. Blocks."""
         self.end_feeds()
+        self._past.close()
+        self._judging.close()
         self._builds.close()
         self._checkpoints.stop()
         self._writer.close()
@@ -188,7 +192,7 @@ class Runtime:
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""
         microseconds = (time - _1970) // timedelta(microseconds=1)
-        return await asyncio.to_thread(self._state.catalog.epoch_at, microseconds)
+        return await self._past.run(self._state.catalog.epoch_at, microseconds)
 
     # Changing: awaited; runs on the writer's thread in the order of the calls.
 
@@ -232,7 +236,7 @@ class Runtime:
         replaced are computed anew in the writer's turn.
         """
         self.memory.check("a view")
-        sql = await asyncio.to_thread(spelled_out, sql, dialect, self.types())
+        sql = await self._judging.run(spelled_out, sql, dialect, self.types())
         if or_replace and self._readable.known.readers(name):
             return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
         return await self._builds.make(
@@ -271,7 +275,7 @@ class Runtime:
     ) -> Applied:
         """Applies changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
         if any(self.definition(table).details.rules.judges for table in changes):
-            request = await asyncio.to_thread(self._request, changes, idempotency)
+            request = await self._judging.run(self._request, changes, idempotency)
         else:
             request = self._request(changes, idempotency)
         return await self._writer.apply(request)

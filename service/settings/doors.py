@@ -59,7 +59,13 @@ class Doors:
     body_seconds: int = setting(
         600, "FRESHET_BODY_SECONDS", "seconds in which the whole body of a request must arrive"
     )
+    read_seconds: int = setting(
+        60,
+        "FRESHET_READ_SECONDS",
+        "seconds in which a client must read 64 KiB of a response; slower connections are closed",
+    )
     connections: int = setting(1_000, "FRESHET_CONNECTIONS", "most connections at a time; more get 503")
+    feeds: int = setting(500, "FRESHET_FEEDS", "most changefeeds that are open at a time; more get 429")
 
     def __post_init__(self) -> None:
         for origin in self.origin_names:
@@ -76,7 +82,12 @@ class Doors:
     @property
     def connection_limits(self) -> ConnectionLimits:
         return ConnectionLimits(
-            self.head_bytes, self.head_seconds, self.pause_seconds, self.body_seconds, self.connections
+            self.head_bytes,
+            self.head_seconds,
+            self.pause_seconds,
+            self.body_seconds,
+            self.read_seconds,
+            self.connections,
         )
 
     @property

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import cast
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from engine.plan.nodes import Source, project
 from engine.runtime.engine import Engine, Snapshot
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state import reading
+from planner.adhoc.adhoc_query import AdhocQuery
 from service.definitions.definition import Definition
 from service.reading import reads
+from service.reading.duck import Answer, Carried, Duck, anything
+from service.reading.query_errors import NeedsQuery
 from service.reading.reads import Query, Reader
+from service.reading.row_readings import Reading
 from tests.seeds import each_seed
 
 SCHEMA = Schema((Column("a", BIGINT), Column("t", TEXT), Column("k", BIGINT, nullable=False)))
@@ -46,6 +52,18 @@ def definition(name: str, id: int, schema: Schema) -> Definition:
     return cast(Definition, SimpleNamespace(id=id, name=name, schema=schema))
 
 
+class Counting(Duck):
+    """Notes the number of rows that each query reads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read: list[int] = []
+
+    def run(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything) -> Answer:
+        self.read += [table.num_rows for table in tables.values()]
+        return super().run(query, tables, carried)
+
+
 class Subject:
     """A table with a key, a bag of its rows, and a reader of both; `states` has the bag at every epoch."""
 
@@ -58,6 +76,7 @@ class Subject:
         self.table = definition("t", 1, SCHEMA)
         self.view = definition("v", 2, plan.schema)
         self.reader = Reader(self.engine.dictionary, capacity)
+        self.duck = Counting()
         self.rows: dict[int, Row] = {}
         self.states: list[list[Row]] = [[]]
         self.change(rows)
@@ -65,6 +84,9 @@ class Subject:
     @property
     def snapshot(self) -> Snapshot:
         return self.engine.snapshot
+
+    def read(self, relation: Definition, epoch: int, query: Query) -> Reading:
+        return self.reader.read(relation, self.snapshot, epoch, query, self.duck)
 
     def change(self, size: int) -> None:
         """Replace, delete and insert about so many rows, in one epoch."""
@@ -94,13 +116,11 @@ def test_readings_have_the_rows_that_the_predicate_accepts(seed: int) -> None:
         newest = subject.snapshot.upper - 1
         epoch = subject.rng.choice((newest, newest, newest, subject.rng.randrange(1, newest + 1)))
         for where, accepts in QUERIES.items():
-            reading = subject.reader.read(subject.table, subject.snapshot, epoch, Query(where))
+            reading = subject.read(subject.table, epoch, Query(where))
             expected = sorted((row for row in subject.states[epoch] if accepts(row)), key=lambda row: row[2])
             assert list(map(tuple, reading.words.T.tolist())) == [subject.words(row) for row in expected]
             assert reading.counts.tolist() == [1] * len(expected)
-            ordered = subject.reader.read(
-                subject.table, subject.snapshot, epoch, Query(where, "a DESC, k DESC")
-            )
+            ordered = subject.read(subject.table, epoch, Query(where, "a DESC, k DESC"))
             expected.sort(key=lambda row: (-row[0], -row[2]))
             assert list(map(tuple, ordered.words.T.tolist())) == [subject.words(row) for row in expected]
 
@@ -111,11 +131,11 @@ def test_a_bag_is_read_as_from_scratch(seed: int) -> None:
     for _ in range(25):
         subject.change(subject.rng.choice((1, 3)))
         epoch = subject.snapshot.upper - 1
-        everything = subject.reader.read(subject.view, subject.snapshot, epoch, Query())
+        everything = subject.read(subject.view, epoch, Query())
         bag = Counter((subject.engine.dictionary.word(t), a) for a, t, _ in subject.states[epoch])
         assert list(map(tuple, everything.words.T.tolist())) == sorted(bag)
         assert everything.counts.tolist() == [bag[row] for row in sorted(bag)]
-        named = subject.reader.read(subject.view, subject.snapshot, epoch, Query("t = 'x'"))
+        named = subject.read(subject.view, epoch, Query("t = 'x'"))
         assert int(named.counts.sum()) == sum(t == "x" for _, t, _ in subject.states[epoch])
 
 
@@ -161,21 +181,29 @@ def test_a_page_reads_few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     assert 0 < read < 1_000
 
 
-def test_a_reading_follows_changes_without_a_look_at_all_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_reading_follows_changes_without_a_look_at_all_rows() -> None:
     subject = Subject(1, 2_000)
-    query, filtered = Query("k % 2 = 0"), []
-
-    def counting(columns, *clauses):  # type: ignore[no-untyped-def]
-        filtered.append(columns.num_rows)
-        return wanted_places(columns, *clauses)
-
-    wanted_places = reads.wanted_places
-    monkeypatch.setattr(reads, "wanted_places", counting)
     for _ in range(10):
         subject.change(3)
-        subject.reader.read(subject.table, subject.snapshot, subject.snapshot.upper - 1, query)
-    assert filtered[0] > 500
-    assert max(filtered[1:]) < 10
+        subject.read(subject.table, subject.snapshot.upper - 1, Query("k % 2 = 0"))
+    assert subject.duck.read[0] > 500
+    assert max(subject.duck.read[1:]) < 10
+
+
+def test_rows_that_need_no_query_are_found_without_one() -> None:
+    subject = Subject(1, 300)
+    epoch = subject.snapshot.upper - 1
+
+    def found(query: Query) -> int:
+        return subject.reader.read(subject.table, subject.snapshot, epoch, query).size
+
+    assert found(Query()) == len(subject.rows)
+    assert found(Query("k IN (1, 2, 3)")) == len({1, 2, 3} & subject.rows.keys())
+    for query in (Query("a = 1"), Query("k = 3 AND a > 0"), Query("k = 3", "a"), Query(None, "a")):
+        with pytest.raises(NeedsQuery):
+            found(query)
+        subject.read(subject.table, epoch, query)
+        assert found(query) == subject.read(subject.table, epoch, query).size  # it is kept now
 
 
 def test_no_more_is_kept_than_fits() -> None:
@@ -184,7 +212,7 @@ def test_no_more_is_kept_than_fits() -> None:
         subject.change(1)
         for where in (None, "a = 1", "a < 3"):
             epoch = subject.snapshot.upper - 1
-            subject.reader.read(subject.table, subject.snapshot, epoch, Query(where))
+            subject.read(subject.table, epoch, Query(where))
             kept = subject.reader._kept
             assert sum(map(reads._bytes, kept.values())) == subject.reader._size <= 20_000
             assert all((id, query, at) in kept for (id, query), at in subject.reader._newest.items())
@@ -192,14 +220,14 @@ def test_no_more_is_kept_than_fits() -> None:
 
 def test_a_relation_that_was_made_again_is_read_again() -> None:
     subject = Subject(1, 100)
-    read, where = subject.reader.read, Query("a < 4")
-    before = read(subject.view, subject.snapshot, subject.snapshot.upper - 1, where)
+    where = Query("a < 4")
+    before = subject.read(subject.view, subject.snapshot.upper - 1, where)
     subject.engine.drop_view("v")
     plan = project(Source("t", SCHEMA), (1, 2))
     subject.engine.create_view("v", plan)  # with another column under the same name
     epoch = subject.snapshot.upper - 1
-    after = read(subject.view, subject.snapshot, epoch, where)
+    after = subject.read(subject.view, epoch, where)
     assert after.words.tolist() != before.words.tolist()
     subject.change(1)
-    later = read(subject.view, subject.snapshot, epoch + 1, Query())
+    later = subject.read(subject.view, epoch + 1, Query())
     assert later.words.tolist() == subject.snapshot.rows("v", epoch + 1)[0].tolist()

@@ -17,7 +17,7 @@ import pytest
 from engine.schema import BIGINT, Column, Schema
 from service.decoding.parsing import ARROW, CSV, NDJSON, PARQUET
 from service.reading.page_cursors import Cursor
-from service.reading.reads import Reading
+from service.reading.row_readings import Reading
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 

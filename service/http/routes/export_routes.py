@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from service.http.access import pipeline_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
@@ -64,7 +63,7 @@ async def begin_export(request: Request, new: NewExport, response: Response) -> 
     as_of = None if new.as_of is None else str(new.as_of)
     epoch = await epoch_of(runtime, as_of, runtime.snapshot.upper - 1)
     wanted = ExportRequest(definition.name, epoch, new.format, new.path, new.mode, new.options)
-    job = await asyncio.to_thread(pipeline.exports.submit, wanted, definition)
+    job = await lanes_of(request).jobs.run(pipeline.exports.submit, wanted, definition)
     response.headers["Location"] = f"/v1/exports/{job.id}"
     return _model(pipeline, job)
 
@@ -73,7 +72,7 @@ async def begin_export(request: Request, new: NewExport, response: Response) -> 
 async def list_exports(request: Request) -> ExportList:
     """List the exports that are kept, newest first."""
     pipeline = pipeline_of(request)
-    jobs = await asyncio.to_thread(pipeline.jobs.all, KIND)
+    jobs = await lanes_of(request).jobs.run(pipeline.jobs.all, KIND)
     return ExportList(exports=[_model(pipeline, job) for job in jobs])
 
 
@@ -81,14 +80,14 @@ async def list_exports(request: Request) -> ExportList:
 async def describe_export(request: Request, export: str) -> ExportModel:
     """Describe an export: its progress and its outcome."""
     pipeline = pipeline_of(request)
-    return _model(pipeline, await asyncio.to_thread(pipeline.jobs.get, KIND, export))
+    return _model(pipeline, await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export))
 
 
 @router.delete("/{export}", status_code=202)
 async def cancel_export(request: Request, export: str) -> ExportModel:
     """Cancel an export. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
-    job = await asyncio.to_thread(pipeline.jobs.get, KIND, export)
+    job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export)
     pipeline.runner.cancel(job)
     return _model(pipeline, job)
 

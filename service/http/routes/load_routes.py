@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Any, Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import pipeline_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
@@ -60,7 +59,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
         new.unknown_columns == "ignore",
     )
     runtime_of(request).memory.check("a load")
-    job = await asyncio.to_thread(pipeline.loads.submit, wanted)
+    job = await lanes_of(request).jobs.run(pipeline.loads.submit, wanted)
     response.headers["Location"] = f"/v1/loads/{job.id}"
     return _model(pipeline, job)
 
@@ -69,7 +68,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
 async def list_loads(request: Request) -> LoadList:
     """List the loads that are kept, newest first."""
     pipeline = pipeline_of(request)
-    jobs = await asyncio.to_thread(pipeline.jobs.all, KIND)
+    jobs = await lanes_of(request).jobs.run(pipeline.jobs.all, KIND)
     return LoadList(loads=[_model(pipeline, job) for job in jobs])
 
 
@@ -77,14 +76,14 @@ async def list_loads(request: Request) -> LoadList:
 async def describe_load(request: Request, load: str) -> LoadModel:
     """Describe a load: its progress and its outcome."""
     pipeline = pipeline_of(request)
-    return _model(pipeline, await asyncio.to_thread(pipeline.jobs.get, KIND, load))
+    return _model(pipeline, await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, load))
 
 
 @router.delete("/{load}", status_code=202)
 async def cancel_load(request: Request, load: str) -> LoadModel:
     """Cancel a load. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
-    job = await asyncio.to_thread(pipeline.jobs.get, KIND, load)
+    job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, load)
     pipeline.runner.cancel(job)
     return _model(pipeline, job)
 

@@ -1,4 +1,9 @@
-"""The rows of a table or a view at an epoch: JSON pages, or all rows as a stream."""
+"""The rows of a table or a view at an epoch: JSON pages, or all rows as a stream.
+
+`where` and `order_by` run in workers, within the limits of ad-hoc queries, and end when the client leaves.
+Rows that need no query are read in the service itself: those that are kept for the next pages, and those that
+`where` names by the first columns.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +16,22 @@ import orjson
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
+from engine.runtime.engine import Snapshot
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
-from service.http.access import lanes_of, reader_of, runtime_of
+from service.http.access import lanes_of, queries_of, reader_of, runtime_of
+from service.http.attending import attended, caller_of
 from service.http.models import answered_as, column_models
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
+from service.reading.duck import QueryEvaluator
 from service.reading.page_cursors import Cursor
+from service.reading.query_errors import NeedsQuery
 from service.reading.reads import Query as RowQuery
-from service.reading.reads import Reading, check_health
+from service.reading.reads import check_health
 from service.reading.row_formats import OFFERED, STREAMS, json_rows, negotiate
+from service.reading.row_readings import Reading
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
@@ -96,7 +106,6 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
             "read page by page with a cursor, or use another format, which has no limit",
             code="limit_too_large",
         )
-    reader = reader_of(request)
     snapshot = runtime.snapshot
     newest = snapshot.upper - 1
     epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(runtime, wish.as_of, newest)
@@ -104,14 +113,9 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
     limit = settings.page_rows if wish.limit is None and media_type == JSON else wish.limit
     start = wish.cursor.offset if wish.cursor else 0
 
-    def read() -> Reading:
-        check_health(definition, snapshot, epoch, wish.skip_errors)
-        if limit is None or wish.where or wish.order_by:
-            return reader.read(definition, snapshot, epoch, RowQuery(wish.where, wish.order_by))
-        return reader.page(definition, snapshot, epoch, wish.first, start + limit + 1)
-
+    most = None if limit is None else start + limit + 1
+    reading = await _reading(request, definition, snapshot, epoch, wish, most)
     lanes = lanes_of(request)
-    reading = await (lanes.filters if wish.where or wish.order_by else lanes.reads).run(read)
     headers = {"Freshet-Epoch": str(epoch)}
     if media_type == JSON:
         body = await lanes.reads.run(_page, runtime, definition, kind, wish, reading)
@@ -120,6 +124,36 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
     stop = reading.size if limit is None else min(reading.size, start + limit)
     pieces = stream.pieces(reading, runtime.dictionary, start, stop)
     return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
+
+
+async def _reading(
+    request: Request,
+    definition: Definition,
+    snapshot: Snapshot,
+    epoch: int,
+    wish: _Wish,
+    most: int | None,
+) -> Reading:
+    """The rows that the request asks for: those from the page's beginning on, at least `most` if there are as
+    many; all if it is None, and those that a query chooses."""
+    reader, lanes = reader_of(request), lanes_of(request)
+    query = RowQuery(wish.where, wish.order_by)
+
+    def read(duck: QueryEvaluator | None = None) -> Reading:
+        check_health(definition, snapshot, epoch, wish.skip_errors)
+        return reader.read(definition, snapshot, epoch, query, duck)
+
+    def page() -> Reading:
+        check_health(definition, snapshot, epoch, wish.skip_errors)
+        return reader.page(definition, snapshot, epoch, wish.first, most or 0)
+
+    if query == RowQuery():
+        return await lanes.reads.run(read if most is None else page)
+    try:
+        return await lanes.lookups.run(read)
+    except NeedsQuery:
+        caller = caller_of(request)
+        return await attended(request, caller, queries_of(request).rows.in_turn(caller, read))
 
 
 def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, reading: Reading) -> bytes:

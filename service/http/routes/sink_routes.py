@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import pipeline_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.pipeline.locations import to_write
@@ -58,7 +57,7 @@ async def create_sink(request: Request, new: NewSink, response: Response) -> Sin
     definition = SinkDefinition(
         fold_name(new.name), fold_name(new.view), str(path), new.first, new.interval_seconds
     )
-    sink = await asyncio.to_thread(pipeline_of(request).sinks.create, definition)
+    sink = await lanes_of(request).jobs.run(pipeline_of(request).sinks.create, definition)
     response.headers["Location"] = f"/v1/sinks/{definition.name}"
     return _model(sink)
 
@@ -78,7 +77,7 @@ async def describe_sink(request: Request, sink: str) -> SinkModel:
 @router.delete("/{sink}", status_code=204)
 async def drop_sink(request: Request, sink: str) -> None:
     """Drop a sink. Its files stay."""
-    await asyncio.to_thread(pipeline_of(request).sinks.drop, fold_name(sink))
+    await lanes_of(request).jobs.run(pipeline_of(request).sinks.drop, fold_name(sink))
 
 
 def _model(sink: Sink) -> SinkModel:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import pipeline_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.pipeline.locations import to_watch
@@ -84,7 +83,7 @@ async def create_source(request: Request, new: NewSource, response: Response) ->
         new.files_per_batch,
         new.bad_rows,
     )
-    source = await asyncio.to_thread(pipeline_of(request).sources.create, definition)
+    source = await lanes_of(request).jobs.run(pipeline_of(request).sources.create, definition)
     response.headers["Location"] = f"/v1/sources/{definition.name}"
     return _model(source)
 
@@ -105,13 +104,13 @@ async def describe_source(request: Request, source: str) -> SourceModel:
 @router.post("/{source}/resume")
 async def resume_source(request: Request, source: str) -> SourceModel:
     """Resume a failed source at the batch that failed."""
-    return _model(await asyncio.to_thread(pipeline_of(request).sources.resume, fold_name(source)))
+    return _model(await lanes_of(request).jobs.run(pipeline_of(request).sources.resume, fold_name(source)))
 
 
 @router.delete("/{source}", status_code=204)
 async def drop_source(request: Request, source: str) -> None:
     """Drop a source. The rows that it added stay."""
-    await asyncio.to_thread(pipeline_of(request).sources.drop, fold_name(source))
+    await lanes_of(request).jobs.run(pipeline_of(request).sources.drop, fold_name(source))
 
 
 def _model(source: StreamingSource) -> SourceModel:

@@ -11,11 +11,10 @@ from starlette.responses import Response
 from service.decoding.pieces import check_values
 from service.errors import problem_of
 from service.http.access import door_of, lanes_of, runtime_of
-from service.http.attending import attended
+from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
-from service.reading.callers import Caller
 from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
 
@@ -55,13 +54,14 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 async def run_sql(request: Request) -> Response:
     """Run a script. It stops at the first statement that fails; the problem has that statement's `index`."""
     runtime = runtime_of(request)
-    body = await read_body(request, runtime.settings.sql_limit)
+    lane = lanes_of(request).planning
+    body = await read_body(request, runtime.settings.sql_limit, lane)
     check_values(body)
     try:
         script = Script.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
-    caller = Caller(request.client.host if request.client else "")
+    caller = caller_of(request)
     try:
         results = await attended(request, caller, door_of(request).run(script.sql, script.dialect, caller))
     except ScriptFailed as failed:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
@@ -85,7 +84,7 @@ async def explain_view(
     if planned is None or reason is not None:
         raise Conflict(f"view {view} cannot run: {reason}", code="view_failed")
     if stage == "analyze":
-        operators = await asyncio.to_thread(runtime.observe, definition.name)
+        operators = await lanes_of(request).observing.run(runtime.observe, definition.name)
         explained = await lanes_of(request).planning.run(planned.analyze, operators, format)
     else:
         explained = await lanes_of(request).planning.run(planned.explain, stage, format)

@@ -1,0 +1,138 @@
+"""Changefeeds as event streams: how many may be open, and what each of them sends.
+
+A feed looks at the newest snapshot when the pulse beats. It keeps none of it while it waits for a beat or for
+its client to read.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import weakref
+from collections.abc import AsyncIterator
+
+import orjson
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from engine.errors import EngineError
+from engine.state.snapshot import RelationSnapshot
+from service.definitions.definition import Definition
+from service.errors import NotFound, Overloaded, ServiceError, Unavailable, problem_of
+from service.problems import members
+from service.reading.feed_pages import FeedPage, FeedPages
+from service.reading.reads import check_health
+from service.running.runtime import Runtime
+
+EVENTS = "text/event-stream"
+KEEP_ALIVE = 15.0
+"""Seconds of silence after which a comment shows that the stream is alive."""
+
+
+class Feeds:
+    """The open feeds. Belongs to the event loop."""
+
+    def __init__(self, runtime: Runtime, pages: FeedPages) -> None:
+        self._runtime = runtime
+        self._pages = pages
+        self.open = 0
+
+    def response(self, definition: Definition, since: int, skip_errors: bool) -> StreamingResponse:
+        """Events of the epochs after `since`, until the relation is dropped or the service stops."""
+        return _FeedResponse(self, _Feed(self._runtime, self._pages, definition, since, skip_errors))
+
+    def enter(self) -> None:
+        """Counts a feed. Raises Overloaded if too many are open."""
+        most = self._runtime.settings.feeds
+        if self.open >= most:
+            raise Overloaded(
+                f"{most} changefeeds are open",
+                "try again later, or raise FRESHET_FEEDS",
+                code="too_many_feeds",
+            )
+        self.open += 1
+
+    def leave(self) -> None:
+        self.open -= 1
+
+
+class _FeedResponse(StreamingResponse):
+    """A feed that counts from its beginning to its end, whatever ends it."""
+
+    def __init__(self, feeds: Feeds, feed: _Feed) -> None:
+        super().__init__(feed.events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})
+        self._feeds = feeds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        self._feeds.enter()
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feeds.leave()
+
+
+class _Feed:
+    """`since` is the last epoch that has been sent."""
+
+    def __init__(
+        self, runtime: Runtime, pages: FeedPages, definition: Definition, since: int, skip_errors: bool
+    ) -> None:
+        self._runtime = runtime
+        self._pages = pages
+        self._definition = definition
+        self._since = since
+        self._skip_errors = skip_errors
+        self._asked: tuple[int, weakref.ref[RelationSnapshot]] | None = None
+        """The newest epoch when the last page was asked for, and the relation as it was then."""
+
+    async def events(self) -> AsyncIterator[bytes]:
+        pulse = self._runtime.pulse
+        beat = pulse.waiter()
+        try:
+            while not self._runtime.closing:
+                try:
+                    task = self._begin()
+                    page = None if task is None else await asyncio.shield(task)
+                except (ServiceError, EngineError) as error:
+                    problem = problem_of(error)
+                    if problem is not None:
+                        yield b"event: problem\ndata: " + orjson.dumps(members(problem)) + b"\n\n"
+                    return
+                if page is not None:
+                    async for piece in page.pieces(self._pages.lane):
+                        yield piece
+                    self._since = page.until
+                    continue
+                try:
+                    await asyncio.wait_for(beat.wait(), KEEP_ALIVE)
+                    beat = pulse.waiter()
+                except TimeoutError:
+                    yield b": alive\n\n"
+        except Unavailable:
+            return  # the service ends, maybe within an event: clients drop such an event
+        finally:
+            pulse.drop(beat)
+
+    def _begin(self) -> asyncio.Task[FeedPage] | None:
+        """The next page, which is being made; None if the relation has not changed since the last one.
+
+        Raises a ServiceError if the relation can no longer be followed.
+        """
+        definition, snapshot = self._definition, self._runtime.snapshot
+        if self._runtime.definitions().get(definition.name) is not definition:
+            raise NotFound(f"{definition.name} was dropped")
+        relation = snapshot.relations.get(definition.name)
+        newest = snapshot.upper - 1
+        if newest <= self._since:
+            return None
+        if relation is not None and self._seen() is relation:
+            self._since = newest
+            return None
+        check_health(definition, snapshot, newest, self._skip_errors)
+        self._asked = newest, weakref.ref(snapshot.relations[definition.name])
+        return self._pages.begin(definition, snapshot, self._since)
+
+    def _seen(self) -> RelationSnapshot | None:
+        """The relation as it was when all of its changes had been sent, if it is still so."""
+        if self._asked is None or self._since < self._asked[0]:
+            return None
+        return self._asked[1]()
