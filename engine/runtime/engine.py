@@ -406,8 +406,8 @@ class Engine:
         except BaseException:
             self._dataflow.abort()
             raise
-        stage.scanned = branch.scanned
         self._staged = stage
+        stage.scanned = branch.scanned
         return stage
 
     def leave(self, branch: Branch) -> None:

@@ -21,7 +21,7 @@ from engine.state.trace import Trace
 
 
 @dataclass(eq=False)
-class Exchange:
+class Replacement:
     """A staged change of an arrangement: another trace takes the place of its own."""
 
     arrangement: Arrangement
@@ -67,7 +67,7 @@ def stage(
                 mine.receive(layers, step)
                 saved[name] = (*saved[name], *_files(layers))
         elif isinstance(mine, Arrangement):
-            step.touch(Exchange(mine, state.trace))
+            step.touch(Replacement(mine, state.trace))
             saved[name] = tuple(_files(state.trace.layers()))
     return replace(manifest, upper=upper, arrangements=saved, since=_since(manifest.since, branch))
 

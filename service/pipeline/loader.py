@@ -63,7 +63,7 @@ class Loader:
         NULL, this process loads the rows.
 
         Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
-        long as the epoch has not begun.
+        long as the epoch has not been made.
         """
         rules = definition.details.rules
         names = {definition.schema.names[place] for place in left_out}

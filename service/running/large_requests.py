@@ -16,6 +16,7 @@ from typing import Any
 from engine.runtime.execution import Scanned
 from service.changes.table_changes import Applied
 from service.errors import Overloaded, Unavailable
+from service.running.heap import return_free_memory
 from service.running.state import State
 from service.writing.epochs import Load, Request
 from service.writing.large_changes import Check, LargeLoad, LargeRequest
@@ -71,7 +72,10 @@ class LargeRequests:
             if self._closed:
                 raise _closing()
 
-        return self._epochs.make(change, checked)
+        try:
+            return self._epochs.make(change, checked)
+        finally:
+            return_free_memory()
 
     @contextmanager
     def _counted(self, changes: int) -> Iterator[None]:
