@@ -78,7 +78,7 @@ def everything(engine: Engine) -> dict[tuple[str, int], tuple[Counter, list]]:
 
 
 def meanwhile(engine: Engine) -> None:
-    insert(engine, "pairs", (1, 6), (9, 9))
+    insert(engine, "pairs", (1, 6), (9, 9), (8, 5))
     apply(engine, {"others": [((1, 5), -1), ((6, 6), 1)], "pairs": [((2, 1), -1)]})
 
 
@@ -119,7 +119,7 @@ def test_an_epoch_that_has_passed(engine: Engine, directory: StateDirectory) -> 
     branch.catch_up(engine.snapshot)
     files.write(engine.snapshot.upper)
     engine.join(branch, files).publish()
-    assert sum(bag(engine, "pairs").values()) == 3 + len(LARGE)
+    assert sum(bag(engine, "pairs").values()) == 4 + len(LARGE)
 
 
 def test_an_aborted_join_changes_nothing(engine: Engine, directory: StateDirectory) -> None:
