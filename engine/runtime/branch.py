@@ -48,6 +48,14 @@ class Outdated(EngineError):
     code = "table_changed"
 
 
+class ViewLost(EngineError):
+    """A view cannot be computed with the changes of a branch."""
+
+    @classmethod
+    def of(cls, reason: EngineError) -> ViewLost:
+        return cls(reason.message, reason.hint)
+
+
 @dataclass(frozen=True, eq=False)
 class TraceGround:
     """A trace as it was when a branch began: `empty` is an empty trace like it."""
@@ -108,7 +116,7 @@ class Branch:
     def compute(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
         """Compute changes of the tables here, as far as the meter lets it. Epochs do not matter.
 
-        Raises EngineError if a view cannot be computed; the branch is then of no use.
+        Raises ViewLost if a view cannot be computed; the branch is then of no use.
         """
         self._begin(deltas)
         self._advance(deltas, meter)
@@ -131,7 +139,7 @@ class Branch:
             try:
                 outcome = executor.run(job)
             except ViewsFailed as failure:
-                raise failure.cause from failure
+                raise ViewLost.of(failure.cause) from failure
         receive(self.dataflow, outcome, executor.directory, self.dictionary)
         self.scanned = outcome.scanned
         self._scanned_tables = tuple(scans)
@@ -198,8 +206,8 @@ class Branch:
         return sum(delta.shape[1] for delta in self._changes(snapshot).values())
 
     def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> None:
-        """Bring the branch to a newer snapshot. Raises EngineError if that is not possible, and KeyTaken if a
-        scanned row now has the key of another."""
+        """Bring the branch to a newer snapshot. Raises KeyTaken if a scanned row now has the key of another,
+        and Outdated or ViewLost."""
         changes = self._changes(snapshot)
         if changes:
             self._advance(changes, meter)
@@ -215,8 +223,8 @@ class Branch:
         if old.upper == new.upper:
             return {}
         changed = [name for name in self.sources if new.relations.get(name) is not old.relations.get(name)]
-        if not all(name in new.relations for name in changed):
-            raise Outdated(f"a table was dropped while a large change of {', '.join(self.tables)} was made")
+        for name in changed:
+            check_same(name, old, new)
         deltas = {name: new.changes(name, old.upper - 1, new.upper - 1) for name in changed}
         return {name: delta for name, delta in deltas.items() if delta.shape[1]}
 
@@ -244,7 +252,7 @@ class Branch:
             self.dataflow.run(rows, meter)
         except OperatorFailed as failed:
             self.dataflow.abort()
-            raise failed.reason from failed
+            raise ViewLost.of(failed.reason) from failed
         self._publish()
 
     def _publish(self) -> None:
@@ -276,6 +284,13 @@ class Branch:
                 known.add(operator)
                 items.append((key, operator))
         yield from kept_states(items)
+
+
+def check_same(name: str, old: Snapshot, new: Snapshot) -> None:
+    """Raise Outdated if a relation of a snapshot is another one in a newer snapshot."""
+    relation = new.relations.get(name)
+    if relation is None or relation.origin is not old.relations[name].origin:
+        raise Outdated(f"{name} was altered or dropped while a large change was made")
 
 
 def ground_of(operators: Mapping[Hashable, Operator], wanted: set[Operator]) -> dict[str, TraceGround]:

@@ -22,7 +22,7 @@ import numpy as np
 from engine.kernels.arrange import arrange
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
-from engine.runtime.branch import Branch
+from engine.runtime.branch import Branch, check_same
 from engine.runtime.kept import Kept
 from engine.runtime.rewriting import Captured, rewrite
 from engine.state.layer import Layer
@@ -94,6 +94,7 @@ class BranchFiles:
         old, new = (snapshot.relations.get(history.name) for snapshot in (self._until, known))
         if new is None or new is old or new.failure is not None:
             return []
+        check_same(history.name, self._until, known)
         words, diffs = known.net_changes(history.name, self._until.upper - 1, known.upper - 1)
         delta = np.vstack((words, np.full(len(diffs), self.epoch, np.int64), -diffs))
         order = np.array([*new.order, len(new.order)], np.int64)

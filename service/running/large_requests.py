@@ -1,7 +1,7 @@
-"""Large requests and loads: they wait for each other, and are made beside the writer.
+"""Large requests and loads, which are made beside the writer (`service/writing/large_epochs.py`).
 
-What they do there is in `service/writing/large_epochs.py`. As many changes may wait here as may wait for the
-writer.
+Requests wait for each other, because each may need all cores; loads on Spark wait for nobody. As many changes
+may wait here as may wait for the writer.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ class LargeRequests:
         self._state = state
         self._epochs = LargeEpochs(state.engine, state.epochs, state.directory, state.settings.shards, call)
         self._thread = ThreadPoolExecutor(1, "freshet-large")
+        self._turn = threading.Lock()
         self._lock = threading.Lock()
         self._waiting = 0
         self._closed = False
@@ -41,7 +42,7 @@ class LargeRequests:
         """The request's epoch, once it is durable and visible. Raises the error that refuses the request."""
         with self._counted(request.changes):
             try:
-                made = self._thread.submit(self._make, self._large(request), lambda: None)
+                made = self._thread.submit(self._in_turn, request, lambda: None)
             except RuntimeError:
                 raise _closing() from None
             return await asyncio.wrap_future(made)
@@ -49,7 +50,7 @@ class LargeRequests:
     def commit(self, request: Request, check: Check) -> Applied:
         """The same as `apply`, on the calling thread."""
         with self._counted(request.changes):
-            return self._make(self._large(request), check)
+            return self._in_turn(request, check)
 
     def load(self, load: Load, check: Check) -> tuple[Applied, Scanned]:
         """Makes what Spark reads one epoch; see `Runtime.load`."""
@@ -62,9 +63,11 @@ class LargeRequests:
         self._closed = True
         self._thread.shutdown(cancel_futures=True)
 
-    def _large(self, request: Request) -> LargeRequest:
+    def _in_turn(self, request: Request, check: Check) -> Applied:
         state = self._state
-        return LargeRequest(state.epochs, request, state.placement, state.settings.view_allowance)
+        with self._turn:
+            change = LargeRequest(state.epochs, request, state.placement, state.settings.view_allowance)
+            return self._make(change, check)
 
     def _make(self, change: LargeRequest | LargeLoad, check: Check) -> Applied:
         def checked() -> None:

@@ -37,7 +37,7 @@ class LargeChange(Protocol):
     def compute(self, branch: Branch, prefix: str, check: Check) -> None:
         """Compute the change on a branch that has just begun; new files have the prefix.
 
-        Raises ServiceError if it cannot be made, EngineError if a view fails, Declined as `Executor.run`.
+        Raises ServiceError if it cannot be made, ViewLost if a view fails, Declined as `Executor.run`.
         """
 
     def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:

@@ -6,25 +6,21 @@
   join      on the writer's thread: the last small changes; all epochs up to that one are made at once
 
 If another request changes a row that a large one names, or a view that it reaches is created, it begins
-anew. After `_ATTEMPTS`, and if a view fails, it takes the writer's turn like a small one. One branch is
-computed at a time.
+anew. After `_ATTEMPTS`, and if a view fails, it takes the writer's turn like a small one. There may be
+several branches at a time: to each, what the others make is a change like any.
 """
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from engine.errors import EngineError
-from engine.runtime.branch import Branch, Outdated
+from engine.runtime.branch import Branch, Outdated, ViewLost
 from engine.runtime.branch_files import BranchFiles
 from engine.runtime.engine import Engine
-from engine.runtime.execution import Declined
 from engine.state.store.directory import StateDirectory
 from service.changes.table_changes import Applied
-from service.errors import ServiceError
 from service.writing.epochs import Epochs
 from service.writing.large_changes import Check, LargeChange
 
@@ -49,26 +45,22 @@ class LargeEpochs:
         self._directory = directory
         self._shards = shards
         self._call = call
-        self._turn = threading.Lock()
 
     def make(self, change: LargeChange, check: Check) -> Applied:
         """Makes a change one epoch. Blocks; not for the writer's thread. Whatever it raises, nothing was
         changed."""
-        with self._turn:
-            for _ in range(_ATTEMPTS):
-                check()
-                try:
-                    applied = self._attempt(change, check)
-                except (Declined, ServiceError):
-                    raise
-                except Outdated:
-                    continue
-                except EngineError:
-                    break
-                if applied is not None:
-                    return applied
+        for _ in range(_ATTEMPTS):
             check()
-            return self._call(change.in_turn)  # type: ignore[no-any-return]
+            try:
+                applied = self._attempt(change, check)
+            except Outdated:
+                continue
+            except ViewLost:
+                break
+            if applied is not None:
+                return applied
+        check()
+        return self._call(change.in_turn)  # type: ignore[no-any-return]
 
     def _attempt(self, change: LargeChange, check: Check) -> Applied | None:
         """One attempt; None if the change has to be judged again."""
@@ -78,6 +70,7 @@ class LargeEpochs:
                 return begun
             branch, prefix = begun
             change.compute(branch, prefix, check)
+            check()
             self._spill(prefix)
             files = BranchFiles(branch, self._directory.prefixed(prefix), self._shards)
             ahead = 0

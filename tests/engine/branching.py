@@ -8,8 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.errors import EngineError
-from engine.runtime.branch import Branch, Outdated
+from engine.runtime.branch import Branch, Outdated, ViewLost
 from engine.runtime.branch_files import BranchFiles
 from engine.runtime.engine import Engine, Stage
 from engine.runtime.execution import Declined, Executor
@@ -77,10 +76,7 @@ class Branching(Engine):
             files.write(self._rng.choice((1, upper - 1)))
             files.write(upper - 1)
             stage = self.join(branch, files)
-        except Outdated:
-            return None
-        except EngineError as e:  # a view fails, which the running dataflow has to find out for itself
-            print("ERR", type(e), e)
+        except (Outdated, ViewLost):  # the running dataflow has to find out which view fails
             return None
         self.joined += 1
         self.behind += upper - 1 > branch.snapshot.upper

@@ -122,6 +122,21 @@ def test_an_epoch_that_has_passed(engine: Engine, directory: StateDirectory) -> 
     assert sum(bag(engine, "pairs").values()) == 4 + len(LARGE)
 
 
+def test_two_at_a_time(engine: Engine, directory: StateDirectory) -> None:
+    """To each, what the other makes is a change like any."""
+    expected = started()
+    first = computed(engine)
+    meanwhile(engine)
+    second = computed(engine, LARGE[:100])
+    for branch in (second, first):
+        staged(engine, branch, directory).publish()
+        engine.leave(branch)
+    meanwhile(expected)
+    apply(expected, {"pairs": LARGE[:100]})
+    apply(expected, {"pairs": LARGE})
+    assert everything(engine) == everything(expected)
+
+
 def test_an_aborted_join_changes_nothing(engine: Engine, directory: StateDirectory) -> None:
     branch = computed(engine)
     meanwhile(engine)
