@@ -54,6 +54,11 @@ class Clock:
         return self._newest
 
     @property
+    def newest(self) -> int:
+        """The last time that `now` has returned."""
+        return self._newest
+
+    @property
     def is_running(self) -> bool:
         """Whether a view may read the time."""
         return CLOCK.name in self._engine.snapshot.relations

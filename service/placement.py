@@ -8,6 +8,7 @@ Rows that Spark has to read always go there.
 from __future__ import annotations
 
 import enum
+import threading
 from dataclasses import dataclass, field
 
 from engine.runtime.execution import Executor
@@ -38,12 +39,13 @@ class Tally:
 
 @dataclass
 class Placement:
-    """Decides where advances run. Only the writer's thread changes `tally`."""
+    """Decides where advances run. Any thread may ask."""
 
     settings: Settings
     sessions: Sessions
     directory: StateDirectory
     tally: Tally = field(default_factory=Tally)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def executor(self, rows: int) -> Executor | None:
         """The executor for an advance with this many incoming rows; None runs it in the process."""
@@ -55,24 +57,29 @@ class Placement:
         if where is Where.AUTO and rows < most:
             self._here(f"{rows} rows, fewer than {most}")
             return None
-        self.tally.spark += 1
-        self.tally.reason = f"{rows} rows" if where is Where.AUTO else "FRESHET_SPARK is always"
+        self._there(f"{rows} rows" if where is Where.AUTO else "FRESHET_SPARK is always")
         return self._executor()
 
     def for_scan(self, tag: str) -> Executor:
         """The executor for an advance whose rows Spark reads; `tag` names it for cancellation."""
-        self.tally.spark += 1
-        self.tally.reason = "rows that Spark reads"
+        self._there("rows that Spark reads")
         return self._executor().tagged(tag)
 
     def declined(self, reason: str) -> None:
         """Corrects the tally: an advance that was placed on Spark ran in the process."""
-        self.tally.spark -= 1
+        with self._lock:
+            self.tally.spark -= 1
         self._here(reason)
 
     def _here(self, reason: str) -> None:
-        self.tally.process += 1
-        self.tally.reason = reason
+        with self._lock:
+            self.tally.process += 1
+            self.tally.reason = reason
+
+    def _there(self, reason: str) -> None:
+        with self._lock:
+            self.tally.spark += 1
+            self.tally.reason = reason
 
     def _executor(self) -> SuperstepExecutor:
         settings = self.settings

@@ -26,12 +26,15 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Meter
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
-from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
+from engine.operators.running_dataflow import OperatorFailed, RunningDataflow, reachable
 from engine.plan.nodes import Node, Source, sources_of
+from engine.runtime import joining
 from engine.runtime.advance import Advance
+from engine.runtime.branch import Branch, ground_of
+from engine.runtime.branch_files import BranchFiles
 from engine.runtime.building import Building, Ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
-from engine.runtime.execution import Executor, JobTable, RowScan
+from engine.runtime.execution import Declined, Executor, JobTable, RowScan
 from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
@@ -81,6 +84,7 @@ class Engine:
         self._registry = Registry()
         self._staged: Stage | None = None
         self._buildings: set[Building] = set()
+        self._branches: set[Branch] = set()
         self._texts: tuple[TextPart, ...] = ()
         self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
 
@@ -312,7 +316,8 @@ class Engine:
             self._show(name, forget_times(name, history, relation, before, self.frontier))
             return
         epoch = before.words[0] if isinstance(before, Frontier) else before
-        epoch = min([epoch, *(building.epoch for building in self._buildings)])
+        kept = [building.epoch for building in self._buildings] + [it.epoch for it in self._branches]
+        epoch = min([epoch, *kept])
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
             views = self._registry.views
@@ -370,6 +375,65 @@ class Engine:
                 raise PassTooLarge(failure.reason.message, failure.reason.hint) from failure
             advance.abandon(failure, stage)
             return False
+
+    # Advances beside the running dataflow
+
+    def begin_branch(self, *tables: str) -> Branch:
+        """Begin a large advance of these sources beside the running dataflow; `join` or `leave` it later.
+
+        The engine keeps the epochs after the branch's first snapshot apart until then. Raises Declined if a
+        source keeps no rows, or times are no plain epochs.
+        """
+        self._check_unstaged()
+        affected, names = self._registry.affected(tables, ())
+        sources = {name: self._registry.sources[name] for name in names}
+        if not self._order.is_total or any(source.history is None for source in sources.values()):
+            raise Declined("a branch needs sources that keep their rows, and epochs")
+        views = {name: self._registry.views[name] for name in affected}
+        ends = [view.history for view in views.values()]
+        ends += [history for name in tables if (history := sources[name].history) is not None]
+        ground = ground_of(self._dataflow.operators, reachable(ends))
+        branch = Branch(
+            tables,
+            views,
+            sources,
+            ground,
+            self._snapshot,
+            self._texts,
+            self.dictionary,
+            self._options,
+            self.dictionary.lease(),
+        )
+        self._branches.add(branch)
+        return branch
+
+    def join(self, branch: Branch, files: BranchFiles) -> Stage:
+        """Stage a branch as the change of epoch `files.epoch`, which is complete once the stage is published.
+
+        Raises Outdated if a relation of the branch is another by now, EpochError if the epoch has passed, and
+        what `Branch.catch_up` raises.
+        """
+        self._check_unstaged()
+        joining.check_current(branch, self._registry)
+        if files.epoch < self._snapshot.upper:
+            raise EpochError(f"epoch {files.epoch} is complete already")
+        branch.catch_up(self._snapshot)
+        files.write_rest()
+        frontier = Frontier(self._order, (files.epoch + 1,))
+        stage = Stage(frontier, self._dataflow.operators, self._publish, self._abort)
+        manifest = self.spill(files.directory, files.shards)
+        try:
+            stage.manifest = joining.stage(branch, files, self._dataflow, manifest, files.epoch + 1)
+        except BaseException:
+            self._dataflow.abort()
+            raise
+        self._staged = stage
+        stage.scanned = branch.scanned
+        return stage
+
+    def leave(self, branch: Branch) -> None:
+        """Give up a branch, or end it after its stage was published."""
+        self._branches.discard(branch)
 
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)

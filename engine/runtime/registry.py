@@ -100,13 +100,7 @@ class Registry:
     def require_texts(self, deltas: Mapping[str, np.ndarray], dictionary: Dictionary) -> None:
         """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
         for name, delta in deltas.items():
-            types = self._source(name).table.node.schema.types
-            for words, type in zip(delta, types, strict=False):
-                if type.is_interned or type.may_be_wide:
-                    try:
-                        dictionary.require(explained(words, type))
-                    except KeyError:
-                        raise EngineError(f"a change of {name} refers to a text that is gone") from None
+            require_texts(self._source(name).table.node, delta, dictionary)
 
     def _source(self, name: str) -> KnownSource:
         source = self.sources.get(name)
@@ -178,3 +172,13 @@ class Registry:
             layers = tuple(layer for log in view.failures for layer in log.trace.layers())
             relation = replace(relation, errors=relation.errors.with_layers(layers))
         return relation.with_layers(history.trace.layers(), history.trace.since)
+
+
+def require_texts(source: Source, delta: np.ndarray, dictionary: Dictionary) -> None:
+    """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
+    for words, type in zip(delta, source.schema.types, strict=False):
+        if type.is_interned or type.may_be_wide:
+            try:
+                dictionary.require(explained(words, type))
+            except KeyError:
+                raise EngineError(f"a change of {source.name} refers to a text that is gone") from None

@@ -63,7 +63,7 @@ class Loader:
         NULL, this process loads the rows.
 
         Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
-        long as the epoch has not begun.
+        long as the epoch has not been made.
         """
         rules = definition.details.rules
         names = {definition.schema.names[place] for place in left_out}
@@ -72,7 +72,7 @@ class Loader:
             try:
                 with self._watched(run, definition, "an epoch", 0.2, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
-                    applied, scanned = self.runtime.load(load)
+                    applied, scanned = self.runtime.load(load, run.check)
                 return self._done(run, scanned, applied)
             except Declined:
                 run.check()
@@ -136,7 +136,7 @@ class Loader:
             if self.runtime.definitions().get(definition.name) is not definition:
                 raise replaced(definition)
             try:
-                return self.runtime.commit({definition.name: changes}, receipt)
+                return self.runtime.commit({definition.name: changes}, receipt, run.check)
             except Overloaded:
                 time.sleep(_PAUSE)
             except RowConflict as error:

@@ -38,12 +38,14 @@ from service.placement import Placement
 from service.reading.lanes import Lane
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
+from service.running.large_requests import LargeRequests
 from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
 from service.writing.epochs import Drafted, Load, Request
+from service.writing.large_changes import Check
 from service.writing.transaction import Transaction
 from service.writing.writer import Writer, WriterLimits
 
@@ -69,6 +71,7 @@ class Runtime:
         )
         self._writer = Writer(state.epochs, limits, self._show, self._after)
         self._builds = Builds(state, self._writer.call)
+        self._large = LargeRequests(state, self._writer.call)
         self._past = Lane("past", 2)
         self._judging = Lane("judging", 2)
         self._show()
@@ -100,6 +103,7 @@ class Runtime:
         self._past.close()
         self._judging.close()
         self._builds.close()
+        self._large.close()
         self._checkpoints.stop()
         self._writer.close()
         self._checkpoints.finish()
@@ -278,11 +282,21 @@ class Runtime:
             request = await self._judging.run(self._request, changes, idempotency)
         else:
             request = self._request(changes, idempotency)
+        if self._large.takes(request):
+            return await self._large.apply(request)
         return await self._writer.apply(request)
 
-    def commit(self, changes: Mapping[str, TableChanges], receipt: Receipt) -> Applied:
-        """Like `apply`, for a thread that may block, with a receipt in the epoch's transaction."""
-        return self._writer.commit(self._request(changes, receipt=receipt))
+    def commit(
+        self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
+    ) -> Applied:
+        """Like `apply`, for a thread that may block, with a receipt in the epoch's transaction.
+
+        `check` raises if the changes are not wanted any more, which is asked while they are computed.
+        """
+        request = self._request(changes, receipt=receipt)
+        if self._large.takes(request):
+            return self._large.commit(request, check)
+        return self._writer.commit(request)
 
     def _request(
         self,
@@ -307,9 +321,13 @@ class Runtime:
         with self._state.catalog.changing() as changing:
             return write(changing.connection)
 
-    def load(self, load: Load) -> tuple[Applied, Scanned]:
-        """Loads rows that Spark reads as one epoch, in the writer's turn: see `Epochs.load`. Blocks."""
-        return self._writer.call(lambda: self._state.epochs.load(load))
+    def load(self, load: Load, check: Check = lambda: None) -> tuple[Applied, Scanned]:
+        """Loads rows that Spark reads as one epoch, beside the writer. Returns what was read. Blocks.
+
+        Raises Conflict if a key exists, Invalid if a row is bad, Declined if Spark cannot compute one of the
+        table's views; nothing is then changed. `check` is as for `commit`.
+        """
+        return self._large.load(load, check)
 
     def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work` over the newest state beside the writer; `settle` then makes its changes."""

@@ -132,6 +132,13 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
             "FRESHET_GROUP_CHANGES", "most changes of waiting requests that one pass of the writer takes"
         ),
     )
+    large_changes: int = field(
+        default=200_000,
+        metadata=_as(
+            "FRESHET_LARGE_CHANGES",
+            "changes of a request from which on it is computed beside the writer, while small ones go on",
+        ),
+    )
     checkpoint_bytes: int = field(
         default=64 * MIB,
         metadata=_as("FRESHET_CHECKPOINT_BYTES", "bytes of log after which a checkpoint is written"),

@@ -23,7 +23,9 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from engine.errors import PassTooLarge
-from engine.runtime.engine import Engine, Stage
+from engine.runtime.branch import Branch, Outdated
+from engine.runtime.branch_files import BranchFiles
+from engine.runtime.engine import Engine, Snapshot, Stage
 from engine.runtime.execution import BadRows, Declined, KeyTaken, RowScan, Scanned
 from engine.state.watched_snapshot import WatchedSnapshot
 from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
@@ -191,10 +193,7 @@ class Epochs:
         if self._placement is None:
             raise Unavailable("the service runs without Spark", code="spark_unavailable")
         definition = load.definition
-        if self._definitions.all.get(definition.name) is not definition:
-            raise replaced(definition)
-        if definition.details.rules.judges:
-            raise Declined(f"table {definition.name} has constraints, which only the process can check")
+        self.check_load(load)
         self._settle_doubt()
         started = time.perf_counter()
         epoch = self._engine.snapshot.upper
@@ -204,15 +203,103 @@ class Epochs:
             timed = self._clock.with_time({}, epoch, at)
             stage = self._engine.stage(timed, epoch + 1, executor, {definition.name: load.scan})
         except KeyTaken as error:
-            key = np.array(error.key, np.int64)
-            dictionary = self._engine.dictionary
-            raise key_conflict(definition.name, definition.key_schema, key, dictionary) from error
+            raise self.key_taken(definition, error) from error
         except BadRows as error:
-            raise Invalid(error.message, error.hint, code="bad_rows") from error
+            raise bad_rows(error) from error
         applied = Applied(epoch, stage.scanned.rows)
         receipts = [] if load.receipt is None else [(load.receipt(stage.scanned), applied)]
         self._finish(stage, {}, CommittedEpochs(epoch, epoch, at), applied.changes, (), receipts, started)
         return applied, stage.scanned
+
+    # Large epochs: `service/writing/large_epochs.py`
+
+    def begin(self, request: Request) -> Applied | None:
+        """Checks that a request can be made on a branch. Returns the answer if it was made before."""
+        error = self._changed(request)
+        if error is not None:
+            raise error
+        if not self.stands_alone(request):
+            raise Outdated("the table has got a constraint that other rows have to be asked for")
+        idempotency = request.idempotency
+        answered = {} if idempotency is None else self._catalog.answered([idempotency.key])
+        if idempotency is None or idempotency.key not in answered:
+            return None
+        outcome = _repeat(idempotency, *answered[idempotency.key])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+    def check_load(self, load: Load) -> None:
+        """Raises Conflict if the table is another by now, Declined if only the process can check it."""
+        definition = load.definition
+        if self._is_replaced(definition):
+            raise replaced(definition)
+        if definition.details.rules.judges:
+            raise Declined(f"table {definition.name} has constraints, which only the process can check")
+
+    def stands_alone(self, request: Request) -> bool:
+        """Whether no constraint compares the request's rows with others."""
+        return not self._definitions.known.bonds.of(definition.name for definition, _ in request.parts)
+
+    def net(self, request: Request, snapshot: Snapshot) -> Deltas:
+        """The deltas of a request that stands alone, at epoch `snapshot.upper`. Raises Conflict. Any thread
+        may call it."""
+        alive = np.ones(1, np.bool_)
+        batches = {
+            definition.name: self._batch(definition, snapshot, [(0, part)])
+            for definition, part in request.parts
+            if len(part)
+        }
+        found = ((batch.conflict(alive), table) for table, batch in batches.items())
+        conflicts = [(conflict[1:], table) for conflict, table in found if conflict is not None]
+        if conflicts:
+            (at, op), table = min(conflicts)
+            error = conflict_of(table, op, at, self._named(table, batches[table].row(at)))
+            self._metrics.refused.add(1, (("code", error.code),))
+            raise error
+        nets = {table: batch.net(alive) for table, batch in batches.items()}
+        return {
+            table: _delta(net.words, np.full(len(net.diffs), snapshot.upper), net.diffs)
+            for table, net in nets.items()
+        }
+
+    @property
+    def next_alone(self) -> int:
+        """The epoch of a change that is made next, after that of the time if views read it."""
+        return self._engine.snapshot.upper + self._clock.is_running
+
+    def be_on_time(self) -> None:
+        """Makes an epoch of the time alone if views read it, so that the next one may do without."""
+        if self._clock.is_running:
+            epoch = self._engine.snapshot.upper
+            self._install({}, epoch, epoch, 0)
+
+    def join(
+        self,
+        branch: Branch,
+        files: BranchFiles,
+        changes: int,
+        idempotency: Idempotency | None,
+        receipts: Sequence[Receipt],
+    ) -> Applied:
+        """Makes a branch the epoch `files.epoch`, and those before it epochs without changes.
+
+        Call it after `be_on_time`. Raises what `Engine.join` raises; nothing is then changed.
+        """
+        self._settle_doubt()
+        started = time.perf_counter()
+        at = self._clock.newest if self._clock.is_running else self._clock.now()
+        commit = CommittedEpochs(self._engine.snapshot.upper, files.epoch, at)
+        applied = Applied(commit.last, changes)
+        stage = self._engine.join(branch, files)
+        keys = [] if idempotency is None else [(idempotency, applied)]
+        self._finish(stage, {}, commit, changes, keys, [(it, applied) for it in receipts], started)
+        return applied
+
+    def key_taken(self, definition: Definition, error: KeyTaken) -> Conflict:
+        """The error of a load for a key that another row has."""
+        key = np.array(error.key, np.int64)
+        return key_conflict(definition.name, definition.key_schema, key, self._engine.dictionary)
 
     def _commit_with_keys(self, requests: Sequence[Request]) -> list[Outcome]:
         """Commits a group. Requests whose keys were answered before get their first answers again."""
@@ -282,8 +369,9 @@ class Epochs:
             for definition, changes in request.parts:
                 if len(changes):
                     parts.setdefault(definition.name, []).append((place, changes))
-        batches = {table: self._batch(table, named) for table, named in parts.items()}
-        bonded = bool(self._definitions.known.bonds.of(batches))
+        known, snapshot = self._definitions.known, self._engine.snapshot
+        batches = {table: self._batch(known.all[table], snapshot, named) for table, named in parts.items()}
+        bonded = bool(known.bonds.of(batches))
         while True:
             conflicts = [
                 (*found, table)
@@ -347,14 +435,18 @@ class Epochs:
     def _changed(self, request: Request) -> ServiceError | None:
         """The error if a table is no longer the one that the request was made for."""
         for definition, _ in request.parts:
-            now = self._definitions.all.get(definition.name)
-            if now is None or now.filling is not definition.filling or now.id != definition.id:
+            if self._is_replaced(definition):
                 return replaced(definition)
         return None
 
-    def _batch(self, table: str, parts: list[tuple[int, TableChanges]]) -> TableBatch:
-        snapshot = self._engine.snapshot
-        key = self._definitions.all[table].relation.key
+    def _is_replaced(self, definition: Definition) -> bool:
+        now = self._definitions.all.get(definition.name)
+        return now is None or now.filling is not definition.filling or now.id != definition.id
+
+    def _batch(
+        self, definition: Definition, snapshot: Snapshot, parts: list[tuple[int, TableChanges]]
+    ) -> TableBatch:
+        table, key = definition.name, definition.relation.key
         request = np.repeat([place for place, _ in parts], [len(changes) for _, changes in parts])
         changes = TableChanges.concat([changes for _, changes in parts])
         return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys))
@@ -492,6 +584,11 @@ class Epochs:
         self._clock.resume(0 if newest is None else newest.at)
         self.log_bytes = log_bytes
         self.log_commits = log_commits
+
+
+def bad_rows(error: BadRows) -> Invalid:
+    """The error of a load with a row that does not fit its table."""
+    return Invalid(error.message, error.hint, code="bad_rows")
 
 
 def replaced(definition: Definition) -> Conflict:

@@ -1,0 +1,86 @@
+"""Joining: a branch becomes a staged advance of the running dataflow."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from engine.operators.arrangement import Arrangement
+from engine.operators.failure_log import FailureLog
+from engine.operators.history import History
+from engine.operators.running_dataflow import RunningDataflow
+from engine.runtime.branch import Branch, Outdated
+from engine.runtime.branch_files import BranchFiles
+from engine.runtime.kept import kept_states
+from engine.runtime.registry import Registry
+from engine.state.layer import Layer
+from engine.state.packed_times import Frontier
+from engine.state.store.files import BatchFile
+from engine.state.store.manifest import Manifest
+from engine.state.trace import Trace
+
+
+@dataclass(eq=False)
+class Replacement:
+    """A staged change of an arrangement: another trace takes the place of its own."""
+
+    arrangement: Arrangement
+    trace: Trace
+    touched: bool = False
+
+    def publish(self, frontier: Frontier) -> None:
+        self.trace.since = frontier.since
+        self.arrangement.trace = self.trace
+        self.arrangement.version += 1
+        self.arrangement.reset()
+
+    def abort(self) -> None:
+        """Leave the arrangement as it is."""
+
+
+def check_current(branch: Branch, registry: Registry) -> None:
+    """Raise Outdated unless the views that a branch concerns, and their sources, are still the same.
+
+    Views that were dropped or have failed do not matter.
+    """
+    if any(registry.sources.get(name) is not source for name, source in branch.sources.items()):
+        raise Outdated("a table was altered or dropped while a large change was made")
+    views, _ = registry.affected(branch.tables, ())
+    if any(registry.views[name] is not branch.views.get(name) for name in views):
+        raise Outdated("a view was created while a large change was made")
+
+
+def stage(
+    branch: Branch, files: BranchFiles, dataflow: RunningDataflow, manifest: Manifest, upper: int
+) -> Manifest:
+    """Stage what a branch changes. Returns the manifest of the state that follows; `manifest` is that of the
+    state before it."""
+    running = dict(kept_states(dataflow.operators.items()))
+    files.write_failures(running)
+    step = dataflow.step()
+    saved: dict[str, tuple[BatchFile, ...]] = dict(manifest.arrangements)
+    for name, state in branch.reached():
+        mine = running.get(name)
+        if isinstance(mine, History | FailureLog):
+            layers = files.added.get(name, ())
+            if layers:
+                mine.receive(layers, step)
+                saved[name] = (*saved[name], *_files(layers))
+        elif isinstance(mine, Arrangement):
+            step.touch(Replacement(mine, state.trace))
+            saved[name] = tuple(_files(state.trace.layers()))
+    return replace(manifest, upper=upper, arrangements=saved, since=_since(manifest.since, branch))
+
+
+def _files(layers: tuple[Layer, ...]) -> list[BatchFile]:
+    return [layer.file for layer in layers if layer.file is not None]
+
+
+def _since(since: Mapping[str, int], branch: Branch) -> dict[str, int]:
+    """The same with the branch's own states, which count past epochs in another way."""
+    own = {
+        name: state.trace.since
+        for name, state in branch.reached()
+        if name in since and not isinstance(state, History | FailureLog)
+    }
+    return {**since, **own}

@@ -1,0 +1,166 @@
+"""Large changes: a request or a load that is computed on a branch (`service/writing/large_epochs.py`).
+
+`begin`, `join` and `in_turn` run on the writer's thread, the rest on the caller's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from engine.operators.allowance import Allowance, Spending
+from engine.operators.operator import Operator
+from engine.runtime.branch import Branch
+from engine.runtime.branch_files import BranchFiles
+from engine.runtime.execution import BadRows, Declined, KeyTaken, Scanned
+from engine.state.snapshot import Snapshot
+from service.changes.table_changes import Applied
+from service.errors import Unavailable
+from service.placement import Placement
+from service.settings.build_settings import BuildSettings
+from service.writing.epochs import Epochs, Load, Request, bad_rows
+from service.writing.touched_keys import TouchedKeys
+
+Check = Callable[[], None]
+"""Raises if the work is not wanted any more."""
+
+
+class LargeChange(Protocol):
+    @property
+    def tables(self) -> tuple[str, ...]:
+        """The tables that it changes."""
+
+    def begin(self) -> Applied | None:
+        """Check that the change can still be made as it was asked for. Returns the answer if it was made
+        before."""
+
+    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
+        """Compute the change on a branch that has just begun; new files have the prefix.
+
+        Raises ServiceError if it cannot be made, ViewLost if a view fails, Declined as `Executor.run`.
+        """
+
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:
+        """Bring the branch to a newer snapshot; false if the change has to be judged again there."""
+
+    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+        """Make it an epoch; see `Epochs.join`."""
+
+    def in_turn(self) -> Applied:
+        """Make it an epoch in the writer's turn."""
+
+
+class Checked(Spending):
+    """Spending that asks before each step and round whether the work is still wanted."""
+
+    def __init__(self, allowance: Allowance, check: Check) -> None:
+        super().__init__(allowance)
+        self._check = check
+
+    def begin(self, operator: Operator) -> None:
+        self._check()
+        super().begin(operator)
+
+    def round(self) -> None:
+        self._check()
+        super().round()
+
+
+@dataclass(eq=False)
+class LargeRequest:
+    """A request, computed here, or on Spark if `placement` says so. `limits` are those of views."""
+
+    epochs: Epochs
+    request: Request
+    placement: Placement | None
+    limits: BuildSettings
+
+    def __post_init__(self) -> None:
+        self.tables = tuple(definition.name for definition, _ in self.request.parts)
+        self._keys = TouchedKeys.of({part[0].name: part for part in self.request.parts})
+
+    def begin(self) -> Applied | None:
+        return self.epochs.begin(self.request)
+
+    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
+        deltas = self.epochs.net(self.request, branch.snapshot)
+        rows = sum(delta.shape[1] for delta in deltas.values())
+        executor = None if self.placement is None else self.placement.executor(rows)
+        if executor is not None:
+            try:
+                return branch.compute_on(executor, deltas, {}, prefix)
+            except Declined as declined:
+                assert self.placement is not None
+                self.placement.declined(declined.message)
+        branch.compute(deltas, Checked(self.limits.build_allowance, check))
+
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:
+        if self._keys.meet(snapshot, branch.known.upper - 1):
+            return False
+        branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+        return True
+
+    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+        known = self.begin()
+        if known is not None:
+            return known
+        request = self.request
+        receipts = () if request.receipt is None else (request.receipt,)
+        return self.epochs.join(branch, files, request.changes, request.idempotency, receipts)
+
+    def in_turn(self) -> Applied:
+        (outcome,) = self.epochs.commit([self.request])
+        if isinstance(outcome, Exception):
+            raise outcome
+        return outcome
+
+
+@dataclass(eq=False)
+class LargeLoad:
+    """Rows that Spark reads. `scanned` says what it has read, once that is done. `limits` are those of views."""
+
+    epochs: Epochs
+    load: Load
+    placement: Placement | None
+    limits: BuildSettings
+    scanned: Scanned = field(default_factory=Scanned)
+
+    def __post_init__(self) -> None:
+        self.tables = (self.load.definition.name,)
+
+    def begin(self) -> Applied | None:
+        self.epochs.check_load(self.load)
+        return None
+
+    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
+        if self.placement is None:
+            raise Unavailable("the service runs without Spark", code="spark_unavailable")
+        load, (table,) = self.load, self.tables
+        try:
+            branch.compute_on(self.placement.for_scan(load.tag), {}, {table: load.scan}, prefix)
+        except KeyTaken as error:
+            raise self._key_taken(error) from error
+        except BadRows as error:
+            raise bad_rows(error) from error
+        self.scanned = branch.scanned
+
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:
+        try:
+            branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+        except KeyTaken as error:
+            raise self._key_taken(error) from error
+        return True
+
+    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+        self.begin()
+        load, scanned = self.load, self.scanned
+        receipts = () if load.receipt is None else (load.receipt(scanned),)
+        return self.epochs.join(branch, files, scanned.rows, None, receipts)
+
+    def in_turn(self) -> Applied:
+        applied, self.scanned = self.epochs.load(self.load)
+        return applied
+
+    def _key_taken(self, error: KeyTaken) -> Exception:
+        return self.epochs.key_taken(self.load.definition, error)
