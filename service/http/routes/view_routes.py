@@ -126,7 +126,7 @@ def _state(runtime: Runtime, definition: Definition) -> tuple[str, str | None]:
     snapshot = runtime.snapshot
     try:
         reason = definition.failure or snapshot.failure(definition.name)
-        errors = [] if reason else snapshot.errors(definition.name)
+        errors = [] if reason else snapshot.errors(definition.name, most=1)
     except UnknownName:
         # The view was dropped after its definition was looked up.
         return "ready", None
