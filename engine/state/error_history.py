@@ -13,9 +13,6 @@ from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
 from engine.state.reading import accumulate
 
-Errors = tuple[tuple[str, int], ...]
-"""Messages and their counts, sorted."""
-
 _REMEMBERED = 2
 
 
@@ -24,7 +21,7 @@ class ErrorHistory:
 
     def __init__(self, layers: tuple[Layer, ...] = ()) -> None:
         self.layers = tuple(layer for layer in layers if len(layer))
-        self._found: dict[int, Errors] = {}
+        self._found: dict[int, np.ndarray] = {}
 
     def __bool__(self) -> bool:
         return bool(self.layers)
@@ -35,14 +32,25 @@ class ErrorHistory:
         same = len(new.layers) == len(self.layers) and all(map(operator.is_, new.layers, self.layers))
         return self if same else new
 
-    def at(self, time: int, masks: np.ndarray, dictionary: Dictionary) -> Errors:
-        """The errors at a time; `masks` are those of the times' order."""
+    def at(
+        self, time: int, masks: np.ndarray, dictionary: Dictionary, most: int | None = None
+    ) -> list[tuple[str, int]]:
+        """The messages at a time with their counts, sorted; the `most` frequent ones if there are more.
+
+        `masks` are those of the times' order.
+        """
+        rows = self._counted(time, masks)
+        if most is not None and len(rows) > most:
+            rows = rows[np.argsort(-rows[:, -1], kind="stable")[:most]]
+        return sorted((dictionary.text(word), count) for word, _, count in rows.tolist())
+
+    def _counted(self, time: int, masks: np.ndarray) -> np.ndarray:
+        """The words of the messages at a time, with their counts."""
         if not len(masks):  # times are epochs: after the last one that has errors, nothing changes
             time = min(time, max((layer.epochs.greatest for layer in self.layers), default=0))
         found = self._found.get(time)
         if found is None:
             rows = accumulate((layer.rows for layer in self.layers), 1, time, masks)
-            counts = ((dictionary.text(word), count) for word, _, count in rows.tolist())
-            found = tuple(sorted((message, count) for message, count in counts if count > 0))
+            found = rows[rows[:, -1] > 0]
             self._found = {**dict(list(self._found.items())[1 - _REMEMBERED :]), time: found}
         return found

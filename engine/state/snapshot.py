@@ -313,10 +313,11 @@ class Snapshot:
             np.ascontiguousarray(rows[:, width]),
         )
 
-    def errors(self, name: str, epoch: int | None = None) -> list[tuple[str, int]]:
-        """The messages of rows that fail in this view or in what it reads, with their counts."""
+    def errors(self, name: str, epoch: int | None = None, most: int | None = None) -> list[tuple[str, int]]:
+        """The messages of rows that fail in this view or in what it reads, with their counts; the `most`
+        frequent ones if there are more."""
         relation = self._relation(name)
         if not relation.errors:
             return []
         time = self._epoch(relation, name, epoch)
-        return list(relation.errors.at(time, self.frontier.order.masks, self._dictionary))
+        return relation.errors.at(time, self.frontier.order.masks, self._dictionary, most)

@@ -40,7 +40,7 @@ class Readable:
         reason = snapshot.failure(name)
         if reason is not None:
             return "building" if snapshot.is_aside(name) else "failed", reason
-        errors = snapshot.errors(name)
+        errors = snapshot.errors(name, most=1)
         return ("errors", errors[0][0]) if errors else ("ready", None)
 
     @property

@@ -36,6 +36,8 @@ class Query:
     order_by: str | None = None
 
 
+_SHOWN = 10
+"""The most errors of a view that a message shows."""
 _TRY_AGAIN = "POST to its /rebuild tries again"
 
 
@@ -72,11 +74,9 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
             code="view_failed",
         )
     check_epoch(snapshot, name, epoch)
-    errors = [] if skip_errors or not definition.is_view else snapshot.errors(name, epoch)
+    errors = [] if skip_errors or not definition.is_view else snapshot.errors(name, epoch, _SHOWN)
     if errors:
-        messages = "; ".join(
-            f"{message} ({count})" if count > 1 else message for message, count in errors[:10]
-        )
+        messages = "; ".join(f"{message} ({count})" if count > 1 else message for message, count in errors)
         raise Conflict(
             f"view {name} has errors at epoch {epoch}: {messages}",
             "use errors=skip to read the other rows; the view heals when the failing rows are gone",

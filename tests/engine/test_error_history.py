@@ -45,7 +45,11 @@ def test_the_errors_at_an_epoch_are_what_came_and_has_not_gone(seed: int) -> Non
             for word, time, diff in changes:
                 counts[word] += diff * (time <= at)
             expected = sorted((dictionary.text(word), count) for word, count in counts.items() if count)
-            assert list(history.at(at, _NONE, dictionary)) == expected
+            assert history.at(at, _NONE, dictionary) == expected
+            few = history.at(at, _NONE, dictionary, 2)
+            assert few == sorted(few) and set(few) <= set(expected)
+            frequent = sorted((count for _, count in expected), reverse=True)[:2]
+            assert sorted((count for _, count in few), reverse=True) == frequent
 
 
 def test_errors_are_counted_once_until_one_comes_or_goes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -62,11 +66,11 @@ def test_errors_are_counted_once_until_one_comes_or_goes(monkeypatch: pytest.Mon
     first = layer([(word, epoch, 1 if epoch % 2 else -1) for epoch in range(1, 1001)])
     history = ErrorHistory((first,))
     for epoch in range(1000, 1100):
-        assert history.at(epoch, _NONE, dictionary) == ()
+        assert history.at(epoch, _NONE, dictionary) == []
         history = history.with_layers((first,))
     assert len(counted) == 1
     history = history.with_layers((first, layer([(word, 1100, 1)])))
     for epoch in range(1100, 1200):
-        assert history.at(epoch, _NONE, dictionary) == (("division by zero", 1),)
-        assert history.at(999, _NONE, dictionary) == (("division by zero", 1),)
+        assert history.at(epoch, _NONE, dictionary) == [("division by zero", 1)]
+        assert history.at(999, _NONE, dictionary) == [("division by zero", 1)]
     assert len(counted) == 3

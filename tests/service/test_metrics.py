@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+from typing import Any, cast
+
+from service.http.routes.operation_routes import failed
 from service.metrics import Counter, Gauge, Histogram, Metrics
 
 
@@ -39,3 +43,16 @@ def test_every_metric_is_described_once() -> None:
     named = [line.split()[2] for line in lines if line.startswith("# HELP")]
     assert len(set(named)) == len(named) == len(vars(Metrics()))
     assert all(name.startswith("freshet_") for name in named)
+
+
+def test_failed_views_are_named_wherever_their_failure_is_known() -> None:
+    def relation(failure: str | None) -> Any:
+        return SimpleNamespace(failure=failure)
+
+    def view(name: str, failure: str | None = None) -> Any:
+        return SimpleNamespace(name=name, failure=failure)
+
+    relations = {"sound": relation(None), "over budget": relation("it needs more")}
+    runtime = cast(Any, SimpleNamespace(snapshot=SimpleNamespace(relations=relations)))
+    views = [view("sound"), view("over budget"), view("never planned", "no such function"), view("dropped")]
+    assert failed(runtime, views) == ["never planned", "over budget"]

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
 
 from engine.runtime.engine import Snapshot
+from service.definitions.definition import Definition
 from service.errors import Unavailable
 from service.http.access import lanes_of, pipeline_of, reader_of, runtime_of
 from service.http.routes.strict import StrictRoute
@@ -53,7 +54,7 @@ async def status(request: Request) -> dict[str, object]:
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
         "views": len(views),
-        "failed": sorted(d.name for d in views if runtime.failure(d.name)),
+        "failed": await lanes_of(request).figures.run(failed, runtime, views),
         "waiting": runtime.waiting,
         "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
         "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},
@@ -72,8 +73,14 @@ async def status(request: Request) -> dict[str, object]:
 async def metrics(request: Request) -> PlainTextResponse:
     """Metrics in Prometheus' exposition format."""
     runtime = runtime_of(request)
-    await lanes_of(request).figures.run(refresh, runtime, pipeline_of(request))
-    return PlainTextResponse(runtime.metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
+    text = await lanes_of(request).figures.run(scraped, runtime, pipeline_of(request))
+    return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
+
+
+def scraped(runtime: Runtime, pipeline: Pipeline) -> str:
+    """All metrics as text, with the gauges at their current values."""
+    refresh(runtime, pipeline)
+    return runtime.metrics.text()
 
 
 def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
@@ -81,7 +88,7 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
     metrics, snapshot = runtime.metrics, runtime.snapshot
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
-    bad = sum(1 for d in views if runtime.failure(d.name))
+    bad = len(failed(runtime, views))
     metrics.epoch.set(snapshot.upper - 1)
     metrics.waiting.set(runtime.waiting)
     metrics.tables.set(len(definitions) - len(views))
@@ -104,6 +111,15 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
             (("kind", "dictionary"),): engine.dictionary,
             (("kind", "remembered"),): engine.remembered,
         }
+    )
+
+
+def failed(runtime: Runtime, views: list[Definition]) -> list[str]:
+    """The names of the views that are no longer maintained, sorted."""
+    relations = runtime.snapshot.relations
+    reasons = {view.name: view.failure for view in views}
+    return sorted(
+        name for name, reason in reasons.items() if reason or (name in relations and relations[name].failure)
     )
 
 
