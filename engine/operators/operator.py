@@ -166,6 +166,10 @@ class Deferred:
         """Remove and return all that waits for these rounds."""
         return self._waiting.pop(rounds, [])
 
+    def waiting(self, rounds: tuple[int, ...]) -> list[np.ndarray]:
+        """All that waits for these rounds."""
+        return self._waiting.get(rounds, [])
+
     def items(self) -> Iterator[tuple[tuple[int, ...], np.ndarray]]:
         """All that waits, with its rounds."""
         for rounds, waiting in self._waiting.items():

@@ -24,6 +24,7 @@ from engine.operators.linear import SelectOperator
 from engine.operators.loop import Leave, Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
+from engine.operators.repetition import Repetition
 from engine.plan.nodes import OnLimit
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -42,10 +43,12 @@ class OutermostLoop(Loop):
         self._arrangements: list[Arrangement] = []
         self._failures: list[FailureLog] = []
         self._results: list[_Result] = []
+        self._repetition: Repetition
 
     def complete(self, widths: list[int]) -> None:
         """Finish construction once the body and the values exist; `widths` has the values' numbers of
         words."""
+        self._repetition = Repetition(self, self._on_limit)
         inside = [part for operator in self.body for part in operator.parts()]
         self._entered = [entry for entry in self.entries if isinstance(entry, EnteredArrangement)]
         self._arrangements = [part for part in inside if isinstance(part, Arrangement)]
@@ -57,6 +60,10 @@ class OutermostLoop(Loop):
         """The operators that store results, which are not part of the loop's body."""
         for result in self._results:
             yield from result.operators()
+
+    def begin(self) -> None:
+        super().begin()
+        self._repetition.begin()
 
     def step(self, step: Step) -> None:
         epochs = [change[:, entry.width] for entry in self._entered if (change := entry.change) is not None]
@@ -123,6 +130,7 @@ class OutermostLoop(Loop):
 
     def _round(self, current: int, outer: Step) -> None:
         super()._round(current, outer)
+        self._repetition.look(current + 1, self._agenda.get((), ()))
         if self._sizes is not None and self._estimate.is_too_much(self._sizes, self._brought_about()):
             raise _TooMuch
 
