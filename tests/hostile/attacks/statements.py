@@ -147,8 +147,8 @@ ATTACKS: tuple[Attack, ...] = (
         {200} | REFUSED,
     ),
     attack(
-        "change: block of 2,000 statements",
-        _sql("CREATE TABLE h (a BIGINT)", "BEGIN;" + "INSERT INTO h SELECT n FROM h_one;" * 2000 + "COMMIT"),
+        "change: block of 500 statements",
+        _sql("CREATE TABLE h (a BIGINT)", "BEGIN;" + "INSERT INTO h SELECT n FROM h_one;" * 500 + "COMMIT"),
         {200} | REFUSED,
     ),
     attack(
