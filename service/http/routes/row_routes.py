@@ -24,7 +24,7 @@ from service.reading.reads import Reading, check_health
 from service.reading.row_formats import OFFERED, STREAMS, json_rows, negotiate
 from service.running.runtime import Runtime
 
-_EPOCH = re.compile("[0-9]{1,19}")
+_EPOCH = re.compile("[0-9]{1,1000}")
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
 
 _ANSWERS = answered_as(*OFFERED)
