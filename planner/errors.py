@@ -49,6 +49,11 @@ class PlannerError(Exception):
 class InvalidSyntax(PlannerError):
     code = "syntax_error"
 
+    @classmethod
+    def of_escape(cls) -> InvalidSyntax:
+        """The error of a text with a Unicode escape that is half a character."""
+        return cls("a Unicode escape is not a character", "write both halves of a surrogate pair")
+
 
 class UnknownTable(PlannerError):
     code = "unknown_table"

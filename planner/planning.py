@@ -11,7 +11,7 @@ from engine.plan.nodes import Node
 from engine.runtime.observation import Observed
 from engine.schema import Schema
 from planner.bind import BoundStatement, bind
-from planner.errors import SqlTooDeep, Unsupported
+from planner.errors import InvalidSyntax, SqlTooDeep, Unsupported
 from planner.explain import analyze, explain
 from planner.ir import RelationalProgram
 from planner.limits import DEFAULT, PlanningLimits, within
@@ -64,6 +64,8 @@ def plan_query(
             return PlannedQuery(plan, schema, text, bound.reads, bound.program, optimized)
     except RecursionError:
         raise SqlTooDeep.of() from None
+    except UnicodeError:
+        raise InvalidSyntax.of_escape() from None
 
 
 def _optimized(bound: BoundStatement) -> RelationalProgram:

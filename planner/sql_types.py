@@ -37,7 +37,8 @@ from engine.schema import (
     enumeration,
     numeric,
 )
-from planner.errors import TypeMismatch, Unsupported, UnsupportedType
+from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
+from planner.limits import depth_limit
 from planner.positions import fail
 from planner.suggestions import did_you_mean
 
@@ -89,6 +90,7 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.VARIANT: JSON,
 }
 _ARRAYS = (_DT.ARRAY, _DT.LIST)
+_DIGITS = re.compile("[0-9]{1,9}")
 
 _BY_DUCKDB: dict[str, Type] = {
     "BOOLEAN": BOOLEAN,
@@ -126,13 +128,26 @@ _SUPPORTED = (
 
 def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     """The engine's type for an SQL type. Raises Unsupported if there is none, TypeMismatch for invalid
-    digits."""
+    digits, SqlTooDeep for too many dimensions."""
+    dimensions = 0
+    while node.this in _ARRAYS and len(node.expressions) == 1:
+        node = node.expressions[0]
+        dimensions += 1
+    if dimensions > depth_limit():
+        fail(
+            SqlTooDeep(f"an array has {dimensions} dimensions", f"at most {depth_limit()} are allowed"), node
+        )
+    found = _element_type(node, dialect)
+    for _ in range(dimensions):
+        found = array_of(found)
+    return found
+
+
+def _element_type(node: exp.DataType, dialect: str) -> Type:
     if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
         return _numeric(node)
     if node.this is _DT.ENUM and node.expressions:
         return _enumeration(node)
-    if node.this in _ARRAYS and len(node.expressions) == 1:
-        return array_of(data_type(node.expressions[0], dialect))
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None:
         written = node.sql(dialect)
@@ -152,7 +167,7 @@ def _numeric(node: exp.DataType) -> Type:
     written = [parameter.name for parameter in node.expressions]
     if not written:
         return DEFAULT_NUMERIC
-    if not all(digits.isdecimal() for digits in written):
+    if not all(_DIGITS.fullmatch(digits) for digits in written):
         fail(
             TypeMismatch(
                 f"NUMERIC({', '.join(written)}) is not a type", "write precision and scale as numbers"

@@ -37,13 +37,18 @@ def members(problem: Problem) -> dict[str, object]:
         "type": f"urn:freshet:problem:{problem.code}",
         "title": problem.code.replace("_", " ").capitalize(),
         "status": problem.status,
-        "detail": problem.detail,
+        "detail": _encodable(problem.detail),
         "code": problem.code,
-        "hint": problem.hint,
+        "hint": _encodable(problem.hint),
     }
     if problem.line is not None:
         found["position"] = {"line": problem.line, "column": problem.column}
     return found
+
+
+def _encodable(text: str) -> str:
+    """The text, with question marks for halves of characters that a client has sent."""
+    return text.encode(errors="replace").decode()
 
 
 def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:

@@ -36,6 +36,7 @@ _CALLS = {
     exp.Localtimestamp: "current_localtimestamp",
 }
 """DuckDB's functions for names of the time, which DuckDB would otherwise read as columns of these names."""
+_EPOCH = re.compile("[0-9]{1,19}")
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
 
 
@@ -251,7 +252,7 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
     value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
     if version.name == "VERSION":
-        if text is None or not text.isdecimal():
+        if text is None or not _EPOCH.fullmatch(text):
             fail(InvalidQuery(f"{value.sql()} is not an epoch", "write VERSION AS OF 12"), table)
         return int(text), None
     if isinstance(value, exp.Cast) and isinstance(value.this, exp.Literal):

@@ -257,8 +257,8 @@ class Runtime:
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:
-        """The views that are being built."""
-        return self._builds.all
+        """The views that are being built, without those that were dropped and end soon."""
+        return {name: build for name, build in self._builds.all.items() if build.is_wanted}
 
     async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""

@@ -41,6 +41,11 @@ class ViewBuild:
         running = self._running
         return running.progress if isinstance(running, ProcessExecutor) else Progress()
 
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the view is not dropped while it is built."""
+        return not self._cancelled
+
     def cancel(self) -> None:
         """End the building soon, with BuildCancelled. Any thread may call it."""
         with self._lock:

@@ -17,7 +17,7 @@ from datetime import datetime
 from functools import partial
 
 from planner.adhoc.adhoc_query import AdhocQuery
-from planner.errors import InvalidQuery, PlannerError
+from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
@@ -249,6 +249,8 @@ def _numbered(piece: Piece) -> Iterator[None]:
         raise
     except RecursionError:
         raise ScriptFailed(piece.index, piece.unsupported("the statement is nested too deeply")) from None
+    except UnicodeError:
+        raise ScriptFailed(piece.index, InvalidSyntax.of_escape().at(*piece.place())) from None
     except PlannerError as error:
         raise ScriptFailed(piece.index, error.at(*piece.place())) from error
     except Exception as error:

@@ -11,6 +11,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.waiting import wait_until
@@ -83,6 +84,22 @@ def test_a_runaway_is_cancelled(client: Client) -> None:
     assert client.get("/v1/views/v").status_code == 404
     assert client.post("/v1/views", {"name": "v", "sql": "SELECT a FROM t"}).status_code == 201
     assert client.rows("v") == [(0,), (1,), (2,), (9,)]
+
+
+def test_a_view_that_is_dropped_while_it_is_built_is_not_listed(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Even before its building has ended."""
+    asked = begin(client, "v", RUNAWAY)
+    ending = ViewBuild.cancel
+    monkeypatch.setattr(ViewBuild, "cancel", lambda build: setattr(build, "_cancelled", True))
+    assert client.delete("/v1/views/v").status_code == 204
+    assert client.get("/v1/views").json()["views"] == []
+    assert code(client.get("/v1/views/v")) == (404, "unknown_name")
+    assert not asked.done()
+    monkeypatch.setattr(ViewBuild, "cancel", ending)
+    assert client.delete("/v1/views/v").status_code == 204
+    assert code(asked.result(30)) == (409, "cancelled")
 
 
 @pytest.mark.parametrize(

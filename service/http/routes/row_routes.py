@@ -34,6 +34,7 @@ from service.reading.row_formats import OFFERED, STREAMS, json_rows, negotiate
 from service.reading.row_readings import Reading
 from service.running.runtime import Runtime
 
+_EPOCH = re.compile("[0-9]{1,1000}")
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
 
 _ANSWERS = answered_as(*OFFERED)
@@ -211,7 +212,7 @@ async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
     """The epoch of a client's number or time; the newest for None."""
     if as_of is None:
         return newest
-    if as_of.isdecimal() and as_of.isascii():
+    if _EPOCH.fullmatch(as_of):
         return int(as_of)
     return min(await runtime.epoch_at(parse_time(as_of)), newest)
 

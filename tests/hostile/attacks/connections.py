@@ -184,7 +184,6 @@ ATTACKS: tuple[Attack, ...] = (
         "gone: in the middle of a SELECT",
         _leave(_script(_SLOW_QUERY), 20, 0.05),
         {200},
-        wrong_today="a query goes on when its client has gone",
     ),
     attack("gone: in the middle of CREATE VIEW", _leave_a_view, {200}, is_brief=True),
     attack(
@@ -195,7 +194,6 @@ ATTACKS: tuple[Attack, ...] = (
             0.3,
         ),
         {200},
-        wrong_today="DML runs in the writer's turn",
     ),
     attack(
         "gone: in the middle of an answer",

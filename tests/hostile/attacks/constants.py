@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from tests.hostile.attack import REFUSED, Attack, Send, attack
 
-_UNBOUNDED = "constants are computed without a limit of time and memory"
-
 
 def _both(expression: str) -> Send:
     """The expression as a view of a constant, as a view of a column, and ad hoc."""
@@ -94,8 +92,7 @@ ATTACKS: tuple[Attack, ...] = (
     attack(
         "constant: text doubled 40 times",
         lambda door: [door.view("h", _doubled(40)), door.sql(_doubled(40))],
-        REFUSED,
-        wrong_today=_UNBOUNDED,
+        {201} | REFUSED,  # the view's row fails
     ),
     attack(
         "constant: arrays in arrays",
@@ -106,7 +103,6 @@ ATTACKS: tuple[Attack, ...] = (
         "constant: array of a million elements",
         lambda door: [door.view("h", f"SELECT ARRAY[{', '.join(['1'] * 1_000_000)}] AS xs FROM h_one")],
         {201} | REFUSED,
-        wrong_today="planning has no limit of time",
     ),
     attack(
         "constant: number of a million digits",
@@ -115,7 +111,6 @@ ATTACKS: tuple[Attack, ...] = (
             door.sql(f"SELECT {'9' * 1_000_000}"),
         ],
         {200, 201} | REFUSED,
-        wrong_today="a number of a million digits is a fault of the service",
     ),
     attack("constant: number 1e400", _both("1e400"), {200, 201} | REFUSED, is_brief=True),
     attack("constant: cast of a huge text", _both("repeat('9', 100000000)::NUMERIC(38, 0)"), {201} | REFUSED),

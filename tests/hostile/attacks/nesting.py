@@ -6,7 +6,6 @@ from tests.hostile.attack import REFUSED, Attack, Send, attack
 from tests.hostile.door import Door, Reply
 
 _DEEP = 10_000
-_UNBOUNDED = "planning has no limit of depth, width and time"
 
 
 def _both(query: str) -> Send:
@@ -56,7 +55,6 @@ ATTACKS: tuple[Attack, ...] = (
         "deep: CASE",
         _both(f"SELECT {_wrapped('CASE WHEN n > 1 THEN 1 ELSE ', 'n', ' END')} AS n FROM h_one"),
         REFUSED | {200, 201},
-        wrong_today="planning 10,000 levels of CASE takes long",
     ),
     attack(
         "deep: NOT", _both(f"SELECT n FROM h_one WHERE {_wrapped('NOT ', 'n > 1', '')}"), REFUSED | {200, 201}
@@ -120,25 +118,21 @@ ATTACKS: tuple[Attack, ...] = (
         "long: 100,000 literals in IN",
         _both(f"SELECT n FROM h_one WHERE n IN ({', '.join(map(str, range(100_000)))})"),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: 100,000 literals in NOT IN with NULL",
         _both(f"SELECT n FROM h_one WHERE n NOT IN (NULL, {', '.join(map(str, range(2, 100_000)))})"),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: 100,000 rows of VALUES",
         _both(f"SELECT x FROM (VALUES {', '.join(f'({i})' for i in range(100_000))}) AS t (x)"),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: 10,000 UNION ALL",
         _both(" UNION ALL ".join(["SELECT n FROM h_one"] * 10_000)),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: 500 joins",
@@ -147,7 +141,6 @@ ATTACKS: tuple[Attack, ...] = (
             + "".join(f" JOIN h_one AS t{i} ON t{i}.n = t0.n" for i in range(1, 500))
         ),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: 10,000 CTEs",
@@ -155,21 +148,18 @@ ATTACKS: tuple[Attack, ...] = (
             f"WITH {', '.join(f'c{i} AS (SELECT n FROM h_one)' for i in range(10_000))} SELECT n FROM c9999"
         ),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
     attack(
         "long: script of 5,000 statements",
         lambda door: [door.sql("SHOW TABLES;" * 5000)],
         REFUSED | {200},
-        wrong_today="a script has no limit of time",
     ),
     attack(
         "wide: 5,000 columns of a view",
         _both(f"SELECT {', '.join(f'n + {i} AS c{i}' for i in range(5000))} FROM h_one"),
         REFUSED | {200, 201},
-        wrong_today=_UNBOUNDED,
     ),
-    attack("wide: 5,000 columns of a table", _wide_table, REFUSED | {200, 201}, wrong_today=_UNBOUNDED),
+    attack("wide: 5,000 columns of a table", _wide_table, REFUSED | {200, 201}),
     attack("doubling: 12 CTEs", _both(_doubling(12)), {200, 201} | REFUSED, is_brief=True),
     attack("doubling: 60 CTEs", _both(_doubling(60)), {200, 201} | REFUSED),
     attack(
