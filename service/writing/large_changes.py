@@ -118,7 +118,7 @@ class LargeRequest:
 
 @dataclass(eq=False)
 class LargeLoad:
-    """Rows that Spark reads. `scanned` says what it has read once that is done. `limits` are those of views."""
+    """Rows that Spark reads; then `scanned` says what it has read. `limits` are those of views."""
 
     epochs: Epochs
     load: Load
