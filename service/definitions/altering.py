@@ -2,7 +2,7 @@
 
 An alteration is drafted whole, then made in the engine, then stored in the catalog; if either refuses,
 nothing has changed. Views that read the altered relation are planned again and must keep their columns.
-Alterations run on the writer's thread.
+Alterations run on the writer's thread, which computes small views anew; large ones are built beside it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.errors import EngineError
+from engine.errors import EngineError, OverBudget
 from engine.kernels.words import NULL
 from planner.errors import PlannerError
 from planner.relation import Relation
@@ -249,8 +249,13 @@ class Alterations:
     def _installed(
         self, definition: Definition, histories: Mapping[str, tuple[np.ndarray, int]], may_fail: bool
     ) -> Definition:
+        of = self._of
+        if definition.is_view and definition.failure is None and of.is_large(definition):
+            return of.compute_later(definition, "it is computed anew, because what it reads was altered")
         try:
-            self._of.install([definition], histories)
+            of.install([definition], histories)
+        except OverBudget as error:
+            return of.compute_later(definition, error.message)
         except EngineError as error:
             if not may_fail:
                 raise

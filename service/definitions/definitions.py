@@ -21,7 +21,7 @@ from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner import plan_query
-from planner.limits import DEFAULT, UNLIMITED, PlanningLimits
+from planner.limits import UNLIMITED
 from planner.relation import Relation
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
@@ -37,6 +37,7 @@ from service.definitions.seeing import relations_of, seen_now, sized
 from service.errors import Conflict, Invalid
 from service.names import check_columns, check_name
 from service.placement import Placement
+from service.settings.settings import Settings
 
 
 class Definitions:
@@ -45,15 +46,18 @@ class Definitions:
         engine: Engine,
         catalog: Catalog,
         clock: Clock,
+        settings: Settings,
         placement: Placement | None = None,
-        limits: PlanningLimits = DEFAULT,
     ) -> None:
         self.engine = engine
         self.catalog = catalog
         self.clock = clock
         self._placement = placement
-        self.limits = limits
+        self.limits = settings.planning_limits
         """What planning a new view may cost."""
+        self._settings = settings
+        self.set_aside: set[str] = set()
+        """Views that are to be built again beside the writer."""
         self.known = KnownRelations.of({})
         """Every table and view. Replaced as a whole."""
 
@@ -192,7 +196,7 @@ class Definitions:
             if definition.failure is not None:
                 continue
             if definition.is_view:
-                self.compute(definition.name, definition.relation.plan)
+                self.compute_view(definition)
                 continue
             name, relation = definition.name, definition.relation
             self.engine.create_source(name, relation.schema, relation.key, kept=histories.get(name))
@@ -223,14 +227,26 @@ class Definitions:
             if index in self.engine.snapshot.relations:
                 self.engine.drop_view(index)
 
+    def compute_view(self, view: Definition) -> None:
+        """Creates a view in the engine. Raises OverBudget if it takes too long: then `compute_later` may."""
+        rows = self.engine.input_rows(view.relation.plan)
+        self.compute(view.name, view.relation.plan, self._settings.view_allowance.for_changes(rows))
+
+    def compute_later(self, view: Definition, reason: str) -> Definition:
+        """Sets a view aside, to be built beside the writer. Until then it cannot be read."""
+        self.set_aside.add(view.name)
+        return replace(view, failure=reason)
+
+    def is_large(self, view: Definition) -> bool:
+        """Whether a view reads more than the writer may compute for it."""
+        return self.engine.input_rows(view.relation.plan) > self._settings.build_rows_here
+
     def compute(self, name: str, plan: Node, allowance: Allowance | None = None) -> None:
-        """Creates a view or an index in the engine, computed where the number of its input rows suggests; in
-        this process it may use the allowance for so many changes."""
+        """Creates a view or an index in the engine, computed where the number of its input rows suggests."""
         self.clock.start_for(plan)
-        rows, placement = self.engine.input_rows(plan), self._placement
-        executor = None if placement is None else placement.executor(rows)
-        meter = None if allowance is None else Spending(allowance.for_changes(rows))
-        self.engine.create_view(name, plan, executor, meter)
+        placement = self._placement
+        executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
+        self.engine.create_view(name, plan, executor, None if allowance is None else Spending(allowance))
         self.clock.note_reader()
 
     @contextmanager

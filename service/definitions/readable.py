@@ -32,16 +32,21 @@ class Readable:
 
     def state_of(self, view: Definition) -> tuple[str, str | None]:
         """Whether a view is ready, building, failed, or has errors; and the reason if it is not ready."""
-        name, snapshot = view.name, self.snapshot
-        if view.failure is not None:
-            return "building" if name in self.building else "failed", view.failure
-        if name not in snapshot.relations:
+        relation = self.snapshot.relations.get(view.name)
+        reason = view.failure or (relation.failure if relation is not None else None)
+        if relation is None and reason is None:
             return "building", None
-        reason = snapshot.failure(name)
         if reason is not None:
-            return "building" if snapshot.is_aside(name) else "failed", reason
-        errors = snapshot.errors(name, most=1)
+            return "failed" if self.has_failed(view) else "building", reason
+        errors = self.snapshot.errors(view.name, most=1)
         return ("errors", errors[0][0]) if errors else ("ready", None)
+
+    def has_failed(self, view: Definition) -> bool:
+        """Whether a view is no longer maintained, and is not being built again."""
+        if view.failure is not None:
+            return view.name not in self.building
+        relation = self.snapshot.relations.get(view.name)
+        return relation is not None and relation.failure is not None and not relation.aside
 
     @property
     def newest(self) -> int:

@@ -13,7 +13,6 @@ from dataclasses import replace
 import numpy as np
 
 from engine.errors import EngineError, OverBudget, StoreError
-from engine.operators.allowance import Allowance
 from engine.plan.nodes import Node, Source
 from engine.runtime.spill import SavedState
 from engine.schema import Schema
@@ -89,22 +88,22 @@ class Restoring:
                 return table.name, table.filling.recomputed(self.layouts.shifted(number, delta))
         return None
 
-    def hydrate(self, definition: Definition, allowance: Allowance) -> bool:
+    def hydrate(self, definition: Definition) -> None:
         """Computes a view of the catalog, or the indexes of a table, over the history of what it reads.
 
-        False for a view that would take more than the allowance.
+        A view that takes too long is set aside.
         """
         if not definition.is_view:
             for index, plan in self._of.indexes(definition).items():
                 if index not in self._of.engine.snapshot.relations:
                     self._of.compute(index, plan)
-            return True
+            return
         try:
-            self._of.compute(definition.name, definition.relation.plan, allowance)
+            self._of.compute_view(definition)
+        except OverBudget as error:
+            self._of.put(self._of.compute_later(definition, error.message))
         except EngineError as error:
             self._of.put(replace(definition, failure=error.message))
-            return not isinstance(error, OverBudget)
-        return True
 
     def _map(self, name: str, plan: Node, state: SavedState) -> bool:
         """Whether the view was restored from its files. If one is damaged, the view is computed instead."""

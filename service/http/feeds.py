@@ -113,13 +113,16 @@ class _Feed:
             pulse.drop(beat)
 
     def _begin(self) -> asyncio.Task[FeedPage] | None:
-        """The next page, which is being made; None if the relation has not changed since the last one.
+        """The next page, which is being made; None if there are no more changes yet.
 
         Raises a ServiceError if the relation can no longer be followed.
         """
-        definition, snapshot = self._definition, self._runtime.snapshot
-        if self._runtime.definitions().get(definition.name) is not definition:
+        definition, readable = self._definition, self._runtime.readable
+        if readable.known.all.get(definition.name) is not definition:
             raise NotFound(f"{definition.name} was dropped")
+        snapshot = readable.snapshot
+        if snapshot.is_aside(definition.name):
+            return None  # it comes back with all of its changes
         relation = snapshot.relations.get(definition.name)
         newest = snapshot.upper - 1
         if newest <= self._since:

@@ -100,9 +100,9 @@ class Sink:
             self._stopped.wait(self.definition.interval_seconds)
 
     def _refused(self, error: Exception) -> None:
-        """Waits if the view has errors; fails the sink otherwise."""
+        """Waits if the view has errors or is being built again; fails the sink otherwise."""
         problem = problem_of(error)
-        if problem is not None and problem.code == "view_has_errors":
+        if problem is not None and problem.code in ("view_has_errors", "view_building"):
             self.trouble = problem.detail
             return
         reason = conceal(f"{type(error).__name__}: {error}") if problem is None else problem.detail
@@ -143,8 +143,8 @@ class Sink:
 
     def _changes(self, done: int | None, until: int) -> tuple[Definition, np.ndarray]:
         """The view and its changes after `done`, up to `until`. Raises HistoryGone or Conflict."""
-        snapshot = self._runtime.snapshot
-        view = self._runtime.definitions().get(self.definition.view)
+        readable = self._runtime.readable
+        snapshot, view = readable.snapshot, readable.known.all.get(self.definition.view)
         if view is None or view.id != self._relation:
             raise Conflict(f"view {self.definition.view} was dropped or created again")
         check_health(view, snapshot, until)

@@ -43,7 +43,7 @@ class Builds:
     def __init__(self, state: State, call: Call) -> None:
         self.all: Mapping[str, ViewBuild] = {}
         """The views that are being built, by name. Replaced as a whole, on the writer's thread."""
-        self.returning: frozenset[str] = frozenset()
+        self.returning: Mapping[str, Future[Definition]] = {}
         """The views that were set aside and are built again. Replaced as `all` is."""
         self._state = state
         self._call = call
@@ -65,6 +65,11 @@ class Builds:
         built = asyncio.wrap_future(future)
         built.add_done_callback(_retrieved)
         return await asyncio.shield(built)
+
+    async def returned(self, name: str) -> None:
+        """Waits until a view is no longer being built again, whatever came of it."""
+        if name in self.returning:
+            await asyncio.wait([asyncio.wrap_future(self.returning[name])])
 
     def cancel(self, name: str) -> bool:
         """Cancels the building of a view; false if there is none of this name."""
@@ -88,6 +93,15 @@ class Builds:
                 return self._adopted(build)
         finally:
             self._call(lambda: self._end(build))
+
+    def _rebuild(self, name: str, plan: Plan) -> Definition:
+        """Builds a view again, however often what it reads is built again meanwhile."""
+        while True:
+            try:
+                return self._build(name, plan)
+            except Conflict as error:
+                if error.code != "table_changed":
+                    raise
 
     def _begun(self, name: str, plan: Plan) -> ViewBuild:
         for _ in range(_PLANS):
@@ -115,8 +129,8 @@ class Builds:
         for name in names:
             plan = partial(intend_again, self._state.definitions, name, with_past=True)
             with suppress(RuntimeError):  # the service is ending, and builds the view after its next start
-                future = self._threads.submit(self._build, name, plan)
-                self.returning |= {name}
+                future = self._threads.submit(self._rebuild, name, plan)
+                self.returning = {**self.returning, name: future}
                 future.add_done_callback(partial(self._came_back, name))
 
     def _came_back(self, name: str, future: Future[Definition]) -> None:
@@ -126,7 +140,7 @@ class Builds:
             self._call(partial(self._end_return, name, error))
 
     def _end_return(self, name: str, error: BaseException | None) -> None:
-        self.returning -= {name}
+        self.returning = {other: it for other, it in self.returning.items() if other != name}
         definitions, engine = self._state.definitions, self._state.engine
         there = definitions.all.get(name)
         if error is None or there is None:

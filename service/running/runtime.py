@@ -112,10 +112,10 @@ class Runtime:
     def _show(self) -> None:
         """Lets readers see what the writer has done."""
         state, builds = self._state, self._builds
-        if state.epochs.set_aside:
-            builds.bring_back(state.epochs.set_aside)
-            state.epochs.set_aside = set()
-        building = builds.all.keys() | builds.returning
+        if state.definitions.set_aside:
+            builds.bring_back(state.definitions.set_aside)
+            state.definitions.set_aside = set()
+        building = builds.all.keys() | builds.returning.keys()
         self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
     def _after(self) -> None:
@@ -237,12 +237,14 @@ class Runtime:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read.
 
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
-        replaced are computed anew in the writer's turn.
+        replaced are computed anew, large ones beside the writer too.
         """
         self.memory.check("a view")
         sql = await self._judging.run(spelled_out, sql, dialect, self.types())
         if or_replace and self._readable.known.readers(name):
-            return await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
+            definition = await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
+            await self._builds.returned(name)
+            return definition
         return await self._builds.make(
             name, partial(intend, self._state.definitions, name, sql, dialect, or_replace)
         )

@@ -103,7 +103,7 @@ def _recover(
     directory = StateDirectory(settings.state)
     placement = None if sessions is None else Placement(settings, sessions, directory)
     clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
-    definitions = Definitions(engine, catalog, clock, placement, settings.planning_limits)
+    definitions = Definitions(engine, catalog, clock, settings, placement)
     epochs = Epochs(engine, catalog, definitions, metrics, clock, placement)
     state = State(
         settings,
@@ -121,8 +121,7 @@ def _recover(
     restoring, rest = _restore(state)
     _replay(state, restoring)
     for definition in rest:
-        if not restoring.hydrate(definition, settings.view_allowance):
-            epochs.set_aside.add(definition.name)
+        restoring.hydrate(definition)
     for definition in definitions.all.values():
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:
@@ -169,7 +168,7 @@ def _replay(state: State, restoring: Restoring) -> None:
         log_commits += 1
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
     timed = deltas | state.clock.replayed()
-    state.epochs.set_aside |= replay(state.engine, timed, newest.last + 1)
+    state.definitions.set_aside |= replay(state.engine, timed, newest.last + 1)
     state.epochs.resume(newest, log_bytes, log_commits)
 
 

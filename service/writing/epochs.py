@@ -109,8 +109,6 @@ class Epochs:
         self._definitions = definitions
         self._metrics = metrics
         self._doubt: int | None = None
-        self.set_aside: set[str] = set()
-        """Views that were left out of an epoch, because they needed too long, and are to be built again."""
         self.log_bytes = 0
         """Bytes of the log since the last checkpoint."""
         self.log_commits = 0
@@ -507,7 +505,7 @@ class Epochs:
         times.append(time.perf_counter())
         self._publish(stage, commit)
         times.append(time.perf_counter())
-        self.set_aside |= stage.over_budget
+        self._definitions.set_aside |= stage.over_budget
         for view, reason in stage.failed.items():
             if view in stage.over_budget:
                 _log.warning("view %s is built again beside the writer: %s", view, reason)

@@ -46,6 +46,10 @@ def begin(client: Client, name: str, sql: str) -> Future[httpx.Response]:
     return asked
 
 
+def begin_sql(client: Client, script: str) -> Future:
+    return client.begin(client.http.post("/v1/sql", json={"sql": script}, timeout=None))
+
+
 def sql(client: Client, script: str) -> None:
     answer = client.post("/v1/sql", {"sql": script})
     assert answer.status_code == 200, answer.text
@@ -237,3 +241,26 @@ def test_an_endless_view_does_not_keep_the_service_from_starting(settings: Setti
         client.change("t", {"delete": {"a": 200}})
         assert client.post("/v1/views/grows/rebuild").json()["state"] == "ready"
         assert client.rows("grows") == []
+
+
+def test_large_views_over_what_is_altered_are_built_beside(settings: Settings) -> None:
+    with Client(replace(settings, spark="never", build_rows_here=5, max_rounds=10**9)) as client:
+        sql(client, "CREATE TABLE t (a BIGINT)")
+        client.insert("t", *({"a": a} for a in range(10)))
+        sql(client, "CREATE VIEW v AS SELECT a FROM t; CREATE VIEW w AS SELECT sum(a) AS s FROM v")
+        good = client.insert("t", {"a": 10})
+        sql(client, "ALTER TABLE t ADD COLUMN more TEXT DEFAULT 'x' NOT NULL")
+        client.insert("t", {"a": 11})
+        for view in ("v", "w"):
+            wait_until(lambda view=view: client.get(f"/v1/views/{view}").json()["state"] == "ready")
+        assert client.rows("w") == [(66,)] and client.rows("w", as_of=good) == [(55,)]
+        sql(client, "CREATE OR REPLACE VIEW v AS SELECT a + 1 AS a FROM t")
+        assert len(client.rows("v")) == 12
+        wait_until(lambda: client.get("/v1/views/w").json()["state"] == "ready")
+        assert client.rows("w") == [(78,)]
+        endless = begin_sql(client, f"CREATE OR REPLACE VIEW v AS {GROWS.replace('> 100', '>= 0')}")
+        wait_until(lambda: client.get("/v1/views/v").json()["state"] == "building")
+        client.insert("t", {"a": 12})
+        assert len(client.rows("t")) == 13
+        sql(client, "DROP VIEW v CASCADE")
+        assert endless.result(60).status_code == 200

@@ -23,7 +23,10 @@ import pytest
 from engine.plan.nodes import Source, project
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
+from service.changes.constraints import Bonds
 from service.definitions.definition import Definition
+from service.definitions.known_relations import KnownRelations
+from service.definitions.readable import Readable
 from service.http.feeds import Feeds
 from service.reading.feed_pages import PAGE, PIECE_BYTES, FeedPages, event_pieces
 from service.reading.lanes import Lane
@@ -56,11 +59,8 @@ class House:
         self.feeds = Feeds(cast(Runtime, self), self.pages)
 
     @property
-    def snapshot(self):  # type: ignore[no-untyped-def]
-        return self.engine.snapshot
-
-    def definitions(self) -> dict[str, Definition]:
-        return {"v": self.definition}
+    def readable(self) -> Readable:
+        return Readable(self.engine.snapshot, KnownRelations({"v": self.definition}, {}, Bonds()))
 
     def change(self, *rows: tuple[int, str, int]) -> None:
         epoch = self.engine.snapshot.upper

@@ -17,6 +17,7 @@ from starlette.responses import Response, StreamingResponse
 
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from engine.state.snapshot import Snapshot
 from service.decoding.parsing import NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest
@@ -50,8 +51,10 @@ async def view_changes(
     last_event_id: LastEvent = None,
 ) -> Response:
     """The view's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
-    definition = runtime_of(request).definition(fold_name(view), view=True)
-    return await _changes(request, definition, since, until, errors == "skip", last_event_id)
+    readable = runtime_of(request).readable
+    definition = readable.definition(fold_name(view), view=True)
+    skips = errors == "skip"
+    return await _changes(request, readable.snapshot, definition, since, until, skips, last_event_id)
 
 
 @router.get("/v1/tables/{table}/changes", response_class=Response, responses=_ANSWERS)
@@ -63,24 +66,24 @@ async def table_changes(
     last_event_id: LastEvent = None,
 ) -> Response:
     """The table's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
-    definition = runtime_of(request).definition(fold_name(table), view=False)
-    return await _changes(request, definition, since, until, False, last_event_id)
+    readable = runtime_of(request).readable
+    definition = readable.definition(fold_name(table), view=False)
+    return await _changes(request, readable.snapshot, definition, since, until, False, last_event_id)
 
 
 async def _changes(
     request: Request,
+    snapshot: Snapshot,
     definition: Definition,
     since: int | None,
     until: int | None,
     skip_errors: bool,
     last_event_id: str | None,
 ) -> Response:
-    runtime = runtime_of(request)
-    snapshot = runtime.snapshot
     newest = snapshot.upper - 1
     live = negotiate(request.headers.get("accept"), (NDJSON, EVENTS)) == EVENTS
     if live and last_event_id is not None:
-        if not last_event_id.isdecimal():
+        if not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 20):
             raise BadRequest(f"Last-Event-ID is {last_event_id!r}, not an epoch", code="invalid_event_id")
         since = int(last_event_id)
     if since is None:
@@ -93,7 +96,7 @@ async def _changes(
         return feeds_of(request).response(definition, since, skip_errors)
     delta = await reads.run(snapshot.changes, definition.name, since, max(since, last))
     headers = {"Freshet-Epoch": str(last)}
-    lines = reads.each(_ndjson(delta, definition.schema, runtime.dictionary, snapshot.texts))
+    lines = reads.each(_ndjson(delta, definition.schema, runtime_of(request).dictionary, snapshot.texts))
     return StreamingResponse(lines, headers=headers, media_type=NDJSON)
 
 

@@ -115,12 +115,9 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
 
 
 def failed(runtime: Runtime, views: list[Definition]) -> list[str]:
-    """The names of the views that are no longer maintained, sorted."""
-    relations = runtime.snapshot.relations
-    reasons = {view.name: view.failure for view in views}
-    return sorted(
-        name for name, reason in reasons.items() if reason or (name in relations and relations[name].failure)
-    )
+    """The names of the views that are no longer maintained, and are not being built again, sorted."""
+    readable = runtime.readable
+    return sorted(view.name for view in views if readable.has_failed(view))
 
 
 def held_of(request: Request) -> dict[str, int]:

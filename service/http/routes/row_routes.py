@@ -76,9 +76,10 @@ async def view_rows(
     errors: Errors = None,
 ) -> Response:
     """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
-    definition = runtime_of(request).definition(fold_name(view), view=True)
+    readable = runtime_of(request).readable
+    definition = readable.definition(fold_name(view), view=True)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip")
-    return await _rows(request, definition, "view", wish)
+    return await _rows(request, readable.snapshot, definition, "view", wish)
 
 
 @router.get("/v1/tables/{table}/rows", response_class=Response, responses=_ANSWERS)
@@ -92,12 +93,15 @@ async def table_rows(
     cursor: After = None,
 ) -> Response:
     """The table's rows at any epoch that is kept."""
-    definition = runtime_of(request).definition(fold_name(table), view=False)
+    readable = runtime_of(request).readable
+    definition = readable.definition(fold_name(table), view=False)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, False)
-    return await _rows(request, definition, "table", wish)
+    return await _rows(request, readable.snapshot, definition, "table", wish)
 
 
-async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish) -> Response:
+async def _rows(
+    request: Request, snapshot: Snapshot, definition: Definition, kind: str, wish: _Wish
+) -> Response:
     runtime = runtime_of(request)
     media_type = negotiate(request.headers.get("accept"), OFFERED)
     settings = runtime.settings
@@ -107,7 +111,6 @@ async def _rows(request: Request, definition: Definition, kind: str, wish: _Wish
             "read page by page with a cursor, or use another format, which has no limit",
             code="limit_too_large",
         )
-    snapshot = runtime.snapshot
     newest = snapshot.upper - 1
     epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(runtime, wish.as_of, newest)
 
