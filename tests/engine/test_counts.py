@@ -6,7 +6,10 @@ The referee of the random programs is the oracle, whose counts are Python's.
 from __future__ import annotations
 
 import random
+from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -34,9 +37,13 @@ from engine.plan.nodes import (
 )
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, DOUBLE, Column, Schema
-from tests.engine.harness import apply, bag, delta, source
+from engine.state.store.directory import StateDirectory
+from engine.supersteps.executor import SuperstepExecutor
+from engine.supersteps.spec import SuperstepLimits
+from tests.engine.harness import Bag, apply, bag, delta, source
 from tests.engine.histories import random_history
 from tests.engine.plans import SOURCES, PlanMaker
+from tests.engine.supersteps.mixed import Here
 from tests.oracle.interpreter import Oracle, OracleError
 from tests.seeds import each_seed
 
@@ -194,41 +201,82 @@ class Watching(Oracle):
 
 @each_seed(3)
 def test_random_programs_with_large_counts(seed: int) -> None:
-    outcomes = {"right": 0, "large and right": 0, "failed": 0}
+    outcomes: Counter[str] = Counter()
     for case in range(60):
-        rng = random.Random(1000 * seed + case)
-        plan = LargeCounts(rng).plan(rng.choice((1, 2)), 4)
-        history, _ = random_history(rng, SOURCES)
-        engine = Engine()
-        oracle_rows: dict[str, dict] = {each.name: {} for each in SOURCES}
-        for each in SOURCES:
-            engine.create_source(each.name, each.schema)
-        engine.create_view("view", plan)
-        scale = {each.name: rng.choice(SCALES) for each in SOURCES}
-        for epoch, changes in enumerate(history, 1):
-            lines = {
-                name: [(row, at, n * scale[name]) for row, at, n in rows] for name, rows in changes.items()
-            }
-            for name, rows in lines.items():
-                for row, _, n in rows:
-                    oracle_rows[name][row] = oracle_rows[name].get(row, 0) + n
-            stage = engine.stage({s.name: delta(len(s.schema), lines[s.name]) for s in SOURCES}, epoch + 1)
-            oracle = Watching(
-                {name: {r: n for r, n in rows.items() if n} for name, rows in oracle_rows.items()}
-            )
-            try:
-                expected = oracle.rows(plan)
-            except OracleError:
-                stage.abort()
-                break
-            if stage.failed:
-                assert "2^62" in stage.failed["view"], (seed, case, plan)
-                assert oracle.largest >= 2**30, (seed, case, plan)
-                outcomes["failed"] += 1
-                stage.abort()
-                break
-            stage.publish()
-            if not oracle.errors:
-                assert bag(engine, "view") == expected, (seed, case, epoch, plan)
-                outcomes["large and right" if oracle.largest >= 2**40 else "right"] += 1
-    assert all(outcomes.values()), outcomes
+        outcomes += outcomes_of(random.Random(1000 * seed + case), f"{seed}, {case}")
+    assert outcomes.keys() == {"right", "large and right", "failed"}, outcomes
+
+
+def outcomes_of(rng: random.Random, case: str) -> Counter[str]:
+    """What comes of a random view's epochs; no answer may be wrong."""
+    plan = LargeCounts(rng).plan(rng.choice((1, 2)), 4)
+    history, states = random_history(rng, SOURCES)
+    scale = {each.name: rng.choice(SCALES) for each in SOURCES}
+    engine = Engine()
+    for each in SOURCES:
+        engine.create_source(each.name, each.schema)
+    engine.create_view("view", plan)
+    outcomes: Counter[str] = Counter()
+    before = {name: Bag() for name in scale}
+    for epoch, (changes, state) in enumerate(zip(history, states, strict=True), 1):
+        deltas = {
+            each.name: delta(
+                len(each.schema), [(*line, scale[each.name] * n) for *line, n in changes[each.name]]
+            )  # type: ignore[misc]
+            for each in SOURCES
+        }
+        after = {name: Bag({row: scale[name] * n for row, n in rows.items()}) for name, rows in state.items()}
+        stage = engine.stage(deltas, epoch + 1)
+        oracle = Watching(after)
+        try:
+            expected = oracle.rows(plan)
+        except OracleError:
+            break
+        if stage.failed:
+            assert "2^62" in stage.failed["view"], case
+            # Changes of several inputs meet each other, before and after: up to four of them in one join.
+            assert largest_of(plan, before, after) >= 2**15, case
+            return outcomes + Counter(failed=1)
+        stage.publish()
+        before = after
+        if not oracle.errors:
+            assert bag(engine, "view") == expected, (case, epoch, plan)
+            outcomes["large and right" if oracle.largest >= 2**40 else "right"] += 1
+    return outcomes
+
+
+def largest_of(plan: Node, before: dict[str, Bag], after: dict[str, Bag]) -> int:
+    """The largest count of a part of the plan before, after, or with the rows of both."""
+    found = 0
+    for state in (before, after, {name: before[name] | after[name] for name in after}):
+        oracle = Watching(state)
+        with suppress(OracleError):
+            oracle.rows(plan)
+        found = max(found, oracle.largest)
+    return found
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_supersteps_refuse_what_they_cannot_count(shards: int, tmp_path: Path) -> None:
+    """The product of counts, their sum over shards and epochs, and a sum of words."""
+    state = StateDirectory(tmp_path / "state")
+    executor = SuperstepExecutor(state, tmp_path / "scratch", Here(7), shards, SuperstepLimits(solo=0))
+    engine = engine_of(
+        ("product", times(S, T)),
+        ("total", Reduce(S, (), (AggregateSpec(Function.SUM, 0, BIGINT),))),
+        ("other", S),
+    )
+    apply(engine, {"t": [((2,), 2**60)]})
+
+    def failed(*rows: tuple[tuple[int, ...], int]) -> dict[str, str]:
+        epoch = engine.snapshot.upper
+        changes = delta(1, [(row, epoch, n) for row, n in rows])
+        stage = engine.stage({"s": changes}, epoch + 1, executor)
+        stage.publish()
+        return stage.failed
+
+    assert not failed(((1,), 3))
+    assert bag(engine, "product") == {(1,): 3 * 2**60}
+    assert list(failed(((1,), 1))) == ["product"]
+    assert list(failed(((2**40,), 2**60))) == ["total"]
+    assert bag(engine, "other") == {(1,): 4, (2**40,): 2**60}
