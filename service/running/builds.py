@@ -66,10 +66,13 @@ class Builds:
         built.add_done_callback(_retrieved)
         return await asyncio.shield(built)
 
-    async def returned(self, name: str) -> None:
-        """Waits until a view is no longer being built again, whatever came of it."""
-        if name in self.returning:
-            await asyncio.wait([asyncio.wrap_future(self.returning[name])])
+    async def returned(self, names: Iterable[str]) -> None:
+        """Waits until none of the views is being built again, whatever came of them."""
+        waiting = [asyncio.wrap_future(self.returning[name]) for name in names if name in self.returning]
+        for future in waiting:
+            future.add_done_callback(_retrieved)
+        if waiting:
+            await asyncio.wait(waiting)
 
     def cancel(self, name: str) -> bool:
         """Cancels the building of a view; false if there is none of this name."""
@@ -77,6 +80,12 @@ class Builds:
         if build is not None:
             build.cancel()
         return build is not None
+
+    def cancel_dropped(self, known: Mapping[str, Definition]) -> None:
+        """Cancels the building of views in the place of others that are gone."""
+        for name, build in self.all.items():
+            if build.intended.replaced is not None and name not in known:
+                build.cancel()
 
     def close(self) -> None:
         """Cancels all builds and waits for their threads. Call it while the writer still runs."""

@@ -215,12 +215,14 @@ class Runtime:
 
     async def drop_table(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops tables. Raises Conflict if views or foreign keys use them, unless `cascade` drops those."""
-        drop = self._state.definitions.drop
-        await self._writer.run(partial(drop, names, view=False, missing_ok=missing_ok, cascade=cascade))
+        await self._drop(names, view=False, missing_ok=missing_ok, cascade=cascade)
 
     async def alter_table(self, name: str, actions: Sequence[Action], *, missing_ok: bool = False) -> None:
-        """Alters a table by all of the actions or none. Its history changes with it."""
+        """Alters a table by all of the actions or none. Its history changes with it, and so do its views:
+        large ones are built again beside the writer before this returns."""
+        views = [view.name for view in self._readable.known.dependants(name)]
         await self._writer.run(partial(self._alterations.alter_table, name, actions, missing_ok))
+        await self._builds.returned(views)
 
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""
@@ -241,9 +243,10 @@ class Runtime:
         """
         self.memory.check("a view")
         sql = await self._judging.run(spelled_out, sql, dialect, self.types())
-        if or_replace and self._readable.known.readers(name):
+        views = [view.name for view in self._readable.known.dependants(name)]
+        if or_replace and views:
             definition = await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
-            await self._builds.returned(name)
+            await self._builds.returned([name, *views])
             return definition
         return await self._builds.make(
             name, partial(intend, self._state.definitions, name, sql, dialect, or_replace)
@@ -266,8 +269,11 @@ class Runtime:
         """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""
         building = {name for name in names if self._builds.cancel(name)}
         names = tuple(name for name in names if name not in building or name in self.definitions())
-        drop = self._state.definitions.drop
-        await self._writer.run(partial(drop, names, view=True, missing_ok=missing_ok, cascade=cascade))
+        await self._drop(names, view=True, missing_ok=missing_ok, cascade=cascade)
+
+    async def _drop(self, names: Sequence[str], **options: bool) -> None:
+        await self._writer.run(partial(self._state.definitions.drop, names, **options))
+        self._builds.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
         await self._writer.run(partial(self._alterations.rename_view, name, to, missing_ok))

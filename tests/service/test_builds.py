@@ -250,13 +250,11 @@ def test_large_views_over_what_is_altered_are_built_beside(settings: Settings) -
         sql(client, "CREATE VIEW v AS SELECT a FROM t; CREATE VIEW w AS SELECT sum(a) AS s FROM v")
         good = client.insert("t", {"a": 10})
         sql(client, "ALTER TABLE t ADD COLUMN more TEXT DEFAULT 'x' NOT NULL")
+        assert client.rows("w") == [(55,)]
         client.insert("t", {"a": 11})
-        for view in ("v", "w"):
-            wait_until(lambda view=view: client.get(f"/v1/views/{view}").json()["state"] == "ready")
         assert client.rows("w") == [(66,)] and client.rows("w", as_of=good) == [(55,)]
         sql(client, "CREATE OR REPLACE VIEW v AS SELECT a + 1 AS a FROM t")
         assert len(client.rows("v")) == 12
-        wait_until(lambda: client.get("/v1/views/w").json()["state"] == "ready")
         assert client.rows("w") == [(78,)]
         endless = begin_sql(client, f"CREATE OR REPLACE VIEW v AS {GROWS.replace('> 100', '>= 0')}")
         wait_until(lambda: client.get("/v1/views/v").json()["state"] == "building")

@@ -95,10 +95,10 @@ def test_pieces_are_small_and_make_one_event_an_epoch(seed: int) -> None:
         changes = [{"epoch": epoch, "diff": 1, "row": {"a": a, "t": t}} for a, t, _ in rows]
         if changes:
             expected.append((epoch, changes))
-    pieces = list(event_pieces(house.snapshot.changes("v", 0, 7), SCHEMA, house.dictionary))
+    pieces = list(event_pieces(house.engine.snapshot.changes("v", 0, 7), SCHEMA, house.dictionary))
     assert events_of(b"".join(pieces)) == expected
     assert max(map(len, pieces)) < PIECE_BYTES + longest + 100
-    assert list(event_pieces(house.snapshot.changes("v", 7, 7), SCHEMA, house.dictionary)) == []
+    assert list(event_pieces(house.engine.snapshot.changes("v", 7, 7), SCHEMA, house.dictionary)) == []
 
 
 @each_seed(4)
@@ -106,7 +106,7 @@ def test_a_stretch_ends_where_the_next_epoch_would_be_too_much(seed: int) -> Non
     rng, house = random.Random(seed), House()
     for _ in range(40):
         house.change(*((rng.randrange(9), "x", 1) for _ in range(rng.choice((0, 1, 3, 50)))))
-    relation = house.snapshot.relations["v"]
+    relation = house.engine.snapshot.relations["v"]
     epochs = np.concatenate([layer.rows[:, -2] for layer in relation.layers])
     for _ in range(200):
         since = rng.randrange(0, 40)
@@ -181,7 +181,7 @@ def test_a_feed_that_waits_holds_no_snapshot() -> None:
         begun = await anext(blocked)  # in the midst of the first epoch
         waiting = asyncio.create_task(anext(idle))  # type: ignore[arg-type]
         await asyncio.sleep(0.1)
-        held = weakref.ref(house.snapshot), weakref.ref(house.snapshot.relations["v"])
+        held = weakref.ref(house.engine.snapshot), weakref.ref(house.engine.snapshot.relations["v"])
         house.change((2, "x", 1))
         assert b"id: 3" in await waiting
         gc.collect()
