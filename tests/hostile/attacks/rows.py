@@ -179,7 +179,6 @@ ATTACKS: tuple[Attack, ...] = (
         "bag: a count that overflows",
         _counted(lambda door: [door.get("/v1/views/h3/rows", limit=1)], squares=3),
         {201} | REFUSED,
-        wrong_today="the count wraps, and the view answers",
     ),
     attack(
         "order: of everything, without a limit",
@@ -204,7 +203,6 @@ ATTACKS: tuple[Attack, ...] = (
             door.get("/v1/tables/h_big/rows", where="levenshtein(repeat(b, 100), repeat(b, 99)) > a"),
         ],
         {200} | REFUSED,
-        wrong_today="predicates have no limit of time and memory",
     ),
     attack(
         "window: over everything",
