@@ -128,7 +128,7 @@ class Builds:
         raise Conflict(
             f"what view {build.building.name} reads changes faster than the view can follow",
             "create it when less changes, or give views more time",
-            code="over_budget",
+            code="tables_changing",
         )
 
     # On the writer's thread

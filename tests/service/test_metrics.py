@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+from service.definitions.readable import Readable
 from service.http.routes.operation_routes import failed
 from service.metrics import Counter, Gauge, Histogram, Metrics
 
@@ -46,13 +47,20 @@ def test_every_metric_is_described_once() -> None:
 
 
 def test_failed_views_are_named_wherever_their_failure_is_known() -> None:
-    def relation(failure: str | None) -> Any:
-        return SimpleNamespace(failure=failure)
+    def relation(failure: str | None, aside: bool = False) -> Any:
+        return SimpleNamespace(failure=failure, aside=aside)
 
     def view(name: str, failure: str | None = None) -> Any:
         return SimpleNamespace(name=name, failure=failure)
 
-    relations = {"sound": relation(None), "over budget": relation("it needs more")}
-    runtime = cast(Any, SimpleNamespace(snapshot=SimpleNamespace(relations=relations)))
-    views = [view("sound"), view("over budget"), view("never planned", "no such function"), view("dropped")]
-    assert failed(runtime, views) == ["never planned", "over budget"]
+    relations = {
+        "sound": relation(None),
+        "over budget": relation("it needs more"),
+        "set aside": relation("it needs longer", aside=True),
+    }
+    readable = Readable(
+        cast(Any, SimpleNamespace(relations=relations)), cast(Any, None), {"from the catalog"}
+    )
+    failures = {"never planned": "no such function", "from the catalog": "it needs longer"}
+    views = [view(name, failures.get(name)) for name in (*relations, *failures, "dropped")]
+    assert failed(cast(Any, SimpleNamespace(readable=readable)), views) == ["never planned", "over budget"]
