@@ -71,7 +71,8 @@ def effects(http: httpx.Client) -> dict[int, Effect]:
 def rows(http: httpx.Client, path: str, epoch: int) -> list[Row]:
     answer = http.get(path, params={"as_of": epoch}, headers={"Accept": "application/x-ndjson"})
     assert answer.status_code == 200, answer.text
-    return sorted(tuple(map(int, orjson.loads(line).values())) for line in answer.content.splitlines())
+    found = (orjson.loads(line).values() for line in answer.content.splitlines())
+    return sorted(tuple(0 if value is None else int(value) for value in row) for row in found)
 
 
 def names(http: httpx.Client, kind: str) -> set[str]:
