@@ -17,7 +17,7 @@ epochs, so at the epoch of the join all its times are past.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.rendering import Renderer
 from engine.runtime.ends import history_key, put_source, put_source_history, put_view, reading_order
 from engine.runtime.execution import Executor, ExecutorJob, KeyTaken, RowScan, Scanned, ViewsFailed
-from engine.runtime.executor_jobs import receive
+from engine.runtime.executor_jobs import job_over, receive, text_files
 from engine.runtime.kept import Kept, kept_states
 from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource, KnownView, require_texts
@@ -39,6 +39,7 @@ from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import Writing
+from engine.state.store.manifest import Manifest
 from engine.state.trace import Trace
 
 
@@ -172,10 +173,7 @@ class Branch:
         prefix: str,
     ) -> ExecutorJob:
         """The executor's job; what is in no file yet is written to scratch."""
-        texts = tuple(part.file for part in self.texts)
-        written, entries = self.texts[-1].last if texts else 0, len(self.dictionary)
-        if entries > written:
-            texts = (*texts, scratch.write_texts(*self.dictionary.slice(written, entries)))
+        texts = text_files(self.texts, self.dictionary, scratch)
         state = {
             name: tuple(
                 layer.file or scratch.write(ground.empty.export_rows(layer.rows), ground.empty.key)
@@ -183,31 +181,26 @@ class Branch:
             )
             for name, ground in self.ground.items()
         }
-        return ExecutorJob(
-            name=f"a large change of {', '.join(self.tables)}",
-            tables=tuple(self.sources[name].table for name in sorted(self.sources)),
-            views=tuple((name, view.plan) for name, view in self.views.items()),
-            epoch=self._time,
-            since=self._time,
-            state=state,
-            texts=texts,
-            exceptions=self.dictionary.exceptions,
-            max_rounds=self.options.max_rounds,
-            rebuild=self.options.rebuild,
-            deltas=deltas,
-            scans=scans,
-            prefix=prefix,
+        before = Manifest(self._time, state, {}, texts)
+        tables = [self.sources[name].table for name in sorted(self.sources)]
+        views = {name: view.plan for name, view in self.views.items()}
+        job = job_over(
+            before,
+            self.dictionary,
+            self.options,
+            f"a large change of {', '.join(self.tables)}",
+            tables,
+            views,
         )
+        return replace(job, deltas=deltas, scans=scans, prefix=prefix)
 
     # Catching up
 
-    def behind(self, snapshot: Snapshot) -> int:
-        """How many differences of sources the branch has to see to be as new as `snapshot`."""
-        return sum(delta.shape[1] for delta in self._changes(snapshot).values())
+    def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> int:
+        """Bring the branch to a newer snapshot; returns how many differences of its sources it read.
 
-    def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> None:
-        """Bring the branch to a newer snapshot. Raises KeyTaken if a scanned row now has the key of another,
-        and Outdated or ViewLost."""
+        Raises KeyTaken if a scanned row now has the key of another, and Outdated or ViewLost.
+        """
         changes = self._changes(snapshot)
         if changes:
             self._advance(changes, meter)
@@ -216,6 +209,7 @@ class Branch:
             key = self.sources[name].table.key
             if key is not None and name in changes:
                 self._check_keys(name, key, changes[name])
+        return sum(delta.shape[1] for delta in changes.values())
 
     def _changes(self, snapshot: Snapshot) -> dict[str, np.ndarray]:
         """By source, what has changed since the branch last caught up."""

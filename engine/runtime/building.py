@@ -20,7 +20,7 @@ from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudg
 from engine.operators.operator import Meter
 from engine.plan.nodes import Node
 from engine.runtime.execution import Executor, ExecutorJob, Stored
-from engine.runtime.executor_jobs import job_over
+from engine.runtime.executor_jobs import job_over, text_files
 from engine.runtime.hydration import Hydration
 from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource
@@ -137,10 +137,7 @@ class Building:
     def _job(self, scratch: Writing, prefix: str) -> ExecutorJob:
         """The job of computing the view; what is in no file yet is written to scratch."""
         stored = {name: self._stored(name, layers, scratch) for name, layers in self.ground.layers.items()}
-        texts = tuple(part.file for part in self.ground.texts)
-        written, entries = self.ground.texts[-1].last if texts else 0, len(self.dictionary)
-        if entries > written:
-            texts = (*texts, scratch.write_texts(*self.dictionary.slice(written, entries)))
+        texts = text_files(self.ground.texts, self.dictionary, scratch)
         nothing = Manifest(self.snapshot.upper, {}, {}, texts)
         tables = [self.ground.sources[name].table for name in sorted(self.ground.sources)]
         views = {self.name: self.plan}

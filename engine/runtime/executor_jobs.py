@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +15,10 @@ from engine.runtime.execution import ExecutorJob, JobTable, Outcome, Stored, Vie
 from engine.runtime.kept import every_operator, kept_states
 from engine.runtime.options import Options
 from engine.runtime.rewriting import opened
+from engine.runtime.spill import TextPart
 from engine.state.dictionary import Dictionary
-from engine.state.store.directory import StateDirectory
-from engine.state.store.files import BatchFile
+from engine.state.store.directory import StateDirectory, Writing
+from engine.state.store.files import BatchFile, TextFile
 from engine.state.store.manifest import Manifest
 
 
@@ -42,6 +43,15 @@ def job_over(
         max_rounds=options.max_rounds,
         rebuild=options.rebuild,
     )
+
+
+def text_files(parts: Sequence[TextPart], dictionary: Dictionary, writing: Writing) -> tuple[TextFile, ...]:
+    """The files of all texts; those that are in none of the parts are written."""
+    files = tuple(part.file for part in parts)
+    written, entries = parts[-1].last if parts else 0, len(dictionary)
+    if entries > written:
+        files = (*files, writing.write_texts(*dictionary.slice(written, entries)))
+    return files
 
 
 def read_stored(stored: Stored, directory: StateDirectory, number: int = 0, parts: int = 1) -> np.ndarray:

@@ -26,7 +26,7 @@ from service.pipeline.batches import BatchReader
 from service.pipeline.source_catalog import SourceProgress, SourceRecord
 from service.placement import Where
 from service.running.runtime import Runtime
-from service.writing.epochs import Load
+from service.writing.request import Load
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -31,7 +31,7 @@ from service.pipeline.scratch import scratch, scratch_path
 from service.pipeline.watch import watched
 from service.placement import Where
 from service.running.runtime import Runtime
-from service.writing.epochs import Load, replaced
+from service.writing.request import Load, replaced
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -78,11 +78,11 @@ class Checkpoints:
         self._write(self._plan(), lambda job: job())
 
     def _is_due(self) -> bool:
-        epochs, settings = self._state.epochs, self._state.settings
+        commits, settings = self._state.commits, self._state.settings
         failed_bytes, failed_commits = self._failed
         return (
-            epochs.log_bytes - failed_bytes >= settings.checkpoint_bytes
-            or epochs.log_commits - failed_commits >= settings.checkpoint_commits
+            commits.log_bytes - failed_bytes >= settings.checkpoint_bytes
+            or commits.log_commits - failed_commits >= settings.checkpoint_commits
         )
 
     def _plan(self) -> _Plan:
@@ -90,11 +90,11 @@ class Checkpoints:
         forget_indexes(state)
         if state.settings.history_seconds:
             forget(state, _now() - state.settings.history_seconds * 1_000_000)
-        engine, epochs = state.engine, state.epochs
+        engine, commits = state.engine, state.commits
         tables = [name for name, definition in state.definitions.all.items() if not definition.is_view]
         since = min((engine.snapshot.since(table) for table in tables), default=0)
         newest = state.definitions.known.newest
-        return _Plan(engine.capture(collect=True), newest, since, epochs.log_bytes, epochs.log_commits)
+        return _Plan(engine.capture(collect=True), newest, since, commits.log_bytes, commits.log_commits)
 
     def _write_and_trim(self, plans: list[_Plan], call: Call) -> None:
         """Writes the one plan of the list, which holds it no longer than that, and frees what it replaced."""
@@ -128,8 +128,8 @@ class Checkpoints:
             return
         state.engine.install(spill)
         state.directory.sweep(state.engine.files() | set(spill.manifest.names()))
-        state.epochs.log_bytes -= plan.log_bytes
-        state.epochs.log_commits -= plan.log_commits
+        state.commits.log_bytes -= plan.log_bytes
+        state.commits.log_commits -= plan.log_commits
         self._failed = (0, 0)
 
     def _give_up(self, plan: _Plan) -> None:

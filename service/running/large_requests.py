@@ -18,9 +18,9 @@ from service.changes.table_changes import Applied
 from service.errors import Overloaded, Unavailable
 from service.running.heap import return_free_memory
 from service.running.state import State
-from service.writing.epochs import Load, Request
 from service.writing.large_changes import Check, LargeLoad, LargeRequest
 from service.writing.large_epochs import LargeEpochs
+from service.writing.request import Load, Request
 
 
 class LargeRequests:

@@ -44,8 +44,9 @@ from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
-from service.writing.epochs import Drafted, Load, Request
+from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
+from service.writing.request import Load, Request
 from service.writing.transaction import Transaction
 from service.writing.writer import Writer, WriterLimits
 
@@ -191,7 +192,7 @@ class Runtime:
     @property
     def log(self) -> tuple[int, int]:
         """The bytes and commits of the log since the last checkpoint."""
-        return self._state.epochs.log_bytes, self._state.epochs.log_commits
+        return self._state.commits.log_bytes, self._state.commits.log_commits
 
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""

@@ -36,6 +36,7 @@ from service.placement import Placement
 from service.privacy import tighten
 from service.running.replaying import replay
 from service.settings.settings import Settings
+from service.writing.commits import Commits
 from service.writing.epochs import Epochs
 
 _log = logging.getLogger("freshet.state")
@@ -54,6 +55,7 @@ class State:
     clock: Clock
     definitions: Definitions
     types: NamedTypes
+    commits: Commits
     epochs: Epochs
     directory: StateDirectory
     placement: Placement | None
@@ -104,7 +106,8 @@ def _recover(
     placement = None if sessions is None else Placement(settings, sessions, directory)
     clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
     definitions = Definitions(engine, catalog, clock, settings, placement)
-    epochs = Epochs(engine, catalog, definitions, metrics, clock, placement)
+    commits = Commits(engine, catalog, definitions, metrics, clock, placement)
+    epochs = Epochs(engine, definitions, commits, metrics, clock, placement)
     state = State(
         settings,
         metrics,
@@ -113,6 +116,7 @@ def _recover(
         clock,
         definitions,
         NamedTypes(catalog),
+        commits,
         epochs,
         directory,
         placement,
@@ -169,7 +173,7 @@ def _replay(state: State, restoring: Restoring) -> None:
     deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
     timed = deltas | state.clock.replayed()
     state.definitions.set_aside |= replay(state.engine, timed, newest.last + 1)
-    state.epochs.resume(newest, log_bytes, log_commits)
+    state.commits.resume(newest, log_bytes, log_commits)
 
 
 def _allow_open_files() -> None:

@@ -19,7 +19,8 @@ from service.changes.table_changes import Applied
 from service.errors import Unavailable
 from service.placement import Placement
 from service.settings.build_settings import BuildSettings
-from service.writing.epochs import Epochs, Load, Request, bad_rows
+from service.writing.epochs import Epochs
+from service.writing.request import Load, Request
 from service.writing.touched_keys import TouchedKeys
 
 Check = Callable[[], None]
@@ -41,8 +42,9 @@ class LargeChange(Protocol):
         Raises ServiceError if it cannot be made, ViewLost if a view fails, Declined as `Executor.run`.
         """
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:
-        """Bring the branch to a newer snapshot; false if the change has to be judged again there."""
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int | None:
+        """Bring the branch to a newer snapshot; returns how many differences it read, or None if the change
+        has to be judged again there."""
 
     def join(self, branch: Branch, files: BranchFiles) -> Applied:
         """Make it an epoch; see `Epochs.join`."""
@@ -95,19 +97,17 @@ class LargeRequest:
                 self.placement.declined(declined.message)
         branch.compute(deltas, Checked(self.limits.build_allowance, check))
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int | None:
         if self._keys.meet(snapshot, branch.known.upper - 1):
-            return False
-        branch.catch_up(snapshot, Spending(self.limits.view_allowance))
-        return True
+            return None
+        return branch.catch_up(snapshot, Spending(self.limits.view_allowance))
 
     def join(self, branch: Branch, files: BranchFiles) -> Applied:
         known = self.begin()
         if known is not None:
             return known
         request = self.request
-        receipts = () if request.receipt is None else (request.receipt,)
-        return self.epochs.join(branch, files, request.changes, request.idempotency, receipts)
+        return self.epochs.join(branch, files, request.changes, request.idempotency, request.receipt)
 
     def in_turn(self) -> Applied:
         (outcome,) = self.epochs.commit([self.request])
@@ -139,28 +139,21 @@ class LargeLoad:
         load, (table,) = self.load, self.tables
         try:
             branch.compute_on(self.placement.for_scan(load.tag), {}, {table: load.scan}, prefix)
-        except KeyTaken as error:
-            raise self._key_taken(error) from error
-        except BadRows as error:
-            raise bad_rows(error) from error
+        except (KeyTaken, BadRows) as error:
+            raise self.epochs.refusal(load, error) from error
         self.scanned = branch.scanned
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> bool:
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int:
         try:
-            branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+            return branch.catch_up(snapshot, Spending(self.limits.view_allowance))
         except KeyTaken as error:
-            raise self._key_taken(error) from error
-        return True
+            raise self.epochs.refusal(self.load, error) from error
 
     def join(self, branch: Branch, files: BranchFiles) -> Applied:
         self.begin()
-        load, scanned = self.load, self.scanned
-        receipts = () if load.receipt is None else (load.receipt(scanned),)
-        return self.epochs.join(branch, files, scanned.rows, None, receipts)
+        receipt = self.load.receipt and self.load.receipt(self.scanned)
+        return self.epochs.join(branch, files, self.scanned.rows, receipt=receipt)
 
     def in_turn(self) -> Applied:
         applied, self.scanned = self.epochs.load(self.load)
         return applied
-
-    def _key_taken(self, error: KeyTaken) -> Exception:
-        return self.epochs.key_taken(self.load.definition, error)

@@ -89,11 +89,11 @@ class LargeEpochs:
     def _catch_up(self, change: LargeChange, branch: Branch) -> bool:
         """Brings a branch so near to the newest epoch that the writer can do the rest."""
         for _ in range(_PASSES):
-            snapshot = self._engine.snapshot
-            if branch.behind(snapshot) <= _LITTLE:
-                break
-            if not change.catch_up(branch, snapshot):
+            read = change.catch_up(branch, self._engine.snapshot)
+            if read is None:
                 return False
+            if read <= _LITTLE:
+                break
         return True
 
     def _spill(self, prefix: str) -> None:
@@ -126,7 +126,7 @@ class LargeEpochs:
         if passed > 0 and not at_once:
             return None, passed
         self._epochs.be_on_time()
-        if not change.catch_up(branch, self._engine.snapshot):
+        if change.catch_up(branch, self._engine.snapshot) is None:
             return None, 0
         if at_once:
             files.write(self._epochs.next_alone)

@@ -20,7 +20,8 @@ from typing import Any, TypeVar
 
 from service.changes.table_changes import Applied
 from service.errors import Overloaded, Unavailable
-from service.writing.epochs import Epochs, Request
+from service.writing.epochs import Epochs
+from service.writing.request import Request
 
 T = TypeVar("T")
 _log = logging.getLogger("freshet.writer")

@@ -24,7 +24,7 @@ from service.decoding.parsing import of_objects
 from service.metrics import Metrics
 from service.running.state import State, recover
 from service.settings.settings import Settings
-from service.writing.epochs import Request
+from service.writing.request import Request
 from tests.seeds import each_seed
 from tests.service.client import Client
 

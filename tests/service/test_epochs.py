@@ -26,7 +26,7 @@ from service.errors import Conflict, Invalid, Unavailable
 from service.metrics import Metrics
 from service.running.state import State, recover
 from service.settings.settings import Settings
-from service.writing.epochs import Request
+from service.writing.request import Request
 from tests.seeds import each_seed
 
 SCHEMA = Schema((Column("id", BIGINT), Column("name", TEXT)))

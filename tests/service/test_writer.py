@@ -15,7 +15,7 @@ from planner.relation import Relation
 from service.changes.table_changes import Applied, ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Overloaded, Unavailable
-from service.writing.epochs import Outcome, Request
+from service.writing.request import Outcome, Request
 from service.writing.writer import Writer, WriterLimits
 
 SCHEMA = Schema((Column("a", BIGINT),))
