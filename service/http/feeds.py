@@ -101,9 +101,11 @@ class _Feed:
                     async for piece in page.pieces(self._pages.lane):
                         yield piece
                     self._since = page.until
-                    continue
+                    if self._is_behind():
+                        continue
                 try:
-                    await asyncio.wait_for(beat.wait(), KEEP_ALIVE)
+                    async with asyncio.timeout(KEEP_ALIVE):
+                        await beat.wait()
                     beat = pulse.waiter()
                 except TimeoutError:
                     yield b": alive\n\n"
@@ -134,8 +136,10 @@ class _Feed:
         self._asked = newest, weakref.ref(snapshot.relations[definition.name])
         return self._pages.begin(definition, snapshot, self._since)
 
+    def _is_behind(self) -> bool:
+        """Whether there was more to send when the last page was asked for."""
+        return self._asked is not None and self._since < self._asked[0]
+
     def _seen(self) -> RelationSnapshot | None:
         """The relation as it was when all of its changes had been sent, if it is still so."""
-        if self._asked is None or self._since < self._asked[0]:
-            return None
-        return self._asked[1]()
+        return None if self._asked is None or self._is_behind() else self._asked[1]()

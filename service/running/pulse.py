@@ -2,18 +2,29 @@
 
 The writer's thread beats; event loops wait. A beat that nobody waits for costs one comparison. A waiter that
 missed several beats sees one, because it needs only the newest state.
+
+All waiters of a loop wake together, and share what they then do. Afterwards they rest, the longer the more
+they are, so that any number of them takes the same small part of the loop's time. Beats that come meanwhile
+wake them at the end of the rest; after a silence, a beat wakes at once.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+from weakref import WeakKeyDictionary
+
+REST = 0.002
+"""Seconds of rest for each waiter that was woken: about ten times of what that takes."""
+LONGEST_REST = 0.5
 
 
 class Pulse:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._rested: WeakKeyDictionary[asyncio.AbstractEventLoop, float] = WeakKeyDictionary()
+        """The time from which on each loop may wake its waiters again. Only the loop looks at its own."""
 
     def waiter(self) -> asyncio.Event:
         """An event of the running loop that the next beat sets. Take it before you look at the state."""
@@ -28,7 +39,7 @@ class Pulse:
             self._waiters.pop(event, None)
 
     def beat(self) -> None:
-        """Sets every event that was taken before. Any thread may call it."""
+        """Sets every event that was taken before, at once or after the rest. Any thread may call it."""
         if not self._waiters:
             return
         with self._lock:
@@ -38,9 +49,16 @@ class Pulse:
             loops.setdefault(loop, []).append(event)
         for loop, events in loops.items():
             if not loop.is_closed():
-                loop.call_soon_threadsafe(_set, events)
+                loop.call_soon_threadsafe(self._felt, loop, events)
 
+    def _felt(self, loop: asyncio.AbstractEventLoop, events: list[asyncio.Event]) -> None:
+        rested = self._rested.get(loop, 0.0)
+        if rested > loop.time():
+            loop.call_at(rested, self._wake, loop, rested, events)
+        else:
+            self._wake(loop, loop.time(), events)
 
-def _set(events: list[asyncio.Event]) -> None:
-    for event in events:
-        event.set()
+    def _wake(self, loop: asyncio.AbstractEventLoop, now: float, events: list[asyncio.Event]) -> None:
+        self._rested[loop] = now + min(REST * len(events), LONGEST_REST)
+        for event in events:
+            event.set()
