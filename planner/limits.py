@@ -23,17 +23,19 @@ MOST_NUMBERS = 1_000_000
 @dataclass(frozen=True)
 class PlanningLimits:
     """Bytes of a text, levels of nesting in it, columns of one result, relations that a query reads, counted
-    at each place, and seconds of the thread's processor time, which other work does not take."""
+    at each place, seconds of the thread's processor time, which other work does not take, and bytes of memory
+    for planning a long text, which is done in a process of its own."""
 
     bytes: int = 8 << 20
     depth: int = 200
     columns: int = 2_000
     relations: int = 1_000
     seconds: float = 20.0
+    memory: int = 2 << 30
 
 
 DEFAULT = PlanningLimits()
-UNLIMITED = PlanningLimits(1 << 62, 1 << 62, 1 << 62, 1 << 62, math.inf)
+UNLIMITED = PlanningLimits(1 << 62, 1 << 62, 1 << 62, 1 << 62, math.inf, 1 << 62)
 """For what was planned before: it must not fail because a machine is slow or a setting is lower."""
 
 
@@ -63,14 +65,31 @@ def within(limits: PlanningLimits) -> Iterator[None]:
         _CURRENT.reset(token)
 
 
+def current() -> PlanningLimits:
+    """The limits of the block in which the caller plans."""
+    budget = _CURRENT.get()
+    return UNLIMITED if budget is None else budget.limits
+
+
 def check_time() -> None:
     """Raise PlanningTimeout if the time is over."""
     budget = _CURRENT.get()
     if budget is not None and thread_time() > budget.deadline:
-        raise PlanningTimeout(
-            f"planning takes more than {budget.limits.seconds:g} seconds of processor time",
-            "make views of parts of the query, or raise FRESHET_PLAN_SECONDS",
-        )
+        raise out_of_time(budget.limits)
+
+
+def out_of_time(limits: PlanningLimits) -> PlanningTimeout:
+    return PlanningTimeout(
+        f"planning takes more than {limits.seconds:g} seconds of processor time",
+        "make views of parts of the query, or raise FRESHET_PLAN_SECONDS",
+    )
+
+
+def out_of_memory(limits: PlanningLimits) -> SqlTooLarge:
+    return SqlTooLarge(
+        f"planning takes more than {limits.memory >> 20} MiB of memory",
+        "put long lists into a table, or raise FRESHET_PLAN_MEMORY",
+    )
 
 
 def check_text(text: str) -> None:
@@ -123,7 +142,8 @@ def count_relation(place: object = None) -> None:
         budget.seen.add(id(place))
     budget.relations += 1
     if budget.relations > budget.limits.relations:
-        raise TooManyRelations(
-            f"the query reads relations at more than {budget.limits.relations} places",
-            "make views of parts of the query, or raise FRESHET_PLAN_RELATIONS",
-        )
+        raise too_many_relations(f"the query reads relations at more than {budget.limits.relations} places")
+
+
+def too_many_relations(message: str) -> TooManyRelations:
+    return TooManyRelations(message, "make views of parts of the query, or raise FRESHET_PLAN_RELATIONS")

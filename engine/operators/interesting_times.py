@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.kernels.distinct import distinct
 from engine.operators.operator import Step
 
 
@@ -94,7 +95,7 @@ def _chain(
 
 def _closed(others: np.ndarray) -> np.ndarray:
     """The joins of the rows of `others` [n, c], in an order that extends the product order."""
-    known = np.unique(others, axis=0)
+    known = distinct(others.T).T
     if others.shape[1] < 2:
         return known
     found = set(map(tuple, known.tolist()))

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.kernels.distinct import numbered
 from engine.kernels.rounds import split_deltas
 from engine.kernels.words import NULL
 from engine.operators.arrangement import Arrangement, ArrangementReader
@@ -229,6 +230,6 @@ def _next(side: Arrangement, now: int) -> int | None:
         rows = [batch[: np.searchsorted(batch[:, 0], now, "right")] for batch in later]
         words = np.concatenate([part[:, : side.width] for part in rows])
         diffs = np.concatenate([part[:, -1] for part in rows])
-        _, number = np.unique(words, axis=0, return_inverse=True)
-        if np.bincount(number.ravel(), weights=diffs).any():
+        _, number = numbered(words.T)
+        if np.bincount(number, weights=diffs).any():
             return now

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.errors import EngineError
+from engine.kernels.distinct import distinct
 from engine.operators.history import History
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator
@@ -227,9 +228,9 @@ class Branch:
         schema = self.sources[name].table.node.schema
         layers = self.history(name).trace.layers()
         relation = RelationSnapshot(schema, reading_order(len(schema), key), layers)
-        keys = np.unique(delta[list(key)], axis=1)
+        keys = distinct(delta[list(key)])
         now = Snapshot(self.known.frontier, {name: relation}, self.dictionary)
-        _, counts, positions = now.lookup(name, np.ascontiguousarray(keys))
+        _, counts, positions = now.lookup(name, keys)
         held = np.bincount(positions, counts, keys.shape[1])
         if (held > 1).any():
             raise KeyTaken(name, tuple(keys[:, int(np.argmax(held > 1))].tolist()))

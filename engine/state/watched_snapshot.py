@@ -49,14 +49,21 @@ class WatchedSnapshot(Snapshot):
         return found
 
     def is_still_so(self, now: Snapshot) -> bool:
-        """Whether all that was read is the same in a newer snapshot. Costs the keys that were looked up."""
-        if any(now.relations.get(name) is not relation for name, relation in self._read.items()):
+        """Whether all that was read is the same in a newer snapshot. Costs the keys that were looked up, and
+        what has changed since in relations that were read whole."""
+        if not all(self._is_unchanged(name, now) for name in self._read):
             return False
         return all(
             now.relations.get(name) is self.relations[name]
             or (name in now.relations and _are_equal(found, getattr(now, how)(name, keys)))
             for how, name, keys, found in self._looked_up
         )
+
+    def _is_unchanged(self, name: str, now: Snapshot) -> bool:
+        old, new = self._read[name], now.relations.get(name)
+        if old is None or new is None or new.origin is not old.origin or new.failure != old.failure:
+            return new is old
+        return new is old or not now.changes(name, self.upper - 1, now.upper - 1).shape[1]
 
 
 def _are_equal(one: Found, other: Found) -> bool:

@@ -12,6 +12,7 @@ from itertools import combinations, product
 from sqlglot import exp
 
 from planner.errors import Unsupported
+from planner.limits import current, too_many_relations
 from planner.positions import fail
 
 MAX_SETS = 4096
@@ -33,8 +34,8 @@ def grouping_sets(group: exp.Group) -> list[Nodes]:
     count = 1
     for element in elements:
         count *= len(element)
-    if count > MAX_SETS:
-        fail(Unsupported(f"GROUP BY with {count} grouping sets is not supported"), group)
+    if count > min(MAX_SETS, current().relations):
+        fail(too_many_relations(f"GROUP BY has {count} grouping sets, which all read its rows"), group)
     return [tuple(node for part in choice for node in part) for choice in product(*elements)]
 
 

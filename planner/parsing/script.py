@@ -160,7 +160,9 @@ def _tokens(script: str, dialect: Dialect) -> list[Token]:
     """Every token of the script."""
     try:
         return _tokenizer(dialect.tokenizer_class)(dialect=dialect).tokenize(script)
-    except TokenError:
+    except TokenError as error:
+        if isinstance(error.__cause__, MemoryError):
+            raise error.__cause__ from None
         line, column = place_of(script, _unclosed(script, dialect))
         raise InvalidSyntax(
             "the quotation or comment that begins here is not closed", line=line, column=column

@@ -198,6 +198,11 @@ class Select(Statement):
 
 
 @dataclass(frozen=True)
+class LongQuery(Statement):
+    """A query whose text is too long to be parsed in the process that it was sent to."""
+
+
+@dataclass(frozen=True)
 class Explain(Statement):
     """EXPLAIN of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of
     STAGES."""

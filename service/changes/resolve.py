@@ -20,6 +20,7 @@ from functools import cached_property
 import numpy as np
 
 from engine.codec import decode_rows
+from engine.kernels.distinct import differs, grouped
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
@@ -61,7 +62,7 @@ class TableBatch:
         if not self._keyed and self._inserts_only:
             return
         keys = changes.words if key is None else np.ascontiguousarray(changes.words[list(key)])
-        order, group, firsts = _chains(keys)
+        order, group, firsts = grouped(keys)
         self._whole = _Chain(order, group, request[order])
         found, counts, positions = lookup(np.ascontiguousarray(keys[:, firsts]))
         self._base_words = found
@@ -166,7 +167,7 @@ class _Chain:
     @cached_property
     def begins(self) -> np.ndarray:
         """Whether each place begins the chain of a key."""
-        return _differs(self.group)
+        return differs(self.group)
 
     @cached_property
     def starts(self) -> np.ndarray:
@@ -175,32 +176,12 @@ class _Chain:
 
     def spans(self) -> tuple[np.ndarray, np.ndarray]:
         """The first and the last place of each span of one key and one request."""
-        new = self.begins | _differs(self.request)
+        new = self.begins | differs(self.request)
         first = np.flatnonzero(new)
         last = np.empty_like(first)
         last[:-1] = first[1:]
         last[-1:] = len(self.order)
         return first, last - 1
-
-
-def _chains(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """A stable order of keys [K, n], the number of each in that order, and a place of each distinct key."""
-    if len(keys) == 1:
-        order = keys[0].argsort(kind="stable")
-        new = _differs(keys[0][order])
-    else:
-        order = np.lexsort(keys[::-1])
-        ordered = keys[:, order]
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (ordered[:, 1:] != ordered[:, :-1]).any(axis=0)
-    return order, np.cumsum(new) - 1, order[new]
-
-
-def _differs(values: np.ndarray) -> np.ndarray:
-    """Whether each value differs from the one before it; true for the first."""
-    differs = np.ones(len(values), np.bool_)
-    np.not_equal(values[1:], values[:-1], out=differs[1:])
-    return differs
 
 
 def _leaves(ops: np.ndarray) -> np.ndarray:
@@ -216,8 +197,8 @@ def sum_rows(words: np.ndarray, counts: np.ndarray) -> Rows:
     """Rows with equal ones merged and their counts added, without those whose sum is 0. Sorted."""
     if not words.shape[1]:
         return words, counts
-    order, group, firsts = _chains(words)
-    sums = np.add.reduceat(counts[order], np.flatnonzero(_differs(group)))
+    order, group, firsts = grouped(words)
+    sums = np.add.reduceat(counts[order], np.flatnonzero(differs(group)))
     some = sums != 0
     return np.ascontiguousarray(words[:, firsts[some]]), sums[some]
 

@@ -18,6 +18,8 @@ WHOLE = 1 << 20
 """Bytes that may be parsed at once, whatever they hold."""
 VALUES = 1_000_000
 """The most JSON values in a longer text that must be parsed at once, such as one change."""
+LONGEST = 32 << 20
+"""The most bytes of such a text: other threads wait while it is parsed."""
 _CHUNK = 512
 """Lines that are parsed at once. A longer call would make other threads wait for the interpreter."""
 
@@ -35,8 +37,10 @@ def parse_json(body: bytes) -> object:
 
 
 def check_values(body: bytes, start: int = 0, stop: int | None = None) -> None:
-    """Raises TooLarge if a text is long and has more values than may be parsed at once."""
+    """Raises TooLarge if a text is too long to be parsed at once, or has too many values."""
     size = (len(body) if stop is None else stop) - start
+    if size > LONGEST + WINDOW:
+        raise too_long()
     if size > WHOLE:
         count = 0
         for found in marks(body, start, stop):
@@ -52,6 +56,14 @@ def too_many_values() -> TooLarge:
     )
 
 
+def too_long() -> TooLarge:
+    """The error for a text that would be parsed for too long at once."""
+    return TooLarge(
+        f"one JSON text has more than {LONGEST} bytes",
+        "send an array of changes, or one change a line; keep long texts in files, and their names in rows",
+    )
+
+
 def elements(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[Piece]:
     """The elements of the array in `body[start:stop]`. Raises BadRequest, Invalid or TooLarge."""
     stop = len(body) if stop is None else stop
@@ -63,6 +75,8 @@ def elements(body: bytes, start: int = 0, stop: int | None = None) -> Iterator[P
         return
     number = 0
     for low, high, alone in _runs(body, start, stop):
+        if high - low > LONGEST + WINDOW:
+            raise too_long()
         try:
             values = orjson.loads(b"[" + body[low:high] + b"]")
         except orjson.JSONDecodeError as error:

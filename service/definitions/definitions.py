@@ -20,8 +20,8 @@ from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
-from planner import plan_query
 from planner.limits import UNLIMITED
+from planner.long_texts import plan_text
 from planner.relation import Relation
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
@@ -178,7 +178,7 @@ class Definitions:
         among = self.relations if relations is None else relations
         sees = details.sees
         scope = relations_of(sees, among) if sees else sized(among, self.engine.rows)
-        planned = plan_query(sql, scope, dialect, UNLIMITED if sees else self.limits)
+        planned = plan_text(sql, scope, dialect, UNLIMITED if sees else self.limits)
         check_columns(planned.schema.names)
         if not sees:
             details = replace(details, sees=seen_now(planned.reads, scope))

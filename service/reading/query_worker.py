@@ -12,7 +12,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import resource
 import signal
 import threading
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.ipc
 
+from engine.processes.apart import limit_memory
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Carried, Duck
 from service.reading.query_errors import out_of_memory
@@ -71,7 +71,7 @@ def work(connection: Connection, rules: WorkerRules) -> None:
     os.nice(rules.niceness)
     duck = Duck(rules.limits, rules.spill)
     duck.run(AdhocQuery("SELECT 1", ()), {})
-    _limit_memory(rules.limits.memory + _ROOM)
+    limit_memory(rules.limits.memory + _ROOM)
     connection.send_bytes(b"")
     while True:
         try:
@@ -111,14 +111,6 @@ def _end_with_service() -> None:
     if service is not None:
         service.join()
     os._exit(1)
-
-
-def _limit_memory(more: int) -> None:
-    """Limits the process's own memory to what it has now and `more` bytes. Mapped tables do not count."""
-    with open("/proc/self/status") as status:
-        (line,) = (line for line in status if line.startswith("VmData:"))
-    most = (int(line.split()[1]) << 10) + more
-    resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 
 class _Pieces(RawIOBase):

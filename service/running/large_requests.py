@@ -1,4 +1,4 @@
-"""Large requests and loads, which are made beside the writer (`service/writing/large_epochs.py`).
+"""Large requests, drafts and loads: made beside the writer (`service/writing/large_epochs.py`).
 
 Requests wait for each other, because each may need all cores; loads on Spark wait for nobody. As many changes
 may wait here as may wait for the writer.
@@ -18,9 +18,20 @@ from service.changes.table_changes import Applied
 from service.errors import Overloaded, Unavailable
 from service.running.heap import return_free_memory
 from service.running.state import State
-from service.writing.large_changes import Check, LargeLoad, LargeRequest
+from service.writing.epochs import Drafted
+from service.writing.large_changes import (
+    Check,
+    DraftStale,
+    LargeChange,
+    LargeDraft,
+    LargeLoad,
+    LargeRequest,
+)
 from service.writing.large_epochs import LargeEpochs
 from service.writing.request import Load, Request
+
+CHANGE_BYTES = 128
+"""So many bytes count as a change, where a request has few changes with long texts."""
 
 
 class LargeRequests:
@@ -35,22 +46,32 @@ class LargeRequests:
 
     def takes(self, request: Request) -> bool:
         """Whether a request is made here: it is large, and no constraint compares its rows with others."""
-        is_large = request.changes >= self._state.settings.large_changes
-        return is_large and self._state.epochs.stands_alone(request)
+        size = max(request.changes, request.size // CHANGE_BYTES)
+        return size >= self._state.settings.large_changes and self._state.epochs.stands_alone(request)
 
     async def apply(self, request: Request) -> Applied:
         """The request's epoch, once it is durable and visible. Raises the error that refuses the request."""
         with self._counted(request.changes):
-            try:
-                made = self._thread.submit(self._in_turn, request, lambda: None)
-            except RuntimeError:
-                raise _closing() from None
-            return await asyncio.wrap_future(made)
+            return await self._submit(self._in_turn, request, lambda: None)
 
     def commit(self, request: Request, check: Check) -> Applied:
         """The same as `apply`, on the calling thread."""
         with self._counted(request.changes):
             return self._in_turn(request, check)
+
+    def takes_draft(self, draft: Drafted[Any]) -> bool:
+        """Whether a draft is made here: it changes many rows."""
+        return draft.transaction.changes >= self._state.settings.large_changes
+
+    async def settle(self, draft: Drafted[Any]) -> Applied | None:
+        """Makes a draft's changes one epoch; None if what it has read has changed since."""
+        state = self._state
+        change = LargeDraft(state.epochs, draft, state.placement, state.settings)
+        with self._counted(draft.transaction.changes):
+            try:
+                return await self._submit(self._make_in_turn, change, lambda: None)
+            except DraftStale:
+                return None
 
     def load(self, load: Load, check: Check) -> tuple[Applied, Scanned]:
         """Makes what Spark reads one epoch; see `Runtime.load`."""
@@ -65,11 +86,21 @@ class LargeRequests:
 
     def _in_turn(self, request: Request, check: Check) -> Applied:
         state = self._state
+        return self._make_in_turn(LargeRequest(state.epochs, request, state.placement, state.settings), check)
+
+    async def _submit(self, call: Callable[..., Applied], *arguments: object) -> Applied:
+        """The result of a call on the thread of large requests."""
+        try:
+            made = self._thread.submit(call, *arguments)
+        except RuntimeError:
+            raise _closing() from None
+        return await asyncio.wrap_future(made)
+
+    def _make_in_turn(self, change: LargeChange, check: Check) -> Applied:
         with self._turn:
-            change = LargeRequest(state.epochs, request, state.placement, state.settings)
             return self._make(change, check)
 
-    def _make(self, change: LargeRequest | LargeLoad, check: Check) -> Applied:
+    def _make(self, change: LargeChange, check: Check) -> Applied:
         def checked() -> None:
             check()
             if self._closed:

@@ -284,13 +284,16 @@ class Runtime:
         await self._writer.run(partial(self._alterations.comment, name, column, text, view))
 
     async def apply(
-        self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None
+        self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None, size: int = 0
     ) -> Applied:
-        """Applies changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied."""
+        """Applies changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied.
+
+        `size` is about how many bytes they take, if that is known.
+        """
         if any(self.definition(table).details.rules.judges for table in changes):
-            request = await self._judging.run(self._request, changes, idempotency)
+            request = await self._judging.run(self._request, changes, idempotency, None, size)
         else:
-            request = self._request(changes, idempotency)
+            request = self._request(changes, idempotency, size=size)
         if self._large.takes(request):
             return await self._large.apply(request)
         return await self._writer.apply(request)
@@ -312,11 +315,12 @@ class Runtime:
         changes: Mapping[str, TableChanges],
         idempotency: Idempotency | None = None,
         receipt: Receipt | None = None,
+        size: int = 0,
     ) -> Request:
         """A request for the changes, checked against the current definitions of the tables."""
         parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
         admitted = tuple((definition, definition.admitted(part)) for definition, part in parts)
-        return Request(admitted, idempotency, receipt)
+        return Request(admitted, idempotency, receipt, size)
 
     def record(self, write: Callable[[Connection], T]) -> T:
         """Calls `write` with the catalog in one transaction. Blocks; not for the writer's thread."""
@@ -344,6 +348,8 @@ class Runtime:
 
     async def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes a draft's changes one epoch; None if what it has read has changed since."""
+        if self._large.takes_draft(draft):
+            return await self._large.settle(draft)
         return await self._writer.run(partial(self._state.epochs.settle, draft))
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:

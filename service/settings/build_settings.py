@@ -30,7 +30,7 @@ class BuildSettings:
         4 << 30, "FRESHET_BUILD_MEMORY", "most bytes of memory for the process that builds a view; 0: any"
     )
     view_milliseconds: int = setting(
-        600,
+        400,
         "FRESHET_VIEW_MILLISECONDS",
         "milliseconds of processor time that an operator of a view, such as a recursion, may take for "
         "an epoch, and 20 more for each thousand changes; a view that needs more is built again beside the "

@@ -22,3 +22,6 @@ class PlanningSettings:
     plan_seconds: int = setting(
         20, "FRESHET_PLAN_SECONDS", "most seconds of processor time for planning a query"
     )
+    plan_memory: int = setting(
+        2 << 30, "FRESHET_PLAN_MEMORY", "most bytes of memory for planning a long text of SQL"
+    )

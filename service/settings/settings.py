@@ -242,7 +242,7 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
     def planning_limits(self) -> PlanningLimits:
         """What planning a query may cost."""
         widths = (self.plan_columns, self.plan_relations)
-        return PlanningLimits(self.sql_limit, self.sql_depth, *widths, self.plan_seconds)
+        return PlanningLimits(self.sql_limit, self.sql_depth, *widths, self.plan_seconds, self.plan_memory)
 
     @property
     def spark_options(self) -> SparkOptions:

@@ -19,6 +19,7 @@ from functools import partial
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
+from planner.long_texts import is_long_query
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
@@ -27,6 +28,7 @@ from planner.statements.statements import (
     Commit,
     Delete,
     Insert,
+    LongQuery,
     Merge,
     Rollback,
     Statement,
@@ -217,7 +219,8 @@ class _Script:
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
-            return parse_statement(spelled_out_piece(piece, self.runtime.types()))
+            piece = spelled_out_piece(piece, self.runtime.types())
+            return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
     def _task(self, statement: Statement) -> StatementTask:
         with within(self._limits):

@@ -16,11 +16,12 @@ import numpy as np
 from sqlglot import exp
 
 from engine.state.dictionary import Dictionary
-from planner import PlannedQuery, plan_query
+from planner import PlannedQuery
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.returning import returning_query
 from planner.errors import PlannerError, Unsupported
+from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
@@ -40,6 +41,7 @@ from planner.statements.statements import (
     DropView,
     Explain,
     Insert,
+    LongQuery,
     Merge,
     RenameView,
     Rollback,
@@ -75,6 +77,7 @@ _NAMES: dict[type[Statement], str] = {
     DropType: "DROP TYPE",
     Explain: "EXPLAIN",
     Insert: "INSERT",
+    LongQuery: "SELECT",
     Select: "SELECT",
     ShowTables: "SHOW TABLES",
     ShowViews: "SHOW VIEWS",
@@ -145,6 +148,9 @@ def task_of(
             return StatementTask(statement, (), partial(_truncate, statement, tables))
         case Select():
             query = adhoc_query(statement.query.copy(), definitions)
+            return StatementTask(statement, (query,), partial(_select, statement, query))
+        case LongQuery():
+            query = long_query(statement.piece, definitions)
             return StatementTask(statement, (query,), partial(_select, statement, query))
         case Explain():
             return StatementTask(statement, (), partial(_explain, statement))
@@ -225,7 +231,7 @@ def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
         relations = {name: definition.relation for name, definition in sight.definitions.items()}
         catalog = sized(relations, sight.size)
         try:
-            return plan_query(statement.query.text, catalog, statement.piece.dialect, sight.limits)
+            return plan_text(statement.query.text, catalog, statement.piece.dialect, sight.limits)
         except PlannerError as error:
             statement.query.relocate(error)
             raise

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.kernels.distinct import numbered
 from engine.kernels.words import NULL
 from planner.adhoc.conflict import OnConflict, with_excluded
 from planner.adhoc.dml_queries import row_column
@@ -111,11 +112,11 @@ def _meet(words: np.ndarray, arbiters: tuple[KeySide, ...], sight: Sight) -> np.
     for arbiter in arbiters:
         keys = words[list(arbiter.columns)]
         told = (keys != NULL).all(axis=0)
-        distinct, group = np.unique(keys, axis=1, return_inverse=True)
-        there = np.zeros(distinct.shape[1], np.bool_)
-        there[sight.changing().find(arbiter, distinct)[2]] = True
-        meet |= there[group.ravel()] & told
-        groups.append(np.where(told, group.ravel(), -1))
+        known, group = numbered(keys)
+        there = np.zeros(known.shape[1], np.bool_)
+        there[sight.changing().find(arbiter, known)[2]] = True
+        meet |= there[group] & told
+        groups.append(np.where(told, group, -1))
     taken: list[set[int]] = [set() for _ in groups]
     for row in np.flatnonzero(~meet).tolist():
         own = [int(group[row]) for group in groups]
@@ -131,7 +132,7 @@ def _layers(keys: np.ndarray) -> tuple[np.ndarray, list[np.ndarray]]:
     """The numbers of keys int64[K, n], and the places of each key's first row, of each second row, ..."""
     if not keys.shape[1]:
         return np.zeros(0, np.int64), []
-    group = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    _, group = numbered(keys)
     order = np.argsort(group, kind="stable")
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
     lengths = np.diff(starts, append=len(order))

@@ -170,7 +170,7 @@ class Epochs:
             transaction.apply({definition.name: part for definition, part in request.parts})
             transaction.check_references()
             made = Made.of([(applied, request.idempotency, request.receipt)])
-            self._commits.install(_pending(transaction, applied.epoch), applied.epoch, applied.epoch, made)
+            self._commits.install(pending(transaction, applied.epoch), applied.epoch, applied.epoch, made)
         except Exception as failure:
             if isinstance(failure, ServiceError):
                 self._refused(failure)
@@ -203,19 +203,22 @@ class Epochs:
 
     def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes the changes of a draft one epoch; None if what the work has read has changed meanwhile."""
+        return self._make(draft.transaction) if self.is_current(draft) else None
+
+    def is_current(self, draft: Drafted[T]) -> bool:
+        """Whether a draft that changes something would be the same over the newest state."""
         transaction = draft.transaction
-        if transaction.changes:
-            is_known = transaction.known is self._definitions.known
-            if not is_known or not draft.snapshot.is_still_so(self._engine.snapshot):
-                return None
-        return self._make(transaction)
+        if not transaction.changes:
+            return True
+        is_known = transaction.known is self._definitions.known
+        return is_known and draft.snapshot.is_still_so(self._engine.snapshot)
 
     def _make(self, transaction: Transaction) -> Applied:
         """Makes the changes of a transaction one epoch."""
         if not transaction.changes:
             return Applied(transaction.snapshot.upper - 1, 0)
         epoch = self._engine.snapshot.upper
-        self._commits.install(_pending(transaction, epoch), epoch, epoch, Made(transaction.changes))
+        self._commits.install(pending(transaction, epoch), epoch, epoch, Made(transaction.changes))
         return Applied(epoch, transaction.changes)
 
     # Epochs of the clock
@@ -336,7 +339,7 @@ class Epochs:
         return applied
 
 
-def _pending(transaction: Transaction, epoch: int) -> Deltas:
+def pending(transaction: Transaction, epoch: int) -> Deltas:
     """The changes of a transaction as differences of an epoch."""
     return {
         table: _delta(words, np.full(len(counts), epoch, np.int64), counts)

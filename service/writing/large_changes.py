@@ -1,4 +1,4 @@
-"""Large changes: a request or a load that is computed on a branch (`service/writing/large_epochs.py`).
+"""Large changes: a request, a draft or a load, computed on a branch (`service/writing/large_epochs.py`).
 
 `begin`, `join` and `in_turn` run on the writer's thread, the rest on the caller's.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Operator
@@ -19,7 +19,8 @@ from service.changes.table_changes import Applied
 from service.errors import Unavailable
 from service.placement import Placement
 from service.settings.build_settings import BuildSettings
-from service.writing.epochs import Epochs
+from service.writing.commits import Deltas
+from service.writing.epochs import Drafted, Epochs, pending
 from service.writing.request import Load, Request
 from service.writing.touched_keys import TouchedKeys
 
@@ -69,6 +70,28 @@ class Checked(Spending):
         super().round()
 
 
+class DraftStale(Exception):
+    """What a draft has read has changed: it has to be made again."""
+
+
+def compute(
+    branch: Branch,
+    deltas: Deltas,
+    prefix: str,
+    placement: Placement | None,
+    spending: Spending,
+) -> None:
+    """Computes changes on a branch, on Spark if `placement` says so."""
+    executor = None if placement is None else placement.executor(sum(it.shape[1] for it in deltas.values()))
+    if executor is not None:
+        try:
+            return branch.compute_on(executor, deltas, {}, prefix)
+        except Declined as declined:
+            assert placement is not None
+            placement.declined(declined.message)
+    branch.compute(deltas, spending)
+
+
 @dataclass(eq=False)
 class LargeRequest:
     """A request, computed here, or on Spark if `placement` says so. `limits` are those of views."""
@@ -87,15 +110,7 @@ class LargeRequest:
 
     def compute(self, branch: Branch, prefix: str, check: Check) -> None:
         deltas = self.epochs.net(self.request, branch.snapshot)
-        rows = sum(delta.shape[1] for delta in deltas.values())
-        executor = None if self.placement is None else self.placement.executor(rows)
-        if executor is not None:
-            try:
-                return branch.compute_on(executor, deltas, {}, prefix)
-            except Declined as declined:
-                assert self.placement is not None
-                self.placement.declined(declined.message)
-        branch.compute(deltas, Checked(self.limits.build_allowance, check))
+        compute(branch, deltas, prefix, self.placement, Checked(self.limits.build_allowance, check))
 
     def catch_up(self, branch: Branch, snapshot: Snapshot) -> int | None:
         if self._keys.meet(snapshot, branch.known.upper - 1):
@@ -114,6 +129,42 @@ class LargeRequest:
         if isinstance(outcome, Exception):
             raise outcome
         return outcome
+
+
+@dataclass(eq=False)
+class LargeDraft:
+    """The changes of a transaction that was made beside the writer. Raises DraftStale wherever they no longer
+    fit the newest state."""
+
+    epochs: Epochs
+    draft: Drafted[Any]
+    placement: Placement | None
+    limits: BuildSettings
+
+    def __post_init__(self) -> None:
+        self.tables = tuple(self.draft.transaction.pending)
+
+    def begin(self) -> Applied | None:
+        if not self.epochs.is_current(self.draft):
+            raise DraftStale
+        return None
+
+    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
+        deltas = pending(self.draft.transaction, branch.snapshot.upper)
+        compute(branch, deltas, prefix, self.placement, Checked(self.limits.build_allowance, check))
+
+    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int:
+        return branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+
+    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+        self.begin()
+        return self.epochs.join(branch, files, self.draft.transaction.changes)
+
+    def in_turn(self) -> Applied:
+        applied = self.epochs.settle(self.draft)
+        if applied is None:
+            raise DraftStale
+        return applied
 
 
 @dataclass(eq=False)

@@ -18,12 +18,15 @@ Outcome = Applied | Exception
 class Request:
     """Checked changes of tables, with the definitions they were checked against; one epoch or none.
 
+    `size` is about how many bytes they take.
+
     The `receipt` is written in the transaction of the epoch's commit.
     """
 
     parts: tuple[tuple[Definition, TableChanges], ...]
     idempotency: Idempotency | None = None
     receipt: Receipt | None = None
+    size: int = 0
 
     @property
     def changes(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.arrange import arrange
+from engine.kernels.distinct import distinct
 from engine.kernels.layers import table_of
 from engine.kernels.lookup import find_ranges
 from engine.state.snapshot import Snapshot
@@ -51,6 +52,5 @@ class TouchedKeys:
 
 def _has_any(batch: np.ndarray, keys: np.ndarray) -> bool:
     """Whether the batch has one of the keys [K, m]."""
-    wanted = np.unique(keys, axis=1).T
-    lows, highs = find_ranges(table_of([batch]), np.ascontiguousarray(wanted))
+    lows, highs = find_ranges(table_of([batch]), np.ascontiguousarray(distinct(keys).T))
     return bool((highs > lows).any())

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from engine.kernels.distinct import distinct, numbered
 from engine.kernels.words import NULL
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
@@ -149,7 +150,7 @@ class Transaction:
     def _follow(self, reference: KeyReference, net: Net) -> None:
         """Applies the action of a foreign key to the rows that refer to deleted ones."""
         gone = net.words[list(reference.parent.columns)][:, net.diffs < 0]
-        gone = np.unique(gone[:, (gone != NULL).all(axis=0)], axis=1)
+        gone = distinct(gone[:, (gone != NULL).all(axis=0)])
         if not gone.shape[1]:
             return
         _, _, left = self._find(reference.parent, gone)
@@ -190,7 +191,7 @@ def _primary(definition: Definition) -> KeySide:
 
 def _matches(rows: np.ndarray, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Places in rows int64[K, n] that equal one of the distinct keys [K, m], and the places of those keys."""
-    number = np.unique(np.concatenate((keys, rows), axis=1), axis=1, return_inverse=True)[1].ravel()
+    _, number = numbered(np.concatenate((keys, rows), axis=1))
     of_key = np.full(number.max(initial=-1) + 1, -1, np.int64)
     of_key[number[: keys.shape[1]]] = np.arange(keys.shape[1])
     place = of_key[number[keys.shape[1] :]]

@@ -110,3 +110,18 @@ def test_one_text_of_too_many_values(text: bytes) -> None:
     for parse in (pieces.parse_json, lambda text: list(parsed_lines(text))):
         with pytest.raises(ServiceError, match="values"):
             parse(text)
+
+
+@pytest.mark.parametrize("longest", [b'"%s"', b'{"insert":{"a":"%s"}}'])
+def test_one_text_that_is_too_long(longest: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pieces, "LONGEST", 1000)
+    monkeypatch.setattr(pieces, "WHOLE", 100)
+    monkeypatch.setattr(pieces, "WINDOW", 100)
+    monkeypatch.setattr(scanning, "WINDOW", 100)
+    short, long = longest % (b"x" * 900), longest % (b"x" * 1200)
+    assert len([v for _, values in elements(b"[%s,%s]" % (short, short)) for v in values]) == 2
+    assert len([v for _, values in parsed_lines(b"%s\n%s" % (short, short)) for v in values]) == 2
+    for found in (elements(b"[%s,%s]" % (short, long)), parsed_lines(b"%s\n%s" % (short, long))):
+        with pytest.raises(ServiceError) as refused:
+            list(found)
+        assert refused.value.code == "too_large"

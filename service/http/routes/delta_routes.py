@@ -73,13 +73,13 @@ async def _change(
     key = _idempotency_key(request)
     body = await receive(request, runtime.settings.body_limit)
 
-    def work() -> tuple[dict[str, TableChanges], Idempotency | None]:
+    def work() -> tuple[dict[str, TableChanges], Idempotency | None, int]:
         plain = body.plain()
         changes = read(plain)
         if key is None:
-            return changes, None
+            return changes, None, len(plain)
         digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
-        return changes, Idempotency(key, digest)
+        return changes, Idempotency(key, digest), len(plain)
 
     with runtime.dictionary.holding():
         return _answer(await runtime.apply(*await turns_of(request).work_on(body, work, may_grow)))

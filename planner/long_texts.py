@@ -1,0 +1,94 @@
+"""Long texts of SQL: planned in processes of their own, because they make millions of objects.
+
+What comes back is small: a plan keeps a list of literals as one constant, and an ad-hoc query is a text. A
+short text is planned where it is asked for, because a process costs some milliseconds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from sqlglot.tokens import TokenType
+
+from engine.processes import children
+from engine.processes.apart import CallEnded, CallLimits, CallTimeout, apart
+from engine.schema import Schema
+from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
+from planner.adhoc.from_clauses import Relations
+from planner.errors import InvalidQuery
+from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, within
+from planner.parsing.script import Piece, split
+from planner.planning import PlannedQuery, plan_query
+from planner.relation import Catalog
+from planner.statements.statement_reader import parse_statement
+from planner.statements.statements import Select
+
+T = TypeVar("T")
+LONG = 1 << 15
+"""Characters of a long text."""
+_READS = frozenset({"SELECT", "VALUES"})
+_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
+children.preload("planner.long_texts")
+
+
+def plan_text(sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits) -> PlannedQuery:
+    """The same as `plan_query`."""
+    if len(sql) < LONG:
+        return plan_query(sql, catalog, dialect, limits)
+    return _apart(limits, plan_query, sql, catalog, dialect, limits)
+
+
+def is_long_query(piece: Piece) -> bool:
+    """Whether a statement is a query with a long text."""
+    return piece.tokens[-1].end - piece.tokens[0].start >= LONG and _is_query(piece)
+
+
+def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
+    """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
+    limits = current()
+    columns = {name: _Columns(relation.schema) for name, relation in relations.items()}
+    return _apart(limits, _read, piece.script, piece.index, piece.dialect, columns, limits)
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """What an ad-hoc query has to know of a relation."""
+
+    schema: Schema
+
+
+def _is_query(piece: Piece) -> bool:
+    """Whether a statement reads rows and changes none, as its words say outside of parentheses."""
+    depth = 0
+    for token in piece.tokens:
+        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
+        word = token.text.upper()
+        if token.token_type in (TokenType.IDENTIFIER, TokenType.STRING):
+            continue
+        if depth == 0 and word in _READS:
+            return True
+        if word in _CHANGES or (token is piece.tokens[0] and word not in ("WITH", "(")):
+            return False
+    return piece.tokens[0].token_type == TokenType.L_PAREN
+
+
+def _read(
+    script: str, index: int, dialect: str, relations: Mapping[str, _Columns], limits: PlanningLimits
+) -> AdhocQuery:
+    with within(limits):
+        statement = parse_statement(split(script, dialect)[index])
+        if not isinstance(statement, Select):
+            raise InvalidQuery("the statement is not a query", line=statement.line, column=statement.column)
+        return adhoc_query(statement.query, relations)
+
+
+def _apart(limits: PlanningLimits, call: Callable[..., T], *arguments: object) -> T:
+    """A call under the limits. Raises a PlannerError."""
+    try:
+        return apart(CallLimits(limits.memory, limits.seconds), call, *arguments)
+    except (MemoryError, CallEnded):
+        raise out_of_memory(limits) from None
+    except CallTimeout:
+        raise out_of_time(limits) from None
