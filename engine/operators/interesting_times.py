@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.kernels.distinct import distinct
 from engine.operators.operator import Step
+from engine.state.distinct import distinct
 
 
 @dataclass(frozen=True)

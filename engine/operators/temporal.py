@@ -18,12 +18,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.distinct import numbered
 from engine.kernels.rounds import split_deltas
 from engine.kernels.words import NULL
 from engine.operators.arrangement import Arrangement, ArrangementReader
 from engine.operators.linear import consolidated
 from engine.operators.operator import Deferred, Operator, Step
+from engine.state.distinct import numbered
 
 NEVER = 2**63 - 1
 """The epoch of an event that the clock has not reached."""

@@ -22,7 +22,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from engine.errors import EngineError
-from engine.kernels.distinct import distinct
 from engine.operators.history import History
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator
@@ -36,6 +35,7 @@ from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource, KnownView, require_texts
 from engine.runtime.spill import TextPart
 from engine.state.dictionary import Dictionary, Lease
+from engine.state.distinct import distinct
 from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier
 from engine.state.snapshot import RelationSnapshot, Snapshot

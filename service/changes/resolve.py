@@ -20,9 +20,9 @@ from functools import cached_property
 import numpy as np
 
 from engine.codec import decode_rows
-from engine.kernels.distinct import differs, grouped
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from engine.state.distinct import differs, grouped
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.errors import Conflict
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.distinct import numbered
 from engine.kernels.words import NULL
+from engine.state.distinct import numbered
 from planner.adhoc.conflict import OnConflict, with_excluded
 from planner.adhoc.dml_queries import row_column
 from planner.errors import InvalidQuery, Unsupported

@@ -14,10 +14,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.kernels.distinct import distinct, numbered
 from engine.kernels.words import NULL
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
+from engine.state.distinct import distinct, numbered
 from planner.statements.table_rules import Action
 from service.changes.constraints import Bonds, KeyReference, KeySide, Single
 from service.changes.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows

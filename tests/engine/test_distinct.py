@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.kernels.distinct import differs, distinct, grouped, numbered
+from engine.state.distinct import differs, distinct, grouped, numbered
 from tests.seeds import SEED
 
 
