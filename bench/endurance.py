@@ -31,7 +31,7 @@ from bench.http import JSON, Refused, call, service
 NAME = "churn"
 POSTS = 500
 """Posts a second, of all writers together."""
-WRITERS = 4
+WRITERS = 16
 FEEDS = 20
 ROWS, GROUPS = 20_000, 200
 SETTINGS = {"FRESHET_HISTORY_SECONDS": "60", "FRESHET_CHECKPOINT_BYTES": str(8 << 20)}
