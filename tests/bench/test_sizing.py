@@ -63,6 +63,6 @@ def test_the_page_in_the_documents_has_every_table_and_view() -> None:
 def test_it_runs_only_if_it_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "bulk, sizing, level, memory; if none, all but the last 4" in " ".join(
+    assert "bulk, sizing, level, memory, new-view; if none, all but the last 5" in " ".join(
         capsys.readouterr().out.split()
     )
