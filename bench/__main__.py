@@ -16,6 +16,8 @@ from bench.curves.run import CURVES, apart
 from bench.duck import REPETITIONS
 from bench.endurance import NAME as CHURN
 from bench.endurance import main as churning
+from bench.endurance_page import NAME as CHURN_PAGE
+from bench.endurance_page import main as churn_page
 from bench.measure import Share
 from bench.report import document, facts
 from bench.sizing import page as sizing_page
@@ -43,6 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
     command, *rest = [*(sys.argv[1:] if arguments is None else arguments), ""]
     if command == CHURN:
         churning(rest[:-1])
+        return
+    if command == CHURN_PAGE:
+        churn_page(rest[:-1], facts)
         return
     options = _parser().parse_args(arguments)
     if options.profile:

@@ -15,7 +15,7 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext, suppress
 from dataclasses import astuple, dataclass, fields
 from http.client import HTTPConnection
@@ -204,3 +204,12 @@ def main(arguments: list[str]) -> None:
             (file or sys.stdout).flush()
 
         run(options.minutes, options.every, write)
+
+
+def read(lines: Iterable[str]) -> list[Sample]:
+    """The samples of the lines that `main` wrote."""
+    whole = {field.name for field in fields(Sample) if field.type == "int"}
+    return [
+        Sample(**{name: int(cell) if name in whole else float(cell) for name, cell in line.items()})
+        for line in csv.DictReader(lines)
+    ]
