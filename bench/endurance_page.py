@@ -17,11 +17,11 @@ TEXT = """\
 # An hour of churn
 
 {writers} writers post {posts} single rows a second to one service: upserts of {rows:,} rows, again and again.
-Each post is due at a fixed moment and counts from then on. Two views follow the table, {feeds} changefeeds follow
-one of them, and a client makes a view every second and drops it a second later. History is kept for {history}
-seconds and a checkpoint is made every {checkpoint} MiB of log. What the service holds should be level once
-history is full. `python -m bench churn --output churn.csv` measures it, and `python -m bench churn-page churn.csv`
-writes this page. The clients and the service share the machine.
+Each post is due at a fixed moment and counts from then on. Two views follow the table, {feeds} changefeeds
+follow one of them, and a client makes a view every second and drops it a second later. History is kept for
+{history} seconds and a checkpoint is made every {checkpoint} MiB of log. What the service holds should be
+level once history is full. `python -m bench churn --output churn.csv` measures it, and
+`python -m bench churn-page churn.csv` writes this page. The clients and the service share the machine.
 
 {facts}
 

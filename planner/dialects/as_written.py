@@ -43,6 +43,12 @@ def dialect_of(node: exp.Expr) -> str | None:
     return node.meta.get(_DIALECT)
 
 
+def without_dialect(node: exp.Expression) -> exp.Expression:
+    """The node without its mark: it means what DuckDB takes it for."""
+    node.meta.pop(_DIALECT, None)
+    return node
+
+
 def written_in(tree: exp.Expression) -> str:
     """The dialect that a tree's nodes are marked with; PostgreSQL's if there is no mark."""
     found = (dialect_of(node) for node in tree.walk())

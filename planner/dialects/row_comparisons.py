@@ -1,7 +1,9 @@
 """Comparisons of rows of values, expanded pair by pair: DuckDB compares structs, in which NULL is a value.
+And comparisons with arrays, guarded: DuckDB takes one that is NULL for an empty one.
 
 (a, b) < (c, d)      →   a < c OR (a = c AND b < d)
 (a, b) IN ((1, 2))   →   a = 1 AND b = 2
+a = ANY (list)       →   CASE WHEN list IS NOT NULL THEN a = ANY (list) END
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from functools import reduce
 
 from sqlglot import exp
 
+from planner.dialects.as_written import without_dialect
 from planner.errors import Unsupported
 from planner.positions import fail
 
@@ -28,7 +31,8 @@ def expanded_comparison(node: exp.Expression, dialect: str) -> exp.Expression:
         return node
     match node:
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
-            return _compared(node)
+            found = _compared(node)
+            return _guarded(node) if found is node else found
         case exp.CountIf():
             one = exp.Case(ifs=[exp.If(this=node.this.copy(), true=exp.Literal.number(1))])
             return exp.Count(this=one)  # DuckDB's is NULL if there is nothing to count
@@ -68,6 +72,22 @@ def _compared(node: exp.Expression) -> exp.Expression:
             exp.Or(this=strict(this=a.copy(), expression=b.copy()), expression=exp.paren(equal))
         )
     return found
+
+
+def _guarded(node: exp.Expression) -> exp.Expression:
+    """A comparison with ANY or ALL of an array that is NULL if the array is; any other node itself."""
+    match node.expression:
+        case exp.Any(this=array) | exp.All(this=array):
+            pass
+        case exp.Anonymous(expressions=[array]) if node.expression.name.upper() == "ALL":
+            pass
+        case _:
+            return node
+    if isinstance(array.unnest(), exp.Query):
+        return node
+    compared = without_dialect(node.copy())
+    there = exp.Not(this=exp.Is(this=array.copy(), expression=exp.Null()))
+    return exp.Case(ifs=[exp.If(this=there, true=compared)])
 
 
 def _all_equal(left: list[exp.Expression], right: list[exp.Expression]) -> exp.Expression:

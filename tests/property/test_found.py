@@ -153,3 +153,12 @@ def test_a_subscript_of_an_expression_counts_from_one() -> None:
         views={"v0": "SELECT (ARRAY[1, 2] || f)[2] AS c0, ((f || ARRAY[1, 2]))[1] AS c1 FROM t"},
         history=[[("t", ((3,),), 1)]],
     )
+
+
+def test_comparisons_with_an_array_that_is_null() -> None:
+    """DuckDB takes such an array for an empty one, so an ad-hoc query departed from the view."""
+    array = "CASE WHEN a > 1 THEN ARRAY[1, 2, NULL] END"
+    sql = f"SELECT a, a = ANY ({array}) AS x, a <> ALL (({array})) AS y, NOT a < ANY ({array}) AS z FROM t"
+    rows = [(1, None, None, None), (2, True, False, None), (3, None, None, None), (None, None, None, None)]
+    history = [[("t", (a,), 1)] for a in (1, 2, 3, None)]
+    found(["t(a INTEGER)"], {"v": sql}, history, {"v": [rows[: i + 1] for i in range(4)]})
