@@ -21,6 +21,7 @@ from dataclasses import astuple, dataclass, fields
 from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -208,8 +209,6 @@ def main(arguments: list[str]) -> None:
 
 def read(lines: Iterable[str]) -> list[Sample]:
     """The samples of the lines that `main` wrote."""
-    whole = {field.name for field in fields(Sample) if field.type == "int"}
-    return [
-        Sample(**{name: int(cell) if name in whole else float(cell) for name, cell in line.items()})
-        for line in csv.DictReader(lines)
-    ]
+    kinds: list[Callable[[str], Any]] = [int if field.type == "int" else float for field in fields(Sample)]
+    _, *samples = csv.reader(lines)
+    return [Sample(*(kind(cell) for kind, cell in zip(kinds, line, strict=True))) for line in samples]

@@ -11,7 +11,7 @@ import numpy as np
 from bench.curves.base import Axis, Curve, Plot
 from bench.curves.draw import draw
 from bench.endurance import FEEDS, POSTS, ROWS, SETTINGS, WRITERS, Sample, read
-from bench.table import markdown
+from bench.table import Row, markdown
 
 TEXT = """\
 # An hour of churn
@@ -119,7 +119,7 @@ def _table(samples: Sequence[Sample]) -> str:
         "catalog and log",
         "descriptors",
     )
-    rows = [
+    rows: list[Row] = [
         (
             f"{part[-1].seconds / 60:.0f}",
             f"{sum(it.posts for it in part):,}",
