@@ -6,6 +6,7 @@ short text is planned where it is asked for, because a process costs some millis
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
@@ -28,6 +29,8 @@ from planner.statements.statements import Select
 T = TypeVar("T")
 LONG = 1 << 15
 """Characters of a long text."""
+_TURNS = threading.Semaphore(2)
+"""So many are planned at a time, because each may take much memory."""
 _READS = frozenset({"SELECT", "VALUES"})
 _CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 children.preload("planner.long_texts")
@@ -42,7 +45,7 @@ def plan_text(sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits) 
 
 def is_long_query(piece: Piece) -> bool:
     """Whether a statement is a query with a long text."""
-    return piece.tokens[-1].end - piece.tokens[0].start >= LONG and _is_query(piece)
+    return piece.length >= LONG and _is_query(piece)
 
 
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
@@ -87,7 +90,8 @@ def _read(
 def _apart(limits: PlanningLimits, call: Callable[..., T], *arguments: object) -> T:
     """A call under the limits. Raises a PlannerError."""
     try:
-        return apart(CallLimits(limits.memory, limits.seconds), call, *arguments)
+        with _TURNS:
+            return apart(CallLimits(limits.memory, limits.seconds), call, *arguments)
     except (MemoryError, CallEnded):
         raise out_of_memory(limits) from None
     except CallTimeout:

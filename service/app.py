@@ -172,7 +172,7 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
         raise
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
-    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning)
+    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning, app.state.lanes.long_texts)
     if warm:
         queries.warm()
     app.state.runtime = runtime

@@ -66,6 +66,11 @@ class Piece:
     def source(self) -> str:
         return self.script[self.tokens[0].start : self.tokens[-1].end + 1]
 
+    @property
+    def length(self) -> int:
+        """The number of characters."""
+        return self.tokens[-1].end + 1 - self.tokens[0].start
+
     def words(self, count: int) -> tuple[str, ...]:
         """The first `count` tokens in upper case; a quoted name is not a word and ends them."""
         words = []

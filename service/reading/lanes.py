@@ -42,7 +42,8 @@ class Lanes:
     """The lanes of requests.
 
     `reads` are rows as they are, `lookups` rows that a predicate names, `figures` are about the service,
-    `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers.
+    `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers;
+    `long_texts` for those that take seconds.
     `jobs` are loads, exports, sources and sinks as the catalog has them, and `observing` waits for the writer
     to measure a view.
     """
@@ -52,6 +53,7 @@ class Lanes:
     figures: Lane = field(default_factory=lambda: Lane("figures", 2))
     feeds: Lane = field(default_factory=lambda: Lane("feeds", 2))
     planning: Lane = field(default_factory=lambda: Lane("planning", 2))
+    long_texts: Lane = field(default_factory=lambda: Lane("long-texts", 2))
     jobs: Lane = field(default_factory=lambda: Lane("jobs", 2))
     observing: Lane = field(default_factory=lambda: Lane("observing", 2))
 

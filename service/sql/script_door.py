@@ -19,7 +19,7 @@ from functools import partial
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
-from planner.long_texts import is_long_query
+from planner.long_texts import LONG, is_long_query
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
@@ -61,16 +61,18 @@ class ScriptFailed(Exception):
 
 
 class SqlDoor:
-    """Statements are parsed and planned in the lane `planning`."""
+    """Statements are parsed and planned in the lane `planning`, those with a long text in `long_texts`."""
 
-    def __init__(self, runtime: Runtime, queries: Queries, planning: Lane) -> None:
+    def __init__(self, runtime: Runtime, queries: Queries, planning: Lane, long_texts: Lane) -> None:
         self._runtime = runtime
         self._queries = queries
         self._planning = planning
+        self._long_texts = long_texts
 
     async def run(self, script: str, dialect: str, caller: Caller) -> list[Result]:
         """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed."""
-        return await _Script(self._runtime, self._queries, self._planning, caller).run(script, dialect)
+        made = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller)
+        return await made.run(script, dialect)
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,15 +82,16 @@ class _Script:
     runtime: Runtime
     queries: Queries
     planning: Lane
+    long_texts: Lane
     caller: Caller
 
     async def run(self, script: str, dialect: str) -> list[Result]:
         results: list[Result] = []
         block: list[Statement] = []
-        for piece in await self.planning.run(self._split, script, dialect):
+        for piece in await self._lane(len(script)).run(self._split, script, dialect):
             with _numbered(piece):
                 self.caller.check()
-                statement = await self.planning.run(self._parsed, piece)
+                statement = await self._lane(piece.length).run(self._parsed, piece)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)
@@ -106,7 +109,7 @@ class _Script:
         if isinstance(statement, DEFINING):
             return Result(name_of(statement), await define(statement, self.runtime, self._ask))
         with self.runtime.dictionary.holding():
-            task = await self.planning.run(self._task, statement)
+            task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
                 applied = await self.runtime.apply(task.plain)
                 return Result(name_of(statement), applied.epoch, count=applied.changes)
@@ -121,7 +124,8 @@ class _Script:
         with self.runtime.dictionary.holding():
             for statement in block[1:-1]:
                 with _numbered(statement.piece):
-                    tasks.append(await self.planning.run(self._task, statement))
+                    lane = self._lane(statement.piece.length)
+                    tasks.append(await lane.run(self._task, statement))
             end = block[-1]
             with _numbered(end.piece):
                 epoch, results = await self._transact(tasks, isinstance(end, Rollback))
@@ -180,7 +184,8 @@ class _Script:
 
         if task.queries:
             return await self.queries.readers.in_turn(self.caller, work)
-        return await self.planning.run(work, self.queries.of_writer(self.caller))
+        lane = self._lane(task.statement.piece.length)
+        return await lane.run(work, self.queries.of_writer(self.caller))
 
     def _sight(
         self, times: Mapping[datetime, int], duck: QueryEvaluator, transaction: Transaction | None = None
@@ -207,7 +212,11 @@ class _Script:
         times = {r.timestamp for r in references if r.timestamp is not None}
         return {time: await self.runtime.epoch_at(time) for time in times}
 
-    # In the lane of planning
+    def _lane(self, length: int) -> Lane:
+        """The lane for a text of this length."""
+        return self.long_texts if length >= LONG else self.planning
+
+    # In the lanes of planning
 
     @property
     def _limits(self) -> PlanningLimits:
