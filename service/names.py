@@ -61,8 +61,10 @@ def check_columns(names: Sequence[str]) -> None:
         check_name(name)
         if name == OPERATION:
             raise Invalid(f"a column cannot be called {OPERATION}: bodies use it", code="invalid_name")
-    for index, name in enumerate(names):
-        if name in names[:index]:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
             raise Invalid(
                 f"two columns are called {name}", "give one another name with AS", code="duplicate_column"
             )
+        seen.add(name)
