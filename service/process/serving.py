@@ -29,8 +29,9 @@ SWITCH_INTERVAL = 0.0005
 """Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take
 turns many times an epoch: Python's default of 5 ms would be most of an answer's time."""
 
-GC_THRESHOLD = (50_000, 20, 20)
-"""The collector of cycles runs seldom: a body of many rows makes many objects, and no cycles."""
+GC_THRESHOLD = (50_000, 4, 100)
+"""The collector of cycles runs seldom, for a body of many rows makes many objects and no cycles; and it looks at
+few objects at a time, for all threads wait meanwhile."""
 
 
 class _Server(uvicorn.Server):
