@@ -1,0 +1,225 @@
+"""The accounts of a service: keys and roles, made and changed in the catalog, and looked up in memory.
+
+As long as no key was ever made, requests need none. From the first key on, which must be an admin's, every
+request needs one; revoking all keys does not open the service again. One admin's key always stays.
+
+Changes are made one at a time, by any thread, which they block; a change is in the catalog before it counts.
+Looking up costs two lookups and a hash.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import sqlalchemy as sa
+
+from service.accounts import account_records as records
+from service.accounts.account_records import Role
+from service.accounts.audit import Act, AuditEntry, Transaction, entries, record, witness
+from service.accounts.keys import ApiKey, parts_of
+from service.accounts.known_accounts import KnownAccounts
+from service.accounts.principals import Principal
+from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers
+from service.errors import Conflict, Invalid, Unauthenticated
+from service.names import check_name
+
+USED_SECONDS = 600
+"""The last use of a key is known to this precision, so that requests write nothing."""
+
+
+def _microseconds() -> int:
+    return time.time_ns() // 1000
+
+
+class Accounts:
+    def __init__(self, transaction: Transaction, now: Callable[[], int] = _microseconds) -> None:
+        """Reads the catalog. `transaction` gives transactions of the catalog database, `now` is the time in
+        microseconds."""
+        self._transaction = transaction
+        self._now = now
+        self._lock = threading.Lock()
+        with transaction() as connection:
+            self.known = _read(connection)
+        self._noted = {id: key.used_at or 0 for id, key in self.known.keys.items()}
+        self._used: dict[str, int] = {}
+
+    @property
+    def are_needed(self) -> bool:
+        """Whether requests need a key."""
+        return bool(self.known.keys)
+
+    # Looking up
+
+    def principal(self, text: str) -> Principal:
+        """Whose key this is. Raises Unauthenticated, for all texts that are not a valid key alike."""
+        known, parts = self.known, parts_of(text)
+        if parts is not None:
+            id, secret = parts
+            key, principal, now = known.keys.get(id), known.principals.get(id), self._now()
+            if key is not None and key.fits(secret, now) and principal is not None:
+                self._used[id] = now
+                return principal
+        raise Unauthenticated("the key is not valid", "ask an admin for another", code="key_invalid")
+
+    def is_current(self, principal: Principal) -> bool:
+        """Whether a principal still has the key and the rights that it had when it was looked up."""
+        if not principal.id:
+            return not self.are_needed
+        return principal.is_same(self.known.principals.get(principal.id))
+
+    def is_use_due(self, id: str) -> bool:
+        """Whether the stored time of a key's last use is too old."""
+        return self._used.get(id, 0) - self._noted.get(id, 0) > USED_SECONDS * 1_000_000
+
+    def note_use(self, id: str) -> None:
+        """Stores when a key was used last."""
+        at = self._noted[id] = self._used[id]
+        with self._transaction() as connection:
+            records.mark_used(connection, id, at)
+
+    def used_at(self, key: ApiKey) -> int | None:
+        """When a key was used last, as far as this is known."""
+        return self._used.get(key.id, key.used_at)
+
+    # Keys
+
+    def add(self, name: str, role: str, relations: Collection[str] | None = None) -> tuple[ApiKey, str]:
+        """Makes a key. Returns it, and its text, which nobody can find out later.
+
+        Raises NotFound for a role that does not exist, Invalid and Conflict.
+        """
+        check_name(name)
+        limits = None if relations is None else tuple(dict.fromkeys(relations))
+        with self._changing() as connection:
+            permissions = self.known.permissions(role)
+            is_admin = permissions >= PREDEFINED["admin"]
+            if is_admin and limits is not None:
+                raise Invalid(
+                    "a key of an admin cannot be limited", "leave out relations", code="invalid_limits"
+                )
+            if not is_admin and not self.known.admins:
+                raise Conflict(
+                    "there is no admin: nobody could manage the keys",
+                    "make a key of the role admin first",
+                    code="admin_needed",
+                )
+            key, text = ApiKey.new(name, role, limits, self._now())
+            records.add_key(connection, key)
+        return key, text
+
+    def rotate(self, id: str, grace_seconds: float = 0) -> tuple[ApiKey, str]:
+        """Gives a key a new secret. The last one is valid for some seconds more. Raises NotFound."""
+        with self._changing() as connection:
+            key, text = self.known.key(id).rotated(self._now() + int(grace_seconds * 1_000_000) - 1)
+            records.change_key(connection, key)
+        return key, text
+
+    def revoke(self, id: str) -> None:
+        """Revokes a key for ever. Raises NotFound, and Conflict for the last key of an admin."""
+        with self._changing() as connection:
+            key = self.known.key(id)
+            if self.known.principals[id].is_admin and self.known.admins == 1:
+                raise Conflict(
+                    "this is the last key of an admin: nobody could manage the keys",
+                    "make another first, or rotate this one",
+                    code="admin_needed",
+                )
+            records.change_key(connection, replace(key, revoked_at=self._now(), old=None))
+
+    # Roles
+
+    def create_role(self, name: str) -> None:
+        """Makes a role without permissions. Raises Conflict and Invalid."""
+        check_name(name)
+        with self._changing() as connection:
+            if name in PREDEFINED or name in self.known.roles:
+                raise Conflict(f"there is a role called {name}", "choose another name", code="role_exists")
+            records.add_role(connection, Role(name, frozenset(), self._now()))
+
+    def drop_role(self, name: str, missing_ok: bool = False) -> None:
+        """Drops a role that no valid key has. Raises NotFound and Conflict."""
+        if missing_ok and name not in self.known.roles and name not in PREDEFINED:
+            return
+        with self._changing() as connection:
+            self._own(name)
+            owners = [p.id for p in self.known.principals.values() if p.role == name]
+            if owners:
+                raise Conflict(
+                    f"key {owners[0]} has role {name}", "revoke the keys of the role first", code="in_use"
+                )
+            records.remove_role(connection, name)
+
+    def grant(self, name: str, permissions: Permissions) -> None:
+        """Gives a role permissions besides those that it has. Raises NotFound and Conflict."""
+        self._set(name, lambda had: had | permissions)
+
+    def withdraw(self, name: str, permissions: Permissions) -> None:
+        """Takes permissions from a role. Raises NotFound, and Conflict if a pattern still allows one."""
+        self._set(name, lambda had: _without(name, had, permissions))
+
+    def _set(self, name: str, change: Callable[[Permissions], Permissions]) -> None:
+        with self._changing() as connection:
+            role = self._own(name)
+            changed = replace(role, permissions=change(role.permissions))
+            records.change_role(connection, changed)
+            if self.known.admins and not _read(connection).admins:
+                raise Conflict(
+                    "nobody could manage the keys any more",
+                    "make a key of the role admin first",
+                    code="admin_needed",
+                )
+
+    def _own(self, name: str) -> Role:
+        """A role that can be changed. Raises NotFound and Conflict."""
+        if name in PREDEFINED:
+            raise Conflict(
+                f"role {name} is always there, and as it is",
+                "use CREATE ROLE for another",
+                code="role_exists",
+            )
+        return self.known.role(name)
+
+    # The audit log
+
+    def record(self, act: Act, outcome: str) -> None:
+        """Writes the entry of an act that has changed nothing."""
+        with self._transaction() as connection:
+            record(connection, act, outcome)
+
+    def entries(self, since: int, limit: int) -> list[AuditEntry]:
+        """Entries of the audit log after number `since`, the oldest first."""
+        with self._transaction() as connection:
+            return entries(connection, since, limit)
+
+    @contextmanager
+    def _changing(self) -> Iterator[sa.Connection]:
+        """A transaction that changes accounts; what it has changed counts when it has committed."""
+        with self._lock:
+            with self._transaction() as connection:
+                yield connection
+                witness(connection)
+                found = _read(connection)
+            self.known = found
+
+
+def _read(connection: sa.Connection) -> KnownAccounts:
+    return KnownAccounts.of(records.keys_of(connection), records.roles_of(connection))
+
+
+def _without(name: str, had: Permissions, gone: Permissions) -> Permissions:
+    left = had - gone
+    for taken in sorted(gone):
+        for permission in sorted(left):
+            if permission.privilege is taken.privilege and covers(permission.pattern, taken.pattern):
+                raise Conflict(
+                    f"role {name} still has {_shown(taken)}, by {_shown(permission)}", "revoke that first"
+                )
+    return left
+
+
+def _shown(permission: Permission) -> str:
+    return f"{permission.privilege} on {permission.pattern}"
