@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -23,7 +23,7 @@ from service.accounts.audit import Act, AuditEntry, Transaction, entries, record
 from service.accounts.keys import ApiKey, parts_of
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
-from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers
+from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers, overlap
 from service.errors import Conflict, Invalid, Unauthenticated
 from service.names import check_name
 
@@ -153,19 +153,18 @@ class Accounts:
                 )
             records.remove_role(connection, name)
 
-    def grant(self, name: str, permissions: Permissions) -> None:
-        """Gives a role permissions besides those that it has. Raises NotFound and Conflict."""
-        self._set(name, lambda had: had | permissions)
+    def grant(self, names: Iterable[str], permissions: Permissions) -> None:
+        """Gives roles permissions besides those that they have. Raises NotFound and Conflict."""
+        self._set(names, lambda role: role.permissions | permissions)
 
-    def withdraw(self, name: str, permissions: Permissions) -> None:
-        """Takes permissions from a role. Raises NotFound, and Conflict if a pattern still allows one."""
-        self._set(name, lambda had: _without(name, had, permissions))
+    def withdraw(self, names: Iterable[str], permissions: Permissions) -> None:
+        """Takes permissions from roles. Raises NotFound, and Conflict if a pattern still allows one."""
+        self._set(names, lambda role: _without(role, permissions))
 
-    def _set(self, name: str, change: Callable[[Permissions], Permissions]) -> None:
+    def _set(self, names: Iterable[str], change: Callable[[Role], Permissions]) -> None:
         with self._changing() as connection:
-            role = self._own(name)
-            changed = replace(role, permissions=change(role.permissions))
-            records.change_role(connection, changed)
+            for role in [self._own(name) for name in names]:
+                records.change_role(connection, replace(role, permissions=change(role)))
             if self.known.admins and not _read(connection).admins:
                 raise Conflict(
                     "nobody could manage the keys any more",
@@ -210,15 +209,21 @@ def _read(connection: sa.Connection) -> KnownAccounts:
     return KnownAccounts.of(records.keys_of(connection), records.roles_of(connection))
 
 
-def _without(name: str, had: Permissions, gone: Permissions) -> Permissions:
-    left = had - gone
+def _without(role: Role, gone: Permissions) -> Permissions:
+    """What a role keeps: a pattern takes all that it covers. Raises Conflict if a part is kept by another."""
+    left = {had for had in role.permissions if not any(_alike(t, had, covers) for t in gone)}
     for taken in sorted(gone):
-        for permission in sorted(left):
-            if permission.privilege is taken.privilege and covers(permission.pattern, taken.pattern):
+        for kept in sorted(left):
+            if _alike(kept, taken, overlap):
                 raise Conflict(
-                    f"role {name} still has {_shown(taken)}, by {_shown(permission)}", "revoke that first"
+                    f"role {role.name} keeps {_shown(kept)}, which allows a part of {_shown(taken)}",
+                    "revoke that first",
                 )
-    return left
+    return frozenset(left)
+
+
+def _alike(permission: Permission, other: Permission, compare: Callable[[str, str], bool]) -> bool:
+    return permission.privilege is other.privilege and compare(permission.pattern, other.pattern)
 
 
 def _shown(permission: Permission) -> str:

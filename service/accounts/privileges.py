@@ -46,10 +46,25 @@ PREDEFINED: dict[str, Permissions] = {
 
 def matcher(patterns: Iterable[str]) -> re.Pattern[str]:
     """A pattern of `re` whose full matches are the names that one of the patterns matches."""
-    parts = (".*".join(map(re.escape, pattern.split(EVERY))) for pattern in sorted(set(patterns)))
-    return re.compile("|".join(parts) or r"(?!)", re.DOTALL)
+    parts = [".*".join(map(re.escape, pattern.split(EVERY))) for pattern in sorted(set(patterns))]
+    return re.compile("|".join(parts) if parts else "(?!)", re.DOTALL)
 
 
 def covers(pattern: str, other: str) -> bool:
     """Whether a pattern matches all that another pattern, or a name, matches: `*` may stand for `*`."""
     return matcher([pattern]).fullmatch(other) is not None
+
+
+def overlap(pattern: str, other: str) -> bool:
+    """Whether there is a name that both patterns match."""
+    # Row by row: whether the rest of `pattern` and each rest of `other` overlap, from their ends on.
+    ends = [set(other[at:]) <= {EVERY} for at in range(len(other) + 1)]
+    for letter in reversed(pattern):
+        row = [ends[-1] and letter == EVERY]
+        for at in range(len(other) - 1, -1, -1):
+            if letter == EVERY or other[at] == EVERY:
+                row.append(ends[at] or row[-1])
+            else:
+                row.append(letter == other[at] and ends[at + 1])
+        ends = row[::-1]
+    return ends[0]

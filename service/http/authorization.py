@@ -32,7 +32,6 @@ class Authorization:
         self._state = state
         self._needs = NeedsByPath()
         self._slowing = Slowing()
-        self._noting: set[asyncio.Task[None]] = set()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -73,14 +72,8 @@ class Authorization:
             await self._slowing.failed(address)
             raise
         if accounts.is_use_due(principal.id):
-            self._note(accounts, principal.id)
+            await self._state.lanes.jobs.run(accounts.note_use, principal.id)
         return principal
-
-    def _note(self, accounts: Accounts, id: str) -> None:
-        """Stores the key's last use, beside the request."""
-        task = asyncio.create_task(self._state.lanes.jobs.run(accounts.note_use, id))
-        self._noting.add(task)
-        task.add_done_callback(self._noting.discard)
 
     async def _checked(
         self, need: Need, parameters: Parameters, scope: Scope, receive: Receive, send: Send
