@@ -91,9 +91,10 @@ def serve() -> None:
         server_header=False,
         timeout_graceful_shutdown=settings.shutdown_seconds // 2,
         backlog=BACKLOG,
-        ssl_context_factory=None if certificate is None else lambda config, default: certificate.context,
     )
+    config.load()
     if certificate is not None:
+        config.ssl = certificate.context
         certificate.reload_on(signal.SIGHUP)
     server = _Server(config)
     server.app = app

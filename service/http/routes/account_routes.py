@@ -14,7 +14,7 @@ from service.accounts.keys import ApiKey
 from service.accounts.privileges import PREDEFINED, Permissions
 from service.http.access import lanes_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_name, fold_pattern
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1", tags=["accounts"])
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -95,7 +95,7 @@ class AuditLog(BaseModel):
 @router.post("/keys", status_code=201)
 async def create_key(request: Request, new: NewKey, response: Response) -> CreatedKey:
     """Make a key. This answer is the only one that has it. The first key has to be an admin's."""
-    relations = None if new.relations is None else [pattern_of(text) for text in new.relations]
+    relations = None if new.relations is None else [fold_pattern(text) for text in new.relations]
     about(f"make key {new.name} of role {new.role}")
     accounts = accounts_of(request)
     key, text = await lanes_of(request).jobs.run(accounts.add, new.name, fold_name(new.role), relations)
@@ -149,13 +149,6 @@ async def read_audit(
 
 def accounts_of(request: Request) -> Accounts:
     return runtime_of(request).accounts
-
-
-def pattern_of(text: str) -> str:
-    """The pattern that a client's text stands for: letters are lower-cased, unless it is in double quotes."""
-    if "*" in text and not text.startswith('"'):
-        return "*".join(part and part.lower() for part in text.split("*"))
-    return fold_name(text)
 
 
 def _named(key: ApiKey) -> dict[str, Any]:
