@@ -34,8 +34,11 @@ def run(arguments: argparse.Namespace) -> None:
     try:
         settings = Settings.from_environment()
         with _accounts(settings) as accounts:
-            acting.set(Act(ANYONE, "", f"freshet keys {arguments.action}"))
-            _ACTIONS[arguments.action](arguments, accounts, settings)
+            token = acting.set(Act(ANYONE, "", f"freshet keys {arguments.action}"))
+            try:
+                _ACTIONS[arguments.action](arguments, accounts, settings)
+            finally:
+                acting.reset(token)
     except (ValueError, OSError, ServiceError, SQLAlchemyError) as error:
         sys.exit(f"freshet: {start_failure(error) or error}")
 

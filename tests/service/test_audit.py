@@ -1,4 +1,4 @@
-"""The audit log: every change of a definition or an account has its entry, in the change's own transaction."""
+"""The audit log: every change of a definition or an account has its entry, in its own transaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.service.test_authorization import ask, bearer, make_key
 def audited(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """A service with keys of an admin, `client.boss`, and of a reader, `client.reader`."""
     with Client(Settings(data=tmp_path_factory.mktemp("audit") / "data")) as client:
-        client.table("t", {"a": "BIGINT"})
+        client.table("kept", {"a": "BIGINT"})
         client.boss = make_key(client, "boss", "admin")["key"]
         client.reader = make_key(client, "reader", "read", by=client.boss)["key"]
         yield client
@@ -69,8 +69,8 @@ STATEMENTS = [
     "CREATE TYPE mood AS ENUM ('a')",
     "DROP TYPE mood",
     "CREATE ROLE r",
-    "GRANT SELECT ON t TO r",
-    "REVOKE SELECT ON t FROM r",
+    "GRANT SELECT ON kept TO r",
+    "REVOKE SELECT ON kept FROM r",
     "DROP ROLE r",
 ]
 
@@ -82,12 +82,14 @@ def test_every_statement_that_defines_leaves_one_entry(audited: Client) -> None:
     found = entries(audited, before)
     assert [entry["action"] for entry in found] == STATEMENTS
     assert {(entry["name"], entry["outcome"]) for entry in found} == {("boss", "done")}
-    for statement in ("INSERT INTO t VALUES (1)", "SELECT * FROM t", "SHOW TABLES"):
+    for statement in ("INSERT INTO kept VALUES (1)", "SELECT * FROM kept", "SHOW TABLES"):
         assert sql(audited, statement, audited.boss).status_code == 200
     assert len(entries(audited, before)) == len(STATEMENTS)
 
 
-@pytest.mark.parametrize("statement", ["CREATE TABLE t (a BIGINT)", "DROP TABLE none", "CREATE ROLE admin"])
+@pytest.mark.parametrize(
+    "statement", ["CREATE TABLE kept (a BIGINT)", "DROP TABLE none", "CREATE ROLE admin"]
+)
 def test_statements_that_fail_leave_one_entry(audited: Client, statement: str) -> None:
     for key, name in ((audited.boss, "boss"), (audited.reader, "reader")):
         before = newest(audited)
@@ -127,7 +129,7 @@ def test_routes_say_what_they_have_done(audited: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    "statement", ["CREATE TABLE n (a BIGINT)", "CREATE VIEW n AS SELECT a FROM t", "CREATE ROLE n"]
+    "statement", ["CREATE TABLE n (a BIGINT)", "CREATE VIEW n AS SELECT a FROM kept", "CREATE ROLE n"]
 )
 def test_without_its_entry_there_is_no_change(
     audited: Client, monkeypatch: pytest.MonkeyPatch, statement: str
