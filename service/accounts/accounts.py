@@ -93,6 +93,8 @@ class Accounts:
         Raises NotFound for a role that does not exist, Invalid and Conflict.
         """
         check_name(name)
+        if not name.isprintable():
+            raise Invalid("the name of a key is text on one line", "choose another", code="invalid_name")
         limits = None if relations is None else tuple(dict.fromkeys(relations))
         with self._changing() as connection:
             permissions = self.known.permissions(role)

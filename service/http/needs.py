@@ -20,6 +20,8 @@ from service.accounts.privileges import OF_ROWS, Privilege
 from service.errors import ServiceError
 from service.names import fold_name
 
+_RECENT, _REMEMBERED = 1000, 200
+"""The most paths that are remembered with what they need, and the most characters of one."""
 Parameters = Mapping[str, str]
 Check = Callable[[Principal, Parameters], None]
 """Raises Forbidden unless the principal may send a request with these parameters in its path."""
@@ -111,11 +113,11 @@ NEEDS: dict[str, Need] = {
     "GET /docs/oauth2-redirect": ANY_KEY,
     "GET /redoc": ANY_KEY,
 }
-"""By method and path. The busiest route comes first, because it is found soonest."""
+"""By method and path."""
 
 
 class NeedsByPath:
-    """Finds the need of a request: one match of a pattern for each method."""
+    """Finds the need of a request: in a table of recent paths, or by one match of the method's pattern."""
 
     def __init__(self, needs: Mapping[str, Need] = NEEDS) -> None:
         self._found: dict[str, list[tuple[re.Pattern[str], Need]]] = {}
@@ -126,9 +128,20 @@ class NeedsByPath:
             method: re.compile("|".join(f"(?P<r{i}>{_unnamed(p)})" for i, (p, _) in enumerate(found)))
             for method, found in self._found.items()
         }
+        self._recent: dict[tuple[str, str], tuple[Need, Parameters] | None] = {}
 
     def find(self, method: str, path: str) -> tuple[Need, Parameters] | None:
         """The need of a request, and the parameters in its path; None if no route takes it."""
+        asked = method, path
+        if len(path) > _REMEMBERED:
+            return self._matched(method, path)
+        if asked not in self._recent:
+            if len(self._recent) >= _RECENT:
+                self._recent.clear()
+            self._recent[asked] = self._matched(method, path)
+        return self._recent[asked]
+
+    def _matched(self, method: str, path: str) -> tuple[Need, Parameters] | None:
         method = "GET" if method == "HEAD" else method
         joined = self._joined.get(method)
         match = joined.match(path) if joined else None

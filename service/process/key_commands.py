@@ -19,7 +19,7 @@ from service.accounts.audit import Act, acting
 from service.accounts.principals import ANYONE
 from service.catalog.catalog import Catalog
 from service.errors import Conflict, ServiceError, start_failure
-from service.names import fold_pattern
+from service.names import fold_name, fold_pattern
 from service.privacy import keep_private
 from service.running.state import lock_directory
 from service.settings.settings import Settings
@@ -49,7 +49,7 @@ def _add(arguments: argparse.Namespace, accounts: Accounts, settings: Settings) 
     limits = None
     if arguments.relations is not None:
         limits = [fold_pattern(name.strip()) for name in arguments.relations.split(",")]
-    key, text = accounts.add(arguments.name, arguments.role, limits)
+    key, text = accounts.add(arguments.name, fold_name(arguments.role), limits)
     print(f"key {key.name} of role {key.role}, id {key.id}. {_ONCE}\n{text}")
 
 

@@ -80,6 +80,12 @@ def test_no_key_is_needed_until_there_was_one(accounts: Accounts) -> None:
     assert accounts.are_needed
 
 
+@pytest.mark.parametrize("name", ["", "x" * 64, "a\nb", "\x1b[31m"])
+def test_names_of_keys(accounts: Accounts, name: str) -> None:
+    with pytest.raises(Invalid):
+        accounts.add(name, "admin")
+
+
 def test_accounts_come_back(accounts: Accounts, catalog: Catalog) -> None:
     _, admin = accounts.add("boss", "admin")
     accounts.create_role("r")

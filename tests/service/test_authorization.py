@@ -9,6 +9,7 @@ import pytest
 
 from service.accounts import slowing
 from service.errors import ServiceError
+from service.http import needs as module
 from service.http.needs import NEEDS, OPEN, NeedsByPath, check_declared
 from service.settings.settings import Settings
 from tests.service.client import Client, code
@@ -207,11 +208,14 @@ def test_a_route_that_is_not_declared_keeps_the_service_from_starting() -> None:
         check_declared(NEEDS.keys() - {"GET /v1/tables"})
 
 
-def test_needs_are_found_by_path() -> None:
+def test_needs_are_found_by_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_RECENT", 3)
     needs = NeedsByPath()
     for route, need in NEEDS.items():
         method, path = route.split(" ")
         assert needs.find(method, path.format(**VALUES))[0] is need
         assert needs.find(method, path.format(**VALUES) + "/a/b/c") is None
+    long = "x" * 500
+    assert needs.find("GET", f"/v1/tables/{long}/rows")[1] == {"table": long}
     assert needs.find("POST", "/v1/tables/a%b/deltas")[1] == {"table": "a%b"}
     assert needs.find("GET", "/v1/tables/a\nb/rows")[1] == {"table": "a\nb"}

@@ -12,6 +12,7 @@ from dataclasses import replace
 import httpx
 import pytest
 
+from service.accounts import slowing
 from service.accounts.accounts import Accounts
 from service.catalog.catalog import Catalog
 from service.errors import ServiceError
@@ -111,10 +112,12 @@ def test_a_process_that_nobody_may_reach_says_why(start: Callable[..., Process])
     assert "there is no key" in said and "Traceback" not in said
 
 
-def test_secrets_stand_nowhere(settings: Settings, caplog: pytest.LogCaptureFixture) -> None:
+def test_secrets_stand_nowhere(
+    settings: Settings, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A key is sent wherever a client can put it: no answer, log, metric or plan has its secret."""
+    monkeypatch.setattr(slowing, "LONGEST_SECONDS", 0.0)
     caplog.set_level(logging.DEBUG)
-    logging.getLogger("aiosqlite").setLevel(logging.INFO)
     with Client(settings) as client:
         client.table("t", {"a": "BIGINT"})
         client.view("v", "SELECT a FROM t")
