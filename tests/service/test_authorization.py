@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -11,6 +13,9 @@ from service.accounts import slowing
 from service.errors import ServiceError
 from service.http import needs as module
 from service.http.needs import NEEDS, OPEN, NeedsByPath, check_declared
+from service.pipeline.jobs import DONE, Job
+from service.pipeline.sinks import SinkDefinition
+from service.pipeline.source_catalog import SourceDefinition
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
@@ -219,3 +224,43 @@ def test_needs_are_found_by_path(monkeypatch: pytest.MonkeyPatch) -> None:
     assert needs.find("GET", f"/v1/tables/{long}/rows")[1] == {"table": long}
     assert needs.find("POST", "/v1/tables/a%b/deltas")[1] == {"table": "a%b"}
     assert needs.find("GET", "/v1/tables/a\nb/rows")[1] == {"table": "a\nb"}
+
+
+def test_jobs_sources_and_sinks_of_hidden_relations_are_hidden(guarded: Client) -> None:
+    """One of each for a relation that the limited keys see, and for one that they do not."""
+    pipeline = guarded.app.state.pipeline
+    running = SimpleNamespace(failure=None, done=1, files=0, rows=0, last_batch=-1, skipped=0, epoch=0)
+    for name, table, view in (("mine", "t", "v"), ("theirs", "other", "w")):
+        load = {"table": table, "format": "csv", "path": "x", "options": {}}
+        export = {"relation": view, "epoch": 1, "format": "csv", "path": "x", "mode": "append", "options": {}}
+        pipeline.jobs.add(replace(Job.new("load", load), id=name, state=DONE))
+        pipeline.jobs.add(replace(Job.new("export", export), id=f"{name}-out", state=DONE))
+        reading = SourceDefinition(name, table, "csv", "x", {}, None, None, 1.0, 1, "fail")
+        writing = SinkDefinition(name, view, "x", None, 1.0)
+        pipeline.sources._all[name] = SimpleNamespace(
+            definition=reading, progress=running, state="running", trouble=None, stop=lambda: None
+        )
+        pipeline.sinks._all[name] = SimpleNamespace(
+            definition=writing, progress=running, trouble=None, stop=lambda: None
+        )
+    seen = {"admin": 2, "write": 2, "read": 2, "some": 1}
+    for kind, own in (("loads", ""), ("exports", "-out"), ("sources", ""), ("sinks", "")):
+        for name, count in seen.items():
+            key = guarded.keys[name]
+            listed = ask(guarded, f"GET /v1/{kind}", key).json()[kind]
+            assert len(listed) == count, (kind, name)
+            assert ask(guarded, f"GET /v1/{kind}/mine{own}", key).status_code == 200
+            hidden = ask(guarded, f"GET /v1/{kind}/theirs{own}", key)
+            nothing = ask(guarded, f"GET /v1/{kind}/theixs{own}", key)
+            assert hidden.status_code == (200 if count == 2 else 404)
+            if count == 1:
+                assert hidden.text == nothing.text.replace("theixs", "theirs")
+    assert code(ask(guarded, "DELETE /v1/loads/mine", guarded.keys["read"])) == (403, "forbidden")
+    assert code(ask(guarded, "DELETE /v1/loads/theirs", guarded.keys["some"])) == (404, "unknown_job")
+    assert ask(guarded, "DELETE /v1/loads/mine", guarded.keys["some"]).status_code == 202
+    for name, status in (("read", 403), ("some", 403), ("write", 404)):
+        body = {"table": "other" if name == "some" else "t", "format": "csv", "path": "none/x"}
+        answer = ask(guarded, "POST /v1/loads", guarded.keys[name], json=body)
+        assert answer.status_code in (status, 422 if status == 404 else status), answer.text
+    for pipes in (pipeline.sources, pipeline.sinks):
+        pipes._all.clear()
