@@ -29,5 +29,6 @@ USER freshet
 RUN python -m engine.kernels.build
 VOLUME /data
 EXPOSE 8000
-HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["python", "-c", "import os, urllib.request as r; r.urlopen('http://127.0.0.1:' + os.environ['FRESHET_PORT'] + '/healthz', timeout=4)"]
-CMD ["freshet", "serve"]
+HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["python", "-c", "import os, ssl, urllib.request as r; e = os.environ; s = 'https' if e.get('FRESHET_TLS_CERTIFICATE') else 'http'; r.urlopen(s + '://127.0.0.1:' + e['FRESHET_PORT'] + '/healthz', timeout=4, context=ssl._create_unverified_context())"]
+# The first start makes an admin's key and prints it, which no later start does.
+CMD ["sh", "-c", "freshet keys add admin --role admin --if-none && exec freshet serve"]

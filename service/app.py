@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
@@ -17,16 +17,20 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
+from starlette.routing import Route
 
 from engine.spark.sessions import Sessions
 from service import problems
 from service.clock import Time, system_time
 from service.errors import start_failure
+from service.http.authorization import Authorization
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.models import ProblemModel
+from service.http.needs import NEEDS, OPEN, check_declared
 from service.http.origins import Origins
+from service.http.routes import account_routes as accounts
 from service.http.routes import change_routes as changes
 from service.http.routes import delta_routes as deltas
 from service.http.routes import export_routes as exports
@@ -61,10 +65,18 @@ ROUTERS = (
     exports.router,
     sources.router,
     sinks.router,
+    accounts.router,
     operations.router,
 )
 
-_ASKED_HEADERS = ("Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "Last-Event-ID")
+_ASKED_HEADERS = (
+    "Accept",
+    "Authorization",
+    "Content-Type",
+    "Content-Encoding",
+    "Idempotency-Key",
+    "Last-Event-ID",
+)
 _TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After")
 """Headers that pages of `FRESHET_ORIGINS` may send and read, besides those that every page may."""
 
@@ -120,12 +132,14 @@ def create_app(
     app.router.routes[:0] = deltas.ROUTES
     for router in ROUTERS:
         app.include_router(router)
+    check_declared(_declared(app))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
 
 
 def _install_layers(app: FastAPI, settings: Settings) -> None:
     """Adds the middleware that requests pass before the routes, the outermost last."""
+    app.add_middleware(Authorization, state=app.state)
     if settings.origin_names:
         app.add_middleware(
             CORSMiddleware,
@@ -139,6 +153,13 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
     app.add_middleware(
         Gate, counter=counter, body_limit=settings.body_limit, origins=origins, memory=app.state.memory
     )
+
+
+def _declared(app: FastAPI) -> Iterator[str]:
+    """The method and path of every route."""
+    for route in (*app.router.routes, *(route for router in ROUTERS for route in router.routes)):
+        if isinstance(route, Route):
+            yield from (f"{method} {route.path}" for method in (route.methods or set()) - {"HEAD"})
 
 
 def end_feeds(app: FastAPI) -> None:
@@ -186,5 +207,9 @@ def _openapi(app: FastAPI) -> dict[str, Any]:
         document["paths"].update(deltas.OPENAPI)
         schemas = document.setdefault("components", {}).setdefault("schemas", {})
         schemas["Problem"] = ProblemModel.model_json_schema()
+        document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
+        document["security"] = [{"key": []}]
+        for method, path in (route.split(" ") for route, need in NEEDS.items() if need is OPEN):
+            document["paths"][path][method.lower()]["security"] = []
         app.openapi_schema = document
     return app.openapi_schema

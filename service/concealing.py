@@ -1,16 +1,21 @@
-"""Concealing: messages to clients name no directory of the server.
+"""Concealing: messages to clients and to the log name no directory of the server, and no secret.
 
 Errors of Spark, of the file system and of the state's files contain paths. A path below a hidden directory
-is shown relative to it, which is also how clients name their files.
+is shown relative to it, which is also how clients name their files. A key that a client has sent in the wrong
+place, such as a path, is shown without its secret.
 """
 
 from __future__ import annotations
 
+import re
 import sys
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+KEY_FORM = "fr_[0-9a-f]{12}_[0-9a-f]{64}"
+"""The form of the text of an API key, for `re`."""
+_SECRET = re.compile("(fr_[0-9a-f]{12}_)[0-9a-f]+")
 _hidden: tuple[str, ...] = ()
 
 
@@ -22,7 +27,9 @@ def hide(directories: Iterable[Path]) -> None:
 
 
 def conceal(text: str) -> str:
-    """The text without the names of hidden directories."""
+    """The text without the names of hidden directories, and without secrets of keys."""
+    if "fr_" in text:
+        text = _SECRET.sub(r"\1...", text)
     if "/" in text:
         for directory in _hidden:
             text = (

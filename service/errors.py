@@ -2,7 +2,9 @@
 
 ServiceError
 ├── BadRequest          400  the request cannot be parsed
+├── Unauthenticated     401  the request has no valid key
 ├── CrossOrigin         403  the request comes from a page of another origin
+├── Forbidden           403  the request's key does not allow it
 ├── NotFound            404  the name does not exist
 ├── NotAcceptable       406  the service has no format that the Accept header allows
 ├── Conflict            409  the current state forbids the request
@@ -60,9 +62,19 @@ class BadRequest(ServiceError):
     code = "bad_request"
 
 
+class Unauthenticated(ServiceError):
+    status = 401
+    code = "key_missing"
+
+
 class CrossOrigin(ServiceError):
     status = 403
     code = "cross_origin"
+
+
+class Forbidden(ServiceError):
+    status = 403
+    code = "forbidden"
 
 
 class NotFound(ServiceError):

@@ -16,6 +16,7 @@ LONGEST = 63
 OPERATION = "_op"
 """The column of CSV, Arrow and Parquet bodies that names each row's operation."""
 _UNQUOTED = re.compile(r"[^\W\d]\w*", re.ASCII)
+_PATTERN = re.compile(r"[\w*]+", re.ASCII)
 _QUOTED = re.compile(r'"(?:[^"\0]|"")+"')
 _QUALIFIED = re.compile(
     rf"(?:(?:{_UNQUOTED.pattern}|{_QUOTED.pattern})\.)+(?P<last>{_UNQUOTED.pattern}|{_QUOTED.pattern})"
@@ -43,6 +44,19 @@ def fold_name(identifier: str) -> str:
         )
     check_name(name)
     return name
+
+
+def fold_pattern(text: str) -> str:
+    """The pattern of names that a client's text stands for: a name, in which `*` stands for any letters."""
+    if "*" not in text or text.startswith('"'):
+        return fold_name(text)
+    if not _PATTERN.fullmatch(text):
+        raise Invalid(
+            f"{text[:LONGEST]!r} is not a pattern of names",
+            "use letters, digits, underscores and *, or put it in double quotes",
+            code="invalid_name",
+        )
+    return text.lower()
 
 
 def check_name(name: str) -> None:

@@ -19,6 +19,7 @@ from starlette.responses import Response
 
 from engine.errors import EngineError
 from planner.errors import PlannerError
+from service.concealing import conceal
 from service.errors import Problem, ServiceError, problem_of
 
 MEDIA_TYPE = "application/problem+json"
@@ -52,8 +53,11 @@ def _encodable(text: str) -> str:
 
 
 def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
-    """The problem as a response, with Retry-After if the request may succeed later."""
+    """The problem as a response, with the headers of its status: Retry-After if the request may succeed
+    later, WWW-Authenticate if it needs a key."""
     headers = dict(headers or {})
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
     if problem.status in (429, 503):
         headers["Retry-After"] = "1"
     return Response(problem_document(problem), problem.status, headers, MEDIA_TYPE)
@@ -80,7 +84,7 @@ def install(app: FastAPI) -> None:
 
 def _asked(request: Request) -> str:
     """The request as the log shows it: method and path, without line breaks."""
-    return ascii(f"{request.method} {request.url.path}")[1:-1]
+    return conceal(ascii(f"{request.method} {request.url.path}")[1:-1])
 
 
 async def _any(request: Request, error: Exception) -> Response:
@@ -105,7 +109,9 @@ async def _http(request: Request, error: Exception) -> Response:
     if isinstance(error.__cause__, RecursionError):
         return response(Problem(400, code="invalid_json", detail="the body is nested too deep"))
     status = getattr(error, "status_code", 500)
-    detail = f"{request.method} {request.url.path}: {getattr(error, 'detail', '')}".rstrip(": ").lower()
+    detail = conceal(
+        f"{request.method} {request.url.path}: {getattr(error, 'detail', '')}".rstrip(": ").lower()
+    )
     headers = getattr(error, "headers", None)
     if status == 404:
         return response(Problem(404, code="no_such_route", detail=detail), headers)
@@ -122,5 +128,5 @@ async def _validation(request: Request, error: Exception) -> Response:
         return response(Problem(400, code="invalid_json", detail=f"the body is not JSON: {reason}"))
     place = ".".join(str(part) for part in found.get("loc", ()))
     reason = str(found.get("msg", "not valid"))
-    detail = f"{place}: {reason[:1].lower()}{reason[1:]}"
+    detail = conceal(f"{place}: {reason[:1].lower()}{reason[1:]}")
     return response(Problem(422, code="invalid_request", detail=detail))

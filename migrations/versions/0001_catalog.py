@@ -1,4 +1,4 @@
-"""The catalog: definitions, the log and past commits, the state's files, jobs, sources and sinks."""
+"""The catalog: definitions, the log and past commits, the state's files, the pipeline, accounts."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -16,6 +16,7 @@ def upgrade() -> None:
     epochs()
     state()
     pipeline()
+    accounts()
 
 
 def definitions() -> None:
@@ -155,4 +156,39 @@ def pipeline() -> None:
         sa.Column("files", number, nullable=False),
         sa.Column("rows", number, nullable=False),
         sa.Column("failure", sa.Text),
+    )
+
+
+def accounts() -> None:
+    op.create_table(
+        "keys",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("role", sa.Text, nullable=False),
+        sa.Column("relations", sa.Text),
+        sa.Column("salt", sa.LargeBinary, nullable=False),
+        sa.Column("digest", sa.LargeBinary, nullable=False),
+        sa.Column("old_salt", sa.LargeBinary),
+        sa.Column("old_digest", sa.LargeBinary),
+        sa.Column("old_until", sa.BigInteger),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+        sa.Column("used_at", sa.BigInteger),
+        sa.Column("revoked_at", sa.BigInteger),
+    )
+    op.create_table(
+        "roles",
+        sa.Column("name", sa.Text, primary_key=True),
+        sa.Column("permissions", sa.Text, nullable=False),
+        sa.Column("created_at", sa.BigInteger, nullable=False),
+    )
+    op.create_table(
+        "audit",
+        sa.Column("number", number, primary_key=True, autoincrement=True),
+        sa.Column("at", sa.BigInteger, nullable=False),
+        sa.Column("key", sa.Text),
+        sa.Column("name", sa.Text),
+        sa.Column("address", sa.Text, nullable=False),
+        sa.Column("action", sa.Text, nullable=False),
+        sa.Column("outcome", sa.Text, nullable=False),
+        sqlite_autoincrement=True,
     )

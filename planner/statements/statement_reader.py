@@ -19,6 +19,7 @@ from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.show_statements import describe, explain, show
 from planner.statements.statements import (
     Begin,
@@ -60,7 +61,7 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
     hint = _INSTEAD.get(
         first,
         "use SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
-        "and VIEW, COMMENT, EXPLAIN, SHOW, BEGIN, COMMIT and ROLLBACK",
+        "and VIEW, COMMENT, EXPLAIN, SHOW, GRANT, REVOKE, BEGIN, COMMIT and ROLLBACK",
     )
     raise piece.unsupported(f"{first} is not supported", hint)
 
@@ -187,8 +188,6 @@ _INSTEAD = {
     "USE": "there is only one database: remove the statement",
     "SAVEPOINT": "a block becomes one epoch or none: split it into several",
     "RELEASE": "a block becomes one epoch or none: split it into several",
-    "GRANT": "there are no users",
-    "REVOKE": "there are no users",
     "VACUUM": "old data is removed automatically",
     "ANALYZE": "there are no statistics to gather",
 }
@@ -203,11 +202,15 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("UPDATE",): _query,
     ("DELETE",): _query,
     ("CREATE", "TYPE"): create_type,
+    ("CREATE", "ROLE"): create_role,
     ("CREATE",): _create,
     ("DROP", "TYPE"): drop_type,
+    ("DROP", "ROLE"): drop_role,
     ("DROP",): drop,
     ("ALTER",): alter,
     ("COMMENT",): comment,
+    ("GRANT",): grant,
+    ("REVOKE",): revoke,
     ("MERGE",): _query,
     ("REPLACE",): _replace_into,
     ("TRUNCATE",): _query,

@@ -238,6 +238,38 @@ class ShowCreate(Statement):
 
 
 @dataclass(frozen=True)
+class CreateRole(Statement):
+    name: str
+
+
+@dataclass(frozen=True)
+class DropRole(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class Grant(Statement):
+    """Gives `roles` privileges on relations, which are names and patterns, or all that the roles `member_of`
+    have."""
+
+    privileges: tuple[str, ...]
+    relations: tuple[str, ...]
+    member_of: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Revoke(Statement):
+    """Takes from `roles` what Grant gives."""
+
+    privileges: tuple[str, ...]
+    relations: tuple[str, ...]
+    member_of: tuple[str, ...]
+    roles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Begin(Statement):
     pass
 

@@ -83,6 +83,8 @@ class Catalog:
             sa.event.listen(self._database, "connect", _prepare_sqlite)
         self._connection = self._database.connect()
         self._statement = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+        self.witness: Callable[[sa.Connection], None] = lambda connection: None
+        """Called at the end of each transaction that changes definitions."""
         migrate(self._connection)
 
     def close(self) -> None:
@@ -103,6 +105,7 @@ class Catalog:
         """A transaction that commits when its block ends and rolls back when the block raises."""
         with self._connection.begin():
             yield Definer(self._connection)
+            self.witness(self._connection)
 
     def records(self) -> list[DefinitionRecord]:
         """Every definition, in the order of creation."""

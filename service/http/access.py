@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
+from service.accounts.principals import Principal
 from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
@@ -21,6 +22,11 @@ def runtime_of(request: Request) -> Runtime:
     if runtime is None:
         raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
     return runtime
+
+
+def principal_of(request: Request) -> Principal:
+    """Who sends the request: what `service/http/authorization.py` has found out."""
+    return request.scope["principal"]  # type: ignore[no-any-return]
 
 
 def turns_of(request: Request) -> Turns:

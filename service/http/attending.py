@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from service.http.access import principal_of
 from service.reading.callers import Caller
 
 T = TypeVar("T")
@@ -15,7 +16,7 @@ T = TypeVar("T")
 
 def caller_of(request: Request) -> Caller:
     """The request's client, who shares its turns with all others at the same address."""
-    return Caller(request.client.host if request.client else "")
+    return Caller(request.client.host if request.client else "", principal_of(request))
 
 
 async def attended(request: Request, caller: Caller, work: Awaitable[T]) -> T:

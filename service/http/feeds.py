@@ -16,8 +16,9 @@ from starlette.types import Receive, Scope, Send
 
 from engine.errors import EngineError
 from engine.state.snapshot import RelationSnapshot
+from service.accounts.principals import ANYONE, Principal
 from service.definitions.definition import Definition
-from service.errors import NotFound, Overloaded, ServiceError, Unavailable, problem_of
+from service.errors import NotFound, Overloaded, ServiceError, Unauthenticated, Unavailable, problem_of
 from service.problems import members
 from service.reading.feed_pages import FeedPage, FeedPages
 from service.reading.reads import check_health
@@ -36,9 +37,13 @@ class Feeds:
         self._pages = pages
         self.open = 0
 
-    def response(self, definition: Definition, since: int, skip_errors: bool) -> StreamingResponse:
-        """Events of the epochs after `since`, until the relation is dropped or the service stops."""
-        return _FeedResponse(self, _Feed(self._runtime, self._pages, definition, since, skip_errors))
+    def response(
+        self, definition: Definition, since: int, skip_errors: bool, principal: Principal = ANYONE
+    ) -> StreamingResponse:
+        """Events of the epochs after `since`, until the relation is dropped, the principal may no longer read
+        it, or the service stops."""
+        feed = _Feed(self._runtime, self._pages, definition, since, skip_errors, principal)
+        return _FeedResponse(self, feed)
 
     def enter(self) -> None:
         """Counts a feed. Raises Overloaded if too many are open."""
@@ -74,13 +79,20 @@ class _Feed:
     """`since` is the last epoch that has been sent."""
 
     def __init__(
-        self, runtime: Runtime, pages: FeedPages, definition: Definition, since: int, skip_errors: bool
+        self,
+        runtime: Runtime,
+        pages: FeedPages,
+        definition: Definition,
+        since: int,
+        skip_errors: bool,
+        principal: Principal,
     ) -> None:
         self._runtime = runtime
         self._pages = pages
         self._definition = definition
         self._since = since
         self._skip_errors = skip_errors
+        self._principal = principal
         self._asked: tuple[int, weakref.ref[RelationSnapshot]] | None = None
         """The newest epoch when the last page was asked for, and the relation as it was then."""
 
@@ -119,6 +131,8 @@ class _Feed:
 
         Raises a ServiceError if the relation can no longer be followed.
         """
+        if not self._runtime.accounts.is_current(self._principal):
+            raise Unauthenticated("the key or its rights have changed", "follow it anew", code="key_invalid")
         definition, readable = self._definition, self._runtime.readable
         if readable.known.all.get(definition.name) is not definition:
             raise NotFound(f"{definition.name} was dropped")

@@ -11,13 +11,13 @@ Programs other than browsers send no `Origin`, and need none.
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Iterable
 
 from starlette.types import Scope
 
 from service.errors import BadRequest, CrossOrigin, Misdirected, ServiceError
+from service.settings.doors import is_loopback
 
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(?::(\d*))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
@@ -77,14 +77,6 @@ class Origins:
 
 
 _ASKED = frozenset({b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest"})
-
-
-def is_loopback(host: str) -> bool:
-    """Whether an address or a name belongs to the loopback."""
-    try:
-        return ipaddress.ip_address(host.strip("[]")).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
 
 
 def _is_followed_link(method: str, found: dict[bytes, list[str]]) -> bool:

@@ -114,7 +114,7 @@ class JobStore:
         with self._transaction() as connection:
             row = connection.execute(query).first()
         if row is None:
-            raise NotFound(f"there is no {kind} {id}", code="unknown_job")
+            raise unknown_job(kind, id)
         return _job(row)
 
     def all(self, kind: str) -> list[Job]:
@@ -140,6 +140,10 @@ def write_job(connection: sa.Connection, job: Job) -> None:
     """Stores a job in the connection's transaction. A job that has ended stays as it is."""
     mine = (jobs.c.id == job.id) & (jobs.c.state == RUNNING)
     connection.execute(sa.update(jobs).where(mine).values(_row(job)))
+
+
+def unknown_job(kind: str, id: str) -> NotFound:
+    return NotFound(f"there is no {kind} {id}", code="unknown_job")
 
 
 def now() -> int:

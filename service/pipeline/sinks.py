@@ -184,7 +184,7 @@ class Sinks:
         try:
             return self._all[name]
         except KeyError:
-            raise NotFound(f"there is no sink called {name}") from None
+            raise unknown_sink(name) from None
 
     def restore(self) -> None:
         """Starts the catalog's sinks where they stopped."""
@@ -240,3 +240,7 @@ class Sinks:
     def _start(self, sink: Sink) -> None:
         self._all[sink.definition.name] = sink
         sink.start()
+
+
+def unknown_sink(name: str) -> NotFound:
+    return NotFound(f"there is no sink called {name}")

@@ -35,7 +35,7 @@ class Sources:
         try:
             return self._all[name]
         except KeyError:
-            raise NotFound(f"there is no source called {name}") from None
+            raise unknown_source(name) from None
 
     def restore(self) -> None:
         """Starts the catalog's sources where they stopped."""
@@ -105,3 +105,7 @@ def _check(definition: SourceDefinition, columns: int) -> None:
         raise Invalid("timestamps needs envelope debezium", code="invalid_request")
     if definition.format == "text" and definition.envelope is None and columns != 1:
         raise Invalid("format text needs a table with one column", code="invalid_request")
+
+
+def unknown_source(name: str) -> NotFound:
+    return NotFound(f"there is no source called {name}")

@@ -1,4 +1,4 @@
-"""The command line: `freshet serve` and `freshet demo`. Settings are environment variables."""
+"""The command line: `freshet serve`, `keys` and `demo`. Settings are environment variables."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from service.demo import story
 from service.demo.background import Background
+from service.process.key_arguments import add_key_commands
 from service.settings.settings import SETTINGS, Setting
 
 _ABOUT = "Freshet keeps SQL views up to date, recursive ones too. Without a command it serves."
@@ -26,7 +27,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
-    """The command, `serve` or `demo`, and the demo's options. Help, the version and mistakes exit."""
+    """The command, and its options. Help, the version and mistakes exit."""
     settings = "\n".join(["settings, which are read from the environment:", *map(_described, SETTINGS)])
     parser = _Parser(
         "freshet",
@@ -44,6 +45,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     )
     demo.add_argument("--directory", type=Path, default=_DEMO, help=f"where its data and log go ({_DEMO})")
     demo.add_argument("--stop", action="store_true", help="end the service that the demo left running")
+    add_key_commands(commands)
     return parser.parse_args(arguments)
 
 
@@ -53,7 +55,10 @@ def main() -> None:
     if arguments.command == "demo":
         background = Background(arguments.directory.absolute())
         sys.exit(story.stop(background) if arguments.stop else story.show(background))
-    # A server's modules take seconds to load: nothing else waits for them.
+    # The modules of these take seconds to load: nothing else waits for them.
+    if arguments.command == "keys":
+        import_module("service.process.key_commands").run(arguments)
+        return
     import_module("service.process.serving").serve()
 
 

@@ -19,6 +19,7 @@ from fastapi import FastAPI
 from service.app import create_app, end_feeds
 from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
+from service.process.certificates import Certificate
 from service.process.compiling import Compiling
 from service.process.deadline import end_by
 from service.process.listening import BACKLOG, listen
@@ -47,11 +48,19 @@ class _Server(uvicorn.Server):
         self.should_exit = True
 
 
+def certificate_of(settings: Settings) -> Certificate | None:
+    """The certificate that the settings name; None without one. Raises ValueError if it cannot be used."""
+    if not settings.tls_certificate:
+        return None
+    return Certificate(settings.tls_certificate, settings.tls_key)
+
+
 def serve() -> None:
     """Reads the settings, serves, and ends the process; one sentence says why it cannot begin."""
     keep_private()
     try:
         settings = Settings.from_environment()
+        certificate = certificate_of(settings)
         listening = listen(settings.host, settings.port)
     except ValueError as error:
         sys.exit(f"freshet: {error}")
@@ -84,6 +93,10 @@ def serve() -> None:
         timeout_graceful_shutdown=settings.shutdown_seconds // 2,
         backlog=BACKLOG,
     )
+    config.load()
+    if certificate is not None:
+        config.ssl = certificate.context
+        certificate.reload_on(signal.SIGHUP)
     server = _Server(config)
     server.app = app
     compiling = Compiling()

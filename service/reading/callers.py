@@ -9,14 +9,17 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from service.accounts.principals import ANYONE, Principal
 from service.reading.query_errors import CallerGone
 
 
 class Caller:
-    """`address` says with whom the caller shares its turns. Any thread may use a caller."""
+    """`address` says with whom the caller shares its turns, `principal` what it may do. Any thread may use a
+    caller."""
 
-    def __init__(self, address: str = "") -> None:
+    def __init__(self, address: str = "", principal: Principal = ANYONE) -> None:
         self.address = address
+        self.principal = principal
         self._lock = threading.Lock()
         self._endings: dict[int, Callable[[], None]] = {}
         self._number = 0

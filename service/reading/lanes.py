@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -22,7 +23,8 @@ class Lane:
     async def run(self, call: Callable[..., T], *arguments: object) -> T:
         """The result of the call, made in one of the lane's threads. Raises Unavailable once closed."""
         try:
-            made = asyncio.get_running_loop().run_in_executor(self._executor, call, *arguments)
+            run = copy_context().run  # who asks travels with the call
+            made = asyncio.get_running_loop().run_in_executor(self._executor, run, call, *arguments)
         except RuntimeError:
             raise Unavailable("the service is shutting down", code="shutting_down") from None
         return await made

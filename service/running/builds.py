@@ -17,6 +17,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -57,7 +58,7 @@ class Builds:
         if len(self._asked) >= most:
             raise Overloaded(f"{most} views are being built already", "try again later")
         try:
-            future = self._threads.submit(self._build, name, plan)
+            future = self._threads.submit(copy_context().run, self._build, name, plan)
         except RuntimeError:
             raise Unavailable("the service is shutting down", code="shutting_down") from None
         self._asked.add(future)

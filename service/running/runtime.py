@@ -61,6 +61,7 @@ class Runtime:
         self.memory = memory
         self.settings = state.settings
         self.metrics = state.metrics
+        self.accounts = state.accounts
         self.pulse = Pulse()
         self.closing = False
         """Whether the service is about to stop, so that endless responses end."""

@@ -22,6 +22,8 @@ from engine.runtime.engine import Engine, Options
 from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
 from engine.state.store.directory import StateDirectory
+from service.accounts.accounts import Accounts
+from service.accounts.audit import witness
 from service.catalog.catalog import Catalog
 from service.changes.payload import decode_payload
 from service.clock import Clock, Time, system_time
@@ -35,6 +37,7 @@ from service.metrics import Metrics
 from service.placement import Placement
 from service.privacy import tighten
 from service.running.replaying import replay
+from service.settings.doors import is_loopback
 from service.settings.settings import Settings
 from service.writing.commits import Commits
 from service.writing.epochs import Epochs
@@ -59,6 +62,7 @@ class State:
     epochs: Epochs
     directory: StateDirectory
     placement: Placement | None
+    accounts: Accounts
     lock: int
 
     def close(self) -> None:
@@ -83,11 +87,14 @@ def recover(
     tighten(settings.state, ("*",))
     _allow_open_files()
     with ExitStack() as undo:
-        lock = _lock(settings)
+        lock = lock_directory(settings)
         undo.callback(os.close, lock)
         catalog = Catalog(settings.url)
         undo.callback(catalog.close)
-        state = _recover(settings, metrics, catalog, lock, sessions, time)
+        catalog.witness = witness
+        accounts = Accounts(catalog.transaction)
+        _check_address(settings, accounts)
+        state = _recover(settings, metrics, catalog, accounts, lock, sessions, time)
         undo.pop_all()
     return state
 
@@ -96,6 +103,7 @@ def _recover(
     settings: Settings,
     metrics: Metrics,
     catalog: Catalog,
+    accounts: Accounts,
     lock: int,
     sessions: Sessions | None,
     time: Time,
@@ -120,6 +128,7 @@ def _recover(
         epochs,
         directory,
         placement,
+        accounts,
         lock,
     )
     restoring, rest = _restore(state)
@@ -183,7 +192,20 @@ def _allow_open_files() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
-def _lock(settings: Settings) -> int:
+def _check_address(settings: Settings, accounts: Accounts) -> None:
+    """Raises ServiceError if others could reach a service that has no keys."""
+    if (
+        not accounts.are_needed
+        and not is_loopback(settings.host)
+        and settings.open_to_anyone.lower() != "yes"
+    ):
+        raise ServiceError(
+            f"the service would listen on {settings.host} (FRESHET_HOST), and there is no key",
+            "make one with freshet keys add, or let anyone do anything with FRESHET_OPEN_TO_ANYONE=yes",
+        )
+
+
+def lock_directory(settings: Settings) -> int:
     """Locks the data directory for this process, until the descriptor is closed."""
     descriptor = os.open(settings.data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -32,6 +33,17 @@ class Doors:
         "", "FRESHET_ORIGINS", "origins, separated by commas, whose pages may call the service from browsers"
     )
 
+    open_to_anyone: str = setting(
+        "no",
+        "FRESHET_OPEN_TO_ANYONE",
+        "yes: without any key the service may listen beyond the loopback, and anyone may do anything",
+    )
+    tls_certificate: str = setting(
+        "",
+        "FRESHET_TLS_CERTIFICATE",
+        "file of the certificate in PEM, with its chain; SIGHUP reads it and the key again; empty: no TLS",
+    )
+    tls_key: str = setting("", "FRESHET_TLS_KEY", "file of the certificate's private key in PEM")
     body_limit: int = setting(
         256 * MIB, "FRESHET_BODY_LIMIT", "largest request body in bytes, counted after decompression"
     )
@@ -73,6 +85,10 @@ class Doors:
                 check_origin(origin)
             except ValueError as error:
                 raise ValueError(f"FRESHET_ORIGINS: {error}") from None
+        if bool(self.tls_certificate) != bool(self.tls_key):
+            raise ValueError(
+                "FRESHET_TLS_CERTIFICATE and FRESHET_TLS_KEY go together: one of them is not set"
+            )
 
     @property
     def budget(self) -> Budget:
@@ -101,6 +117,14 @@ class Doors:
 
 def _listed(text: str) -> tuple[str, ...]:
     return tuple(part.strip() for part in text.split(",") if part.strip())
+
+
+def is_loopback(host: str) -> bool:
+    """Whether an address or a name belongs to the loopback."""
+    try:
+        return ipaddress.ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
 
 
 def check_origin(origin: str) -> None:

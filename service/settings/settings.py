@@ -265,6 +265,7 @@ _ROOT = re.compile(
 )
 _CHOICES = {
     "log_level": ("critical", "error", "warning", "info", "debug"),
+    "open_to_anyone": ("no", "yes"),
     "spark": ("auto", "always", "never"),
 }
 _MAY_BE_ZERO = frozenset(

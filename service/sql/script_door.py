@@ -11,7 +11,7 @@ Everything that runs for a caller ends when the caller leaves, unless its change
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -42,7 +42,10 @@ from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
+from service.sql.allowing import ACCOUNTS, allow, allow_queries, seen, seen_of
 from service.sql.defining import DEFINING, define
+from service.sql.granting import change_accounts
+from service.sql.recorded import recorded
 from service.sql.sight import Sight
 from service.sql.tasks import Result, StatementTask, name_of, task_of
 from service.writing.transaction import Transaction
@@ -92,6 +95,7 @@ class _Script:
             with _numbered(piece):
                 self.caller.check()
                 statement = await self._lane(piece.length).run(self._parsed, piece)
+                await self._check_allowed(statement)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)
@@ -106,8 +110,9 @@ class _Script:
         return results
 
     async def _alone(self, statement: Statement) -> Result:
-        if isinstance(statement, DEFINING):
-            return Result(name_of(statement), await define(statement, self.runtime, self._ask))
+        if isinstance(statement, DEFINING | ACCOUNTS):
+            async with self._recorded(statement):
+                return Result(name_of(statement), await self._define(statement))
         with self.runtime.dictionary.holding():
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
@@ -117,6 +122,26 @@ class _Script:
                 _, (result,) = await self._transact([task])
                 return result
             return await self._read(task)
+
+    async def _define(self, statement: Statement) -> int:
+        """Runs a statement about definitions or accounts. Returns its epoch."""
+        runtime = self.runtime
+        if isinstance(statement, ACCOUNTS):
+            await self.planning.run(change_accounts, statement, runtime.accounts, runtime.readable.known)
+            return runtime.snapshot.upper - 1
+        return await define(statement, runtime, self._ask)
+
+    async def _check_allowed(self, statement: Statement) -> None:
+        """Raises Forbidden if the caller may not run the statement."""
+        principal = self.caller.principal
+        if isinstance(statement, DEFINING | ACCOUNTS) and not principal.is_admin:
+            async with self._recorded(statement, changes=False):
+                allow(statement, principal)
+        else:
+            allow(statement, principal)
+
+    def _recorded(self, statement: Statement, changes: bool = True) -> AbstractAsyncContextManager[None]:
+        return recorded(statement, self.caller, self.runtime.accounts, self.planning, changes)
 
     async def _together(self, block: Sequence[Statement]) -> list[Result]:
         """The results of a block, from BEGIN to COMMIT: one epoch or none."""
@@ -180,7 +205,7 @@ class _Script:
         times = await self._times(task.queries)
 
         def work(duck: QueryEvaluator) -> Result:
-            return task.run(self._sight(times, duck))
+            return task.run(self._sight(times, duck, statement=task.statement))
 
         if task.queries:
             return await self.queries.readers.in_turn(self.caller, work)
@@ -188,15 +213,20 @@ class _Script:
         return await lane.run(work, self.queries.of_writer(self.caller))
 
     def _sight(
-        self, times: Mapping[datetime, int], duck: QueryEvaluator, transaction: Transaction | None = None
+        self,
+        times: Mapping[datetime, int],
+        duck: QueryEvaluator,
+        transaction: Transaction | None = None,
+        statement: Statement | None = None,
     ) -> Sight:
         """A sight of the newest state, or of what a transaction sees."""
         runtime = self.runtime
         readable = (
             runtime.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
         )
+        known = seen_of(readable.known, self.caller.principal, statement)
         return Sight(
-            readable,
+            replace(readable, known=known),
             times,
             duck,
             runtime.dictionary,
@@ -232,8 +262,12 @@ class _Script:
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
     def _task(self, statement: Statement) -> StatementTask:
+        principal = self.caller.principal
         with within(self._limits):
-            return task_of(statement, self.runtime.definitions(), self.runtime.dictionary)
+            definitions = seen(self.runtime.definitions(), principal)
+            task = task_of(statement, definitions, self.runtime.dictionary)
+        allow_queries(task.queries, principal)
+        return task
 
 
 def _restless() -> Conflict:

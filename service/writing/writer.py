@@ -14,7 +14,9 @@ import logging
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextvars import copy_context
 from dataclasses import dataclass
+from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
@@ -92,10 +94,10 @@ class Writer:
         return future.result()
 
     async def run(self, job: Callable[[], T]) -> T:
-        """Calls the job on the writer's thread in its turn."""
+        """Calls the job on the writer's thread in its turn, in the caller's context."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._put(_Item(job, future, loop), 0)
+        self._put(_Item(partial(copy_context().run, job), future, loop), 0)
         return await future
 
     def call(self, job: Callable[[], T]) -> T:
@@ -106,7 +108,7 @@ class Writer:
         if threading.current_thread() is self._thread:
             return job()
         future: Future[T] = Future()
-        self._put(_Item(job, future, None), 0)
+        self._put(_Item(partial(copy_context().run, job), future, None), 0)
         return future.result()
 
     def close(self) -> None:

@@ -55,6 +55,7 @@ class House:
         self.pulse = Pulse()
         self.closing = False
         self.settings = SimpleNamespace(feeds=100)
+        self.accounts = SimpleNamespace(is_current=lambda principal: True)
         self.pages = FeedPages(self.dictionary, Lane("test", 2))
         self.feeds = Feeds(cast(Runtime, self), self.pages)
 

@@ -9,7 +9,7 @@ import pytest
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
-VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s"}
+VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s", "key": "k"}
 SHOWN = {"/docs", "/redoc", "/openapi.json"}
 
 

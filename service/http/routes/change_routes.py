@@ -21,7 +21,7 @@ from engine.state.snapshot import Snapshot
 from service.decoding.parsing import NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest
-from service.http.access import feeds_of, lanes_of, runtime_of
+from service.http.access import feeds_of, lanes_of, principal_of, runtime_of
 from service.http.feeds import EVENTS
 from service.http.models import answered_as
 from service.http.routes.strict import StrictRoute
@@ -93,7 +93,7 @@ async def _changes(
     await reads.run(check_health, definition, snapshot, since, True)
     await reads.run(check_health, definition, snapshot, newest if live else max(since, last), skip_errors)
     if live:
-        return feeds_of(request).response(definition, since, skip_errors)
+        return feeds_of(request).response(definition, since, skip_errors, principal_of(request))
     delta = await reads.run(snapshot.changes, definition.name, since, max(since, last))
     headers = {"Freshet-Epoch": str(last)}
     lines = reads.each(_ndjson(delta, definition.schema, runtime_of(request).dictionary, snapshot.texts))

@@ -6,13 +6,16 @@ These are the service's busiest routes. They are plain handlers without models; 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import numpy as np
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from service.changes.table_changes import Applied, Idempotency, TableChanges
+from service.accounts.principals import Principal
+from service.accounts.privileges import Privilege
+from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.decoding.parsing import (
     ARROW,
     BINARY,
@@ -28,13 +31,21 @@ from service.decoding.parsing import (
 )
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.http.access import runtime_of, turns_of
+from service.http.access import principal_of, runtime_of, turns_of
 from service.http.bodies import receive
+from service.http.needs import CHANGES
 from service.http.routes.strict import check_json, check_parameters
 from service.names import fold_name
 from service.problems import DESCRIPTION
 
 _LONGEST_KEY = 255
+_PRIVILEGES = {
+    ChangeOp.INSERT: (Privilege.INSERT,),
+    ChangeOp.DELETE: (Privilege.DELETE,),
+    ChangeOp.UPSERT: (Privilege.INSERT, Privilege.UPDATE),
+    ChangeOp.DISCARD: (Privilege.DELETE,),
+}
+"""What each change of a row needs."""
 
 
 async def change_table(request: Request) -> Response:
@@ -57,6 +68,7 @@ async def change_tables(request: Request) -> Response:
     check_json(request)
 
     def definition_of(name: str) -> Definition:
+        principal_of(request).require_any(CHANGES, name)
         return runtime.definition(name, view=False)
 
     def read(body: bytes) -> dict[str, TableChanges]:
@@ -82,7 +94,19 @@ async def _change(
         return changes, Idempotency(key, digest), len(plain)
 
     with runtime.dictionary.holding():
-        return _answer(await runtime.apply(*await turns_of(request).work_on(body, work, may_grow)))
+        changes, idempotency, size = await turns_of(request).work_on(body, work, may_grow)
+        check_changes(principal_of(request), changes)
+        return _answer(await runtime.apply(changes, idempotency, size))
+
+
+def check_changes(principal: Principal, changes: Mapping[str, TableChanges]) -> None:
+    """Raises Forbidden unless the principal may make all of the changes, by table."""
+    if principal.defines:
+        return
+    for table, part in changes.items():
+        for op in np.unique(part.ops):
+            for privilege in _PRIVILEGES[ChangeOp(op)]:
+                principal.require(privilege, table)
 
 
 def _idempotency_key(request: Request) -> str | None:

@@ -7,13 +7,13 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from service.http.access import lanes_of, pipeline_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.pipeline.exports import KIND, ExportRequest
-from service.pipeline.jobs import Job
+from service.pipeline.jobs import Job, unknown_job
 from service.pipeline.pipeline import Pipeline
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/exports", tags=["bulk"])
@@ -73,14 +73,18 @@ async def list_exports(request: Request) -> ExportList:
     """List the exports that are kept, newest first."""
     pipeline = pipeline_of(request)
     jobs = await lanes_of(request).jobs.run(pipeline.jobs.all, KIND)
-    return ExportList(exports=[_model(pipeline, job) for job in jobs])
+    principal = principal_of(request)
+    return ExportList(exports=[_model(pipeline, job) for job in jobs if principal.sees(_relation(job))])
 
 
 @router.get("/{export}")
 async def describe_export(request: Request, export: str) -> ExportModel:
     """Describe an export: its progress and its outcome."""
     pipeline = pipeline_of(request)
-    return _model(pipeline, await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export))
+    job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export)
+    if not principal_of(request).sees(_relation(job)):
+        raise unknown_job(KIND, export)
+    return _model(pipeline, job)
 
 
 @router.delete("/{export}", status_code=202)
@@ -90,6 +94,10 @@ async def cancel_export(request: Request, export: str) -> ExportModel:
     job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export)
     pipeline.runner.cancel(job)
     return _model(pipeline, job)
+
+
+def _relation(job: Job) -> str:
+    return str(job.request["relation"])
 
 
 def _model(pipeline: Pipeline, job: Job) -> ExportModel:

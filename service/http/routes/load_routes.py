@@ -7,11 +7,12 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import lanes_of, pipeline_of, runtime_of
+from service.accounts.privileges import Privilege
+from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
-from service.pipeline.jobs import Job, as_visible
+from service.pipeline.jobs import Job, as_visible, unknown_job
 from service.pipeline.loads import KIND, LoadRequest
 from service.pipeline.pipeline import Pipeline
 
@@ -58,6 +59,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
         new.bad_rows == "skip",
         new.unknown_columns == "ignore",
     )
+    principal_of(request).require(Privilege.INSERT, wanted.table)
     runtime_of(request).memory.check("a load")
     job = await lanes_of(request).jobs.run(pipeline.loads.submit, wanted)
     response.headers["Location"] = f"/v1/loads/{job.id}"
@@ -69,23 +71,37 @@ async def list_loads(request: Request) -> LoadList:
     """List the loads that are kept, newest first."""
     pipeline = pipeline_of(request)
     jobs = await lanes_of(request).jobs.run(pipeline.jobs.all, KIND)
-    return LoadList(loads=[_model(pipeline, job) for job in jobs])
+    principal = principal_of(request)
+    return LoadList(loads=[_model(pipeline, job) for job in jobs if principal.sees(_table(job))])
 
 
 @router.get("/{load}")
 async def describe_load(request: Request, load: str) -> LoadModel:
     """Describe a load: its progress and its outcome."""
     pipeline = pipeline_of(request)
-    return _model(pipeline, await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, load))
+    return _model(pipeline, await _job(request, load))
 
 
 @router.delete("/{load}", status_code=202)
 async def cancel_load(request: Request, load: str) -> LoadModel:
     """Cancel a load. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
-    job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, load)
+    job = await _job(request, load)
+    principal_of(request).require(Privilege.INSERT, _table(job))
     pipeline.runner.cancel(job)
     return _model(pipeline, job)
+
+
+async def _job(request: Request, load: str) -> Job:
+    """The load. Raises NotFound, also for a table that the principal does not see."""
+    job = await lanes_of(request).jobs.run(pipeline_of(request).jobs.get, KIND, load)
+    if not principal_of(request).sees(_table(job)):
+        raise unknown_job(KIND, load)
+    return job
+
+
+def _table(job: Job) -> str:
+    return str(job.request["table"])
 
 
 def _model(pipeline: Pipeline, job: Job) -> LoadModel:

@@ -12,7 +12,7 @@ from fastapi.responses import PlainTextResponse
 from engine.runtime.engine import Snapshot
 from service.definitions.definition import Definition
 from service.errors import Unavailable
-from service.http.access import lanes_of, pipeline_of, reader_of, runtime_of
+from service.http.access import lanes_of, pipeline_of, principal_of, reader_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.http.status_models import StatusModel
 from service.pipeline.exports import KIND as EXPORT
@@ -48,13 +48,14 @@ async def status(request: Request) -> dict[str, object]:
     runtime, pipeline = runtime_of(request), pipeline_of(request)
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
+    seen = [view for view in views if principal_of(request).sees(view.name)]
     snapshot = runtime.snapshot
     jobs = await lanes_of(request).figures.run(pipeline.jobs.counts)
     return {
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
         "views": len(views),
-        "failed": await lanes_of(request).figures.run(failed, runtime, views),
+        "failed": await lanes_of(request).figures.run(failed, runtime, seen),
         "waiting": runtime.waiting,
         "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
         "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},

@@ -7,11 +7,12 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import lanes_of, pipeline_of, runtime_of
+from service.accounts.audit import about
+from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.pipeline.locations import to_write
-from service.pipeline.sinks import Sink, SinkDefinition
+from service.pipeline.sinks import Sink, SinkDefinition, unknown_sink
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/sinks", tags=["sinks"])
 
@@ -53,6 +54,7 @@ class SinkList(BaseModel):
 async def create_sink(request: Request, new: NewSink, response: Response) -> SinkModel:
     """Append a view's changes to a directory of Parquet files, each epoch exactly once."""
     runtime = runtime_of(request)
+    about(f"create sink {new.name}")
     path = to_write(new.path, runtime.settings)
     definition = SinkDefinition(
         fold_name(new.name), fold_name(new.view), str(path), new.first, new.interval_seconds
@@ -65,13 +67,17 @@ async def create_sink(request: Request, new: NewSink, response: Response) -> Sin
 @router.get("")
 async def list_sinks(request: Request) -> SinkList:
     """List all sinks, by name."""
-    return SinkList(sinks=[_model(sink) for _, sink in sorted(pipeline_of(request).sinks.all.items())])
+    found, principal = sorted(pipeline_of(request).sinks.all.items()), principal_of(request)
+    return SinkList(sinks=[_model(sink) for _, sink in found if principal.sees(sink.definition.view)])
 
 
 @router.get("/{sink}")
 async def describe_sink(request: Request, sink: str) -> SinkModel:
     """Describe a sink and its progress."""
-    return _model(pipeline_of(request).sinks.get(fold_name(sink)))
+    found = pipeline_of(request).sinks.get(fold_name(sink))
+    if not principal_of(request).sees(found.definition.view):
+        raise unknown_sink(found.definition.name)
+    return _model(found)
 
 
 @router.delete("/{sink}", status_code=204)

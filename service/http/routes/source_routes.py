@@ -7,12 +7,14 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
-from service.http.access import lanes_of, pipeline_of, runtime_of
+from service.accounts.audit import about
+from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.pipeline.locations import to_watch
 from service.pipeline.source import State, StreamingSource
 from service.pipeline.source_catalog import SourceDefinition
+from service.pipeline.sources import unknown_source
 from service.pipeline.spark_options import Value, reader_options
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/sources", tags=["sources"])
@@ -70,6 +72,7 @@ class SourceList(BaseModel):
 @router.post("", status_code=201)
 async def create_source(request: Request, new: NewSource, response: Response) -> SourceModel:
     """Take the files of a directory into a table: each batch of files is an epoch, each file counts once."""
+    about(f"create source {new.name}")
     path = to_watch(new.path, runtime_of(request).settings)
     definition = SourceDefinition(
         fold_name(new.name),
@@ -91,14 +94,17 @@ async def create_source(request: Request, new: NewSource, response: Response) ->
 @router.get("")
 async def list_sources(request: Request) -> SourceList:
     """List all sources, by name."""
-    found = sorted(pipeline_of(request).sources.all.items())
-    return SourceList(sources=[_model(source) for _, source in found])
+    found, principal = sorted(pipeline_of(request).sources.all.items()), principal_of(request)
+    return SourceList(sources=[_model(s) for _, s in found if principal.sees(s.definition.table)])
 
 
 @router.get("/{source}")
 async def describe_source(request: Request, source: str) -> SourceModel:
     """Describe a source and its progress."""
-    return _model(pipeline_of(request).sources.get(fold_name(source)))
+    found = pipeline_of(request).sources.get(fold_name(source))
+    if not principal_of(request).sees(found.definition.table):
+        raise unknown_source(found.definition.name)
+    return _model(found)
 
 
 @router.post("/{source}/resume")

@@ -10,10 +10,11 @@ from planner.limits import within
 from planner.parsing.type_names import spelled_out
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import CreateTable, Statement
+from service.accounts.audit import about
 from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.http.access import lanes_of, runtime_of
+from service.http.access import lanes_of, principal_of, runtime_of
 from service.http.models import (
     CreatedTable,
     NewTable,
@@ -40,6 +41,7 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
     elif new.name is None or new.columns is None:
         raise Invalid("a table needs name and columns, or sql", code="invalid_request")
     else:
+        about(f"create table {new.name}")
         schema = requested_schema(new.columns, runtime.types())
         definition = await runtime.create_table(fold_name(new.name), schema, key_of(new.primary_key, schema))
     response.headers["Location"] = f"/v1/tables/{definition.name}"
@@ -53,6 +55,7 @@ async def _create_from_sql(runtime: Runtime, planning: Lane, new: NewTable) -> D
     if len(statements) != 1 or not isinstance(statements[0], CreateTable):
         raise Invalid("sql is not one CREATE TABLE statement", "use /v1/sql", code="invalid_request")
     statement = statements[0]
+    about(f"create table {statement.name}")
     return await runtime.create_table(
         statement.name,
         statement.columns,
@@ -70,8 +73,9 @@ def _statements(sql: str, dialect: str, runtime: Runtime) -> Sequence[Statement]
 @router.get("")
 async def list_tables(request: Request) -> Tables:
     """List all tables, by name."""
-    definitions = runtime_of(request).definitions()
-    return Tables(tables=[table_model(d) for _, d in sorted(definitions.items()) if not d.is_view])
+    definitions, principal = runtime_of(request).definitions(), principal_of(request)
+    shown = (d for name, d in sorted(definitions.items()) if not d.is_view and principal.sees(name))
+    return Tables(tables=[table_model(definition) for definition in shown])
 
 
 @router.get("/{table}")

@@ -6,10 +6,11 @@ from typing import Literal
 
 from fastapi import APIRouter, Request, Response
 
+from service.accounts.audit import about
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
-from service.http.access import lanes_of, runtime_of
+from service.http.access import lanes_of, principal_of, runtime_of
 from service.http.models import (
     BuildProgress,
     CreatedView,
@@ -31,6 +32,7 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 async def create_view(request: Request, new: NewView, response: Response) -> CreatedView:
     """Create a view. Its rows and history can be read when the response arrives."""
     runtime = runtime_of(request)
+    about(f"create view {new.name}")
     definition = await runtime.create_view(fold_name(new.name), new.sql, new.dialect)
     response.headers["Location"] = f"/v1/views/{definition.name}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)
@@ -39,10 +41,11 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
 @router.get("")
 async def list_views(request: Request) -> Views:
     """List all views, by name."""
-    runtime = runtime_of(request)
+    runtime, principal = runtime_of(request), principal_of(request)
     made = {name: d for name, d in runtime.definitions().items() if d.is_view}
     building = {name: build.intended.definition for name, build in runtime.builds.items()}
-    return Views(views=[view_model(runtime, d) for _, d in sorted({**building, **made}.items())])
+    shown = (d for name, d in sorted({**building, **made}.items()) if principal.sees(name))
+    return Views(views=[view_model(runtime, definition) for definition in shown])
 
 
 @router.get("/{view}")

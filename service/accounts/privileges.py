@@ -1,0 +1,70 @@
+"""Privileges, and the roles that are always there.
+
+A role is a set of permissions, each a privilege on the relations that a pattern matches: a name, in which `*`
+stands for any characters. Permissions go by names, not by objects: they outlive a DROP, and hold for whatever
+gets the name later.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+EVERY = "*"
+"""The pattern of all relations."""
+
+
+class Privilege(StrEnum):
+    """ADMIN, which is for all relations or none, manages accounts, and implies all others."""
+
+    SELECT = "SELECT"
+    INSERT = "INSERT"
+    UPDATE = "UPDATE"
+    DELETE = "DELETE"
+    ADMIN = "ADMIN"
+
+
+OF_ROWS = (Privilege.SELECT, Privilege.INSERT, Privilege.UPDATE, Privilege.DELETE)
+
+
+@dataclass(frozen=True, order=True)
+class Permission:
+    privilege: Privilege
+    pattern: str
+
+
+Permissions = frozenset[Permission]
+PREDEFINED: dict[str, Permissions] = {
+    "read": frozenset({Permission(Privilege.SELECT, EVERY)}),
+    "write": frozenset(Permission(privilege, EVERY) for privilege in OF_ROWS),
+    "admin": frozenset({Permission(Privilege.ADMIN, EVERY)}),
+}
+"""The permissions of the roles that need not be made. Whoever has all of `write` may also define."""
+
+
+def matcher(patterns: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of `re` whose full matches are the names that one of the patterns matches."""
+    parts = [".*".join(map(re.escape, pattern.split(EVERY))) for pattern in sorted(set(patterns))]
+    return re.compile("|".join(parts) if parts else "(?!)", re.DOTALL)
+
+
+def covers(pattern: str, other: str) -> bool:
+    """Whether a pattern matches all that another pattern, or a name, matches: `*` may stand for `*`."""
+    return matcher([pattern]).fullmatch(other) is not None
+
+
+def overlap(pattern: str, other: str) -> bool:
+    """Whether there is a name that both patterns match."""
+    # Row by row: whether the rest of `pattern` and each rest of `other` overlap, from their ends on.
+    ends = [set(other[at:]) <= {EVERY} for at in range(len(other) + 1)]
+    for letter in reversed(pattern):
+        row = [ends[-1] and letter == EVERY]
+        for at in range(len(other) - 1, -1, -1):
+            if letter == EVERY or other[at] == EVERY:
+                row.append(ends[at] or row[-1])
+            else:
+                row.append(letter == other[at] and ends[at + 1])
+        ends = row[::-1]
+    return ends[0]

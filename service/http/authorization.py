@@ -1,0 +1,137 @@
+"""Authorization: finds out who sends a request, and refuses what the sender may not do.
+
+It stands between CORS, whose preflights have no key, and the routes, which find the principal in the scope.
+While no key was ever made, everybody is an admin. A request with a wrong key waits a moment for its refusal;
+one without a key is refused at once. A bare ASGI layer, because every request passes it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+
+from starlette.datastructures import State
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from service.accounts.accounts import Accounts
+from service.accounts.audit import Act, acting
+from service.accounts.principals import ANYONE, Principal
+from service.accounts.slowing import Slowing
+from service.concealing import conceal
+from service.errors import Forbidden, Problem, ServiceError, Unauthenticated, Unavailable
+from service.http.needs import Need, NeedsByPath, Parameters
+from service.problems import refused, response
+
+_log = logging.getLogger("freshet.accounts")
+_SCHEME = "bearer "
+
+
+class Authorization:
+    def __init__(self, app: ASGIApp, state: State) -> None:
+        self._app = app
+        self._state = state
+        self._needs = NeedsByPath()
+        self._slowing = Slowing()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        found = self._needs.find(scope["method"], scope["path"])
+        if found is not None and found[0].check is None:
+            await self._app(scope, receive, send)
+            return
+        try:
+            principal = await self._principal(scope)
+        except ServiceError as error:
+            await refused(error)(scope, receive, send)
+            return
+        scope["principal"] = principal
+        if found is None:
+            await self._unknown(scope, receive, send)
+        elif found[0].audited:
+            await self._audited(*found, scope, receive, send)
+        else:
+            await self._checked(*found, scope, receive, send)
+
+    async def _principal(self, scope: Scope) -> Principal:
+        """Who sends the request. Raises Unauthenticated, Overloaded or Unavailable."""
+        if self._state.runtime is None:
+            raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
+        accounts: Accounts = self._state.runtime.accounts
+        if not accounts.are_needed:
+            return ANYONE
+        text = key_of(scope)
+        if text is None:
+            raise Unauthenticated("the request has no key", "send it as Authorization: Bearer fr_...")
+        try:
+            principal = accounts.principal(text)
+        except Unauthenticated:
+            address = address_of(scope)
+            _log.warning("%s: a key that is not valid", address)
+            await self._slowing.failed(address)
+            raise
+        if accounts.is_use_due(principal.id):
+            await self._state.lanes.jobs.run(accounts.note_use, principal.id)
+        return principal
+
+    async def _checked(
+        self, need: Need, parameters: Parameters, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        principal: Principal = scope["principal"]
+        try:
+            if need.check is not None and not principal.is_admin:
+                need.check(principal, parameters)
+        except ServiceError as error:
+            if isinstance(error, Forbidden):
+                _log.warning("%s: %s", address_of(scope), conceal(error.message))
+            await refused(error)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    async def _audited(
+        self, need: Need, parameters: Parameters, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Lets the request pass as an act, which has an entry in the audit log when the request has ended."""
+        outcome = "500"
+
+        async def seen(message: Message) -> None:
+            nonlocal outcome
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                outcome = "done" if status < 400 else str(status)
+            await send(message)
+
+        act = Act(scope["principal"], address_of(scope), f"{scope['method']} {scope['path']}")
+        token = acting.set(act)
+        try:
+            await self._checked(need, parameters, scope, receive, seen)
+        finally:
+            acting.reset(token)
+            if (not act.is_recorded or outcome != "done") and self._state.runtime is not None:
+                accounts = self._state.runtime.accounts
+                await asyncio.shield(self._state.lanes.jobs.run(accounts.record, act, outcome))
+
+    async def _unknown(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request that no route takes, so that a route which is not declared stays closed."""
+        what = conceal(f"{scope['method']} {scope['path']}".lower())
+        methods = self._needs.methods(scope["path"])
+        if methods:
+            problem = Problem(405, code="method_not_allowed", detail=f"{what}: method not allowed")
+            await response(problem, {"Allow": ", ".join(methods)})(scope, receive, send)
+            return
+        await response(Problem(404, code="no_such_route", detail=f"{what}: not found"))(scope, receive, send)
+
+
+def key_of(scope: Scope) -> str | None:
+    """The text of the request's key; None without one. A header of another form is a text that is no key."""
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    if not given:
+        return None
+    text = given[0].decode("latin-1")
+    return text[len(_SCHEME) :].strip() if text[: len(_SCHEME)].lower() == _SCHEME and len(given) == 1 else ""
+
+
+def address_of(scope: Scope) -> str:
+    client = scope.get("client")
+    return client[0] if client else ""

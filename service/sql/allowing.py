@@ -1,0 +1,147 @@
+"""What each statement needs, and what of the definitions its author sees.
+
+A statement is held against its author's privileges twice: before it is planned, by the names that stand in
+it, and afterwards, by the relations that its queries read. In between, and while it runs, only those
+relations exist that its author sees, so that no message tells of others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from sqlglot import exp
+
+from planner.adhoc.adhoc_query import AdhocQuery
+from planner.identifiers import fold
+from planner.statements.statements import (
+    CreateRole,
+    Delete,
+    DropRole,
+    Explain,
+    Grant,
+    Insert,
+    Merge,
+    Revoke,
+    Select,
+    ShowColumns,
+    ShowCreate,
+    Statement,
+    Truncate,
+    Update,
+)
+from service.accounts.principals import Principal
+from service.accounts.privileges import OF_ROWS, Privilege
+from service.definitions.definition import Definition
+from service.definitions.known_relations import KnownRelations
+from service.sql.defining import DEFINING
+
+ACCOUNTS = CreateRole | DropRole | Grant | Revoke
+"""Statements about accounts."""
+_SELECT, _INSERT, _UPDATE, _DELETE = OF_ROWS
+
+
+def allow(statement: Statement, principal: Principal) -> None:
+    """Raises Forbidden if the names in a statement tell that its author may not run it."""
+    if principal.is_admin:
+        return
+    match statement:
+        case CreateRole() | DropRole() | Grant() | Revoke():
+            principal.require_admin()
+        case _ if isinstance(statement, DEFINING):
+            principal.require_defining()
+        case Insert(table=table, tree=tree):
+            _require(principal, table, _of_insert(statement))
+            _allow_reading(tree, principal, tree.this)
+        case Update(table=table, tree=tree):
+            _require(principal, table, (_UPDATE, _SELECT))
+            _allow_reading(tree, principal)
+        case Delete(table=table, tree=tree):
+            _require(principal, table, (_DELETE, _SELECT))
+            _allow_reading(tree, principal)
+        case Merge(table=table, tree=tree):
+            _require(principal, table, (_SELECT, *_of_merge(tree)))
+            _allow_reading(tree, principal)
+        case Truncate(names=names):
+            principal.require(_DELETE, *names)
+        case Select(query=query):
+            _allow_reading(query, principal)
+        case Explain(view=str(view)):
+            principal.require(_SELECT, view)
+        case ShowColumns(name=name) | ShowCreate(name=name):
+            principal.require_any(OF_ROWS, name)
+
+
+def allow_queries(queries: Iterable[AdhocQuery], principal: Principal) -> None:
+    """Raises Forbidden unless the principal may read all that the queries read."""
+    if not principal.reads_all:
+        for query in queries:
+            for reference in query.references:
+                principal.require(_SELECT, reference.relation)
+
+
+def seen(definitions: Mapping[str, Definition], principal: Principal) -> Mapping[str, Definition]:
+    """The definitions that a principal sees."""
+    if principal.reads_all:
+        return definitions
+    return {name: definition for name, definition in definitions.items() if principal.sees(name)}
+
+
+def seen_of(
+    known: KnownRelations, principal: Principal, statement: Statement | None = None
+) -> KnownRelations:
+    """What is known, as a principal sees it; for EXPLAIN only what it may read. Constraints hold unseen."""
+    if principal.reads_all:
+        return known
+    definitions = seen(known.all, principal)
+    if isinstance(statement, Explain):
+        definitions = {name: d for name, d in definitions.items() if principal.may(_SELECT, name)}
+    relations = {name: known.relations[name] for name in definitions}
+    return replace(known, all=definitions, relations=relations)
+
+
+def _require(principal: Principal, table: str, privileges: Iterable[Privilege]) -> None:
+    for privilege in privileges:
+        principal.require(privilege, table)
+
+
+def _of_insert(insert: Insert) -> tuple[Privilege, ...]:
+    """What an INSERT needs on its table. Without SELECT nobody learns which rows are there already."""
+    conflict = insert.tree.args.get("conflict")
+    if insert.replace:
+        return (_INSERT, _SELECT, _DELETE)
+    if conflict is not None and conflict.expressions:
+        return (_INSERT, _SELECT, _UPDATE)
+    if conflict is not None or insert.tree.args.get("ignore") or insert.tree.args.get("alternative"):
+        return (_INSERT, _SELECT)
+    return (_INSERT,)
+
+
+def _of_merge(merge: exp.Merge) -> Iterator[Privilege]:
+    """What the branches of a MERGE do."""
+    for when in merge.find_all(exp.When):
+        match when.args.get("then"):
+            case exp.Update():
+                yield _UPDATE
+            case exp.Insert():
+                yield _INSERT
+            case exp.Expression() as then if then.name.upper() == "DO NOTHING":
+                continue
+            case _:
+                yield _DELETE
+
+
+def _allow_reading(tree: exp.Expression, principal: Principal, target: exp.Expression | None = None) -> None:
+    """Raises Forbidden for the name of a relation in a tree that the principal may not read.
+
+    It passes over names of CTEs, which may hide relations: what is read in the end is asked again.
+    """
+    if principal.reads_all:
+        return
+    inside = target.this if isinstance(target, exp.Schema) else target
+    named = {fold(cte.args["alias"].this) for cte in tree.find_all(exp.CTE) if cte.args.get("alias")}
+    for table in tree.find_all(exp.Table):
+        if table is not inside and isinstance(table.this, exp.Identifier) and not table.args.get("db"):
+            name = fold(table.this)
+            if name not in named:
+                principal.require(_SELECT, name)

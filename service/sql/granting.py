@@ -1,0 +1,36 @@
+"""Statements about accounts: CREATE ROLE, DROP ROLE, GRANT and REVOKE, as calls of the accounts."""
+
+from __future__ import annotations
+
+from planner.statements.statements import CreateRole, DropRole, Grant, Revoke
+from service.accounts.accounts import Accounts
+from service.accounts.privileges import EVERY, PREDEFINED, Permission, Permissions, Privilege
+from service.definitions.known_relations import KnownRelations
+
+
+def change_accounts(
+    statement: CreateRole | DropRole | Grant | Revoke, accounts: Accounts, known: KnownRelations
+) -> None:
+    """Runs a statement about accounts. Blocks. Raises NotFound, Conflict and Invalid."""
+    match statement:
+        case CreateRole(name=name):
+            accounts.create_role(name)
+        case DropRole(names=names):
+            for name in names:
+                accounts.drop_role(name, statement.if_exists)
+        case Grant(relations=relations, roles=roles):
+            for relation in relations:
+                if EVERY not in relation:
+                    known.get(relation)
+            accounts.grant(roles, _permissions(statement))
+        case Revoke(roles=roles):
+            accounts.withdraw(roles, _permissions(statement))
+
+
+def _permissions(statement: Grant | Revoke) -> Permissions:
+    on_relations = {
+        Permission(Privilege(privilege), relation)
+        for privilege in statement.privileges
+        for relation in statement.relations
+    }
+    return frozenset(on_relations).union(*(PREDEFINED[role] for role in statement.member_of))
