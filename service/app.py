@@ -23,8 +23,10 @@ from service import problems
 from service.clock import Time, system_time
 from service.errors import start_failure
 from service.http.bodies import Turns
+from service.http.compression import Compression
 from service.http.feeds import Feeds
 from service.http.gate import Gate
+from service.http.heads import Heads
 from service.http.models import ProblemModel
 from service.http.origins import Origins
 from service.http.routes import change_routes as changes
@@ -126,11 +128,13 @@ def create_app(
 
 def _install_layers(app: FastAPI, settings: Settings) -> None:
     """Adds the middleware that requests pass before the routes, the outermost last."""
+    app.add_middleware(Compression, lane=app.state.lanes.answers)
+    app.add_middleware(Heads)
     if settings.origin_names:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.origin_names,
-            allow_methods=("GET", "POST", "DELETE"),
+            allow_methods=("GET", "HEAD", "POST", "DELETE"),
             allow_headers=_ASKED_HEADERS,
             expose_headers=_TOLD_HEADERS,
         )

@@ -43,8 +43,8 @@ class Lanes:
 
     `reads` are rows as they are, `lookups` rows that a predicate names, `figures` are about the service,
     `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers.
-    `jobs` are loads, exports, sources and sinks as the catalog has them, and `observing` waits for the writer
-    to measure a view.
+    `answers` compresses them. `jobs` are loads, exports, sources and sinks as the catalog has them, and
+    `observing` waits for the writer to measure a view.
     """
 
     reads: Lane = field(default_factory=lambda: Lane("reads", 4))
@@ -52,6 +52,7 @@ class Lanes:
     figures: Lane = field(default_factory=lambda: Lane("figures", 2))
     feeds: Lane = field(default_factory=lambda: Lane("feeds", 2))
     planning: Lane = field(default_factory=lambda: Lane("planning", 2))
+    answers: Lane = field(default_factory=lambda: Lane("answers", 2))
     jobs: Lane = field(default_factory=lambda: Lane("jobs", 2))
     observing: Lane = field(default_factory=lambda: Lane("observing", 2))
 
