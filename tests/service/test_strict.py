@@ -91,7 +91,7 @@ def test_other_names_lead_to_parameters_that_exist(client: Client) -> None:
 def test_a_parameter_that_is_given_twice(client: Client) -> None:
     client.table("t", {"a": "BIGINT"})
     for path in ("/v1/tables/t/rows?limit=1&limit=2", "/v1/tables/t/changes?since=0&since=0"):
-        answer = client.get(path)
+        answer = client.run(client.http.get(path))
         assert code(answer) == (422, "repeated_parameter")
 
 
