@@ -19,6 +19,7 @@ from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.errors import InvalidQuery
 from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, within
+from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.planning import PlannedQuery, plan_query
 from planner.relation import Catalog
@@ -41,15 +42,16 @@ def plan_text(sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits) 
 
 
 def is_long_query(piece: Piece) -> bool:
-    """Whether a statement is a query with a long text."""
-    return piece.tokens[-1].end - piece.tokens[0].start >= LONG and _is_query(piece)
+    """Whether a statement is a query with a long text, its parameters included."""
+    length = piece.tokens[-1].end - piece.tokens[0].start + piece.parameters.length
+    return length >= LONG and _is_query(piece)
 
 
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
     """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
     limits = current()
     columns = {name: _Columns(relation.schema) for name, relation in relations.items()}
-    return _apart(limits, _read, piece.script, piece.index, piece.dialect, columns, limits)
+    return _apart(limits, _read, piece.script, piece.index, piece.dialect, piece.parameters, columns, limits)
 
 
 @dataclass(frozen=True)
@@ -75,10 +77,15 @@ def _is_query(piece: Piece) -> bool:
 
 
 def _read(
-    script: str, index: int, dialect: str, relations: Mapping[str, _Columns], limits: PlanningLimits
+    script: str,
+    index: int,
+    dialect: str,
+    parameters: Parameters,
+    relations: Mapping[str, _Columns],
+    limits: PlanningLimits,
 ) -> AdhocQuery:
     with within(limits):
-        statement = parse_statement(split(script, dialect)[index])
+        statement = parse_statement(split(script, dialect, parameters)[index])
         if not isinstance(statement, Select):
             raise InvalidQuery("the statement is not a query", line=statement.line, column=statement.column)
         return adhoc_query(statement.query, relations)

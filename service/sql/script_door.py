@@ -20,6 +20,7 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
 from planner.long_texts import is_long_query
+from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
@@ -68,9 +69,13 @@ class SqlDoor:
         self._queries = queries
         self._planning = planning
 
-    async def run(self, script: str, dialect: str, caller: Caller) -> list[Result]:
+    async def run(
+        self, script: str, dialect: str, caller: Caller, parameters: Parameters = NO_PARAMETERS
+    ) -> list[Result]:
         """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed."""
-        return await _Script(self._runtime, self._queries, self._planning, caller).run(script, dialect)
+        return await _Script(self._runtime, self._queries, self._planning, caller).run(
+            script, dialect, parameters
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,10 +87,10 @@ class _Script:
     planning: Lane
     caller: Caller
 
-    async def run(self, script: str, dialect: str) -> list[Result]:
+    async def run(self, script: str, dialect: str, parameters: Parameters) -> list[Result]:
         results: list[Result] = []
         block: list[Statement] = []
-        for piece in await self.planning.run(self._split, script, dialect):
+        for piece in await self.planning.run(self._split, script, dialect, parameters):
             with _numbered(piece):
                 self.caller.check()
                 statement = await self.planning.run(self._parsed, piece)
@@ -213,9 +218,9 @@ class _Script:
     def _limits(self) -> PlanningLimits:
         return self.runtime.settings.planning_limits
 
-    def _split(self, script: str, dialect: str) -> Sequence[Piece]:
+    def _split(self, script: str, dialect: str, parameters: Parameters) -> Sequence[Piece]:
         with within(self._limits):
-            return split(script, dialect)
+            return split(script, dialect, parameters)
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import orjson
 from fastapi import APIRouter, Request
 from fastapi.exceptions import RequestValidationError
@@ -14,6 +16,7 @@ from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.routes.strict import StrictRoute
+from service.http.sql_parameters import parameters_of
 from service.problems import MEDIA_TYPE, members
 from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
@@ -26,6 +29,11 @@ class Script(BaseModel):
 
     sql: str = Field(description="Statements, separated by semicolons.")
     dialect: str = Field(default="postgres", description="Any dialect that sqlglot reads.")
+    parameters: list[Any] | dict[str, Any] | None = Field(
+        default=None,
+        description="Values for `$1`, `$2`, ... (an array) or for `:name` (an object). A value is JSON, or "
+        '`{"type": "DATE", "value": "2026-01-01"}`.',
+    )
 
 
 class ColumnResult(BaseModel):
@@ -63,7 +71,9 @@ async def run_sql(request: Request) -> Response:
         raise RequestValidationError(error.errors()) from None
     caller = caller_of(request)
     try:
-        results = await attended(request, caller, door_of(request).run(script.sql, script.dialect, caller))
+        parameters = await lane.run(parameters_of, script.parameters, runtime.types())
+        work = door_of(request).run(script.sql, script.dialect, caller, parameters)
+        results = await attended(request, caller, work)
     except ScriptFailed as failed:
         return _failure(failed)
     return Response(await lanes_of(request).planning.run(_dump, results), media_type="application/json")
