@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlglot.tokens import TokenType
-
 from engine.processes import children
 from engine.processes.apart import CallEnded, CallLimits, CallTimeout, apart
 from engine.schema import Schema
@@ -23,14 +21,13 @@ from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.planning import PlannedQuery, plan_query
 from planner.relation import Catalog
+from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Select
 
 T = TypeVar("T")
 LONG = 1 << 15
 """Characters of a long text."""
-_READS = frozenset({"SELECT", "VALUES"})
-_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 children.preload("planner.long_texts")
 
 
@@ -44,7 +41,7 @@ def plan_text(sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits) 
 def is_long_query(piece: Piece) -> bool:
     """Whether a statement is a query with a long text, its parameters included."""
     length = piece.tokens[-1].end - piece.tokens[0].start + piece.parameters.length
-    return length >= LONG and _is_query(piece)
+    return length >= LONG and is_query(piece)
 
 
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
@@ -59,21 +56,6 @@ class _Columns:
     """What an ad-hoc query has to know of a relation."""
 
     schema: Schema
-
-
-def _is_query(piece: Piece) -> bool:
-    """Whether a statement reads rows and changes none, as its words say outside of parentheses."""
-    depth = 0
-    for token in piece.tokens:
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        word = token.text.upper()
-        if token.token_type in (TokenType.IDENTIFIER, TokenType.STRING):
-            continue
-        if depth == 0 and word in _READS:
-            return True
-        if word in _CHANGES or (token is piece.tokens[0] and word not in ("WITH", "(")):
-            return False
-    return piece.tokens[0].token_type == TokenType.L_PAREN
 
 
 def _read(

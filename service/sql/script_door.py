@@ -23,6 +23,7 @@ from planner.long_texts import is_long_query
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
+from planner.statements.row_statements import returns_rows
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import (
     Begin,
@@ -40,6 +41,7 @@ from service.definitions.readable import Readable
 from service.errors import Conflict
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
+from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
@@ -68,14 +70,24 @@ class SqlDoor:
         self._runtime = runtime
         self._queries = queries
         self._planning = planning
+        settings = runtime.settings
+        self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
+        """Results whose rows are read page by page."""
 
     async def run(
-        self, script: str, dialect: str, caller: Caller, parameters: Parameters = NO_PARAMETERS
+        self,
+        script: str,
+        dialect: str,
+        caller: Caller,
+        parameters: Parameters = NO_PARAMETERS,
+        rows_last: bool = False,
     ) -> list[Result]:
-        """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed."""
-        return await _Script(self._runtime, self._queries, self._planning, caller).run(
-            script, dialect, parameters
-        )
+        """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed.
+
+        With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs.
+        """
+        run = _Script(self._runtime, self._queries, self._planning, caller)
+        return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +99,22 @@ class _Script:
     planning: Lane
     caller: Caller
 
-    async def run(self, script: str, dialect: str, parameters: Parameters) -> list[Result]:
+    async def pieces(
+        self, script: str, dialect: str, parameters: Parameters, rows_last: bool
+    ) -> Sequence[Piece]:
+        pieces = await self.planning.run(self._split, script, dialect, parameters)
+        if rows_last and not (pieces and returns_rows(pieces[-1])):
+            raise InvalidQuery(
+                "the last statement returns no rows, which only JSON can say",
+                "leave out the format, or end the script with a SELECT",
+                *(pieces[-1].place() if pieces else (None, None)),
+            )
+        return pieces
+
+    async def run(self, pieces: Sequence[Piece]) -> list[Result]:
         results: list[Result] = []
         block: list[Statement] = []
-        for piece in await self.planning.run(self._split, script, dialect, parameters):
+        for piece in pieces:
             with _numbered(piece):
                 self.caller.check()
                 statement = await self.planning.run(self._parsed, piece)
