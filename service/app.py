@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 
 from engine.spark.sessions import Sessions
@@ -27,13 +26,14 @@ from service.http.compression import Compression
 from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.heads import Heads
-from service.http.models import ProblemModel
 from service.http.origins import Origins
+from service.http.reference.openapi_document import openapi_document, operation_id
 from service.http.routes import change_routes as changes
 from service.http.routes import delta_routes as deltas
 from service.http.routes import export_routes as exports
 from service.http.routes import load_routes as loads
 from service.http.routes import operation_routes as operations
+from service.http.routes import page_routes as pages
 from service.http.routes import row_routes as rows
 from service.http.routes import sink_routes as sinks
 from service.http.routes import source_routes as sources
@@ -64,6 +64,7 @@ ROUTERS = (
     sources.router,
     sinks.router,
     operations.router,
+    pages.router,
 )
 
 _ASKED_HEADERS = ("Accept", "Content-Type", "Content-Encoding", "Idempotency-Key", "Last-Event-ID")
@@ -109,6 +110,8 @@ def create_app(
         summary="SQL views, recursive ones too, kept up to date.",
         version=operations.VERSION,
         lifespan=lifespan,
+        openapi_url=None,
+        generate_unique_id_function=operation_id,
         responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
     )
     app.state.runtime = app.state.loop = None
@@ -186,9 +189,5 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
 def _openapi(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, including the routes that bring their own description."""
     if app.openapi_schema is None:
-        document = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
-        document["paths"].update(deltas.OPENAPI)
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas["Problem"] = ProblemModel.model_json_schema()
-        app.openapi_schema = document
+        app.openapi_schema = openapi_document(app, deltas.OPENAPI)
     return app.openapi_schema

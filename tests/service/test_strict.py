@@ -11,7 +11,6 @@ from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s"}
-SHOWN = {"/docs", "/redoc", "/openapi.json"}
 
 
 def routes(client: Client) -> list[tuple[str, str, dict]]:

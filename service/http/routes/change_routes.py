@@ -23,7 +23,7 @@ from service.decoding.parsing import JSON, NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.http.access import feeds_of, lanes_of, runtime_of
-from service.http.models import answered_as
+from service.http.media_schemas import TableChangeList, ViewChanges, answered_as
 from service.http.negotiation import EVENTS, media_type_for
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
@@ -34,7 +34,8 @@ from service.reading.row_formats import changes_of
 router = APIRouter(route_class=StrictRoute, tags=["changes"])
 
 _OFFERED = (NDJSON, JSON, EVENTS)
-_ANSWERS = answered_as(*_OFFERED)
+_OF_VIEW = answered_as(*_OFFERED, model=ViewChanges)
+_OF_TABLE = answered_as(*_OFFERED, model=TableChangeList)
 PIECE = 4096
 """Changes in one piece of a response."""
 
@@ -62,7 +63,9 @@ class _ChangeWish:
     skip_errors: bool = False
 
 
-@router.get("/v1/views/{view}/changes", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/views/{view}/changes", operation_id="read_view_changes", response_class=Response, responses=_OF_VIEW
+)
 async def view_changes(
     request: Request,
     view: str,
@@ -82,7 +85,12 @@ async def view_changes(
     return await _changes(request, readable.snapshot, definition, "view", wish)
 
 
-@router.get("/v1/tables/{table}/changes", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/tables/{table}/changes",
+    operation_id="read_table_changes",
+    response_class=Response,
+    responses=_OF_TABLE,
+)
 async def table_changes(
     request: Request,
     table: str,

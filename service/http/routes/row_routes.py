@@ -22,7 +22,8 @@ from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.http.access import lanes_of, queries_of, reader_of, runtime_of
 from service.http.attending import attended, caller_of
-from service.http.models import answered_as, column_models
+from service.http.media_schemas import TableRows, ViewRows, answered_as
+from service.http.models import column_models
 from service.http.negotiation import media_type_for
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
@@ -38,7 +39,8 @@ from service.running.runtime import Runtime
 _EPOCH = re.compile("[0-9]{1,1000}")
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
 
-_ANSWERS = answered_as(*OFFERED)
+_OF_VIEW = answered_as(*OFFERED, model=ViewRows)
+_OF_TABLE = answered_as(*OFFERED, model=TableRows)
 
 AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; by default the newest epoch.")]
 Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]
@@ -70,7 +72,9 @@ class _Wish:
         return self.cursor.first if self.cursor else None
 
 
-@router.get("/v1/views/{view}/rows", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/views/{view}/rows", operation_id="read_view_rows", response_class=Response, responses=_OF_VIEW
+)
 async def view_rows(
     request: Request,
     view: str,
@@ -89,7 +93,9 @@ async def view_rows(
     return await _rows(request, readable.snapshot, definition, "view", wish)
 
 
-@router.get("/v1/tables/{table}/rows", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/tables/{table}/rows", operation_id="read_table_rows", response_class=Response, responses=_OF_TABLE
+)
 async def table_rows(
     request: Request,
     table: str,

@@ -16,6 +16,7 @@ from service.errors import Invalid, problem_of
 from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
+from service.http.media_schemas import answered_as
 from service.http.negotiation import media_type_for
 from service.http.routes.strict import StrictRoute
 from service.http.sql_parameters import parameters_of
@@ -84,7 +85,12 @@ class Results(BaseModel):
 _BODY = {"required": True, "content": {"application/json": {"schema": Script.model_json_schema()}}}
 
 
-@router.post("/v1/sql", response_model=Results, openapi_extra={"requestBody": _BODY})
+@router.post(
+    "/v1/sql",
+    response_class=Response,
+    responses=answered_as(*OFFERED, model=Results),
+    openapi_extra={"requestBody": _BODY},
+)
 async def run_sql(request: Request, format: Format = None) -> Response:
     """Run a script. It stops at the first statement that fails; the problem has that statement's `index`.
 
