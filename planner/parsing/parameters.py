@@ -30,6 +30,8 @@ _MARKS = frozenset(
 )
 _NAMES = (exp.Column, exp.Dot, exp.Identifier, exp.Schema, exp.Table, exp.TableAlias)
 """Nodes whose parts are names."""
+_ORDINALS = (exp.Ordered, exp.Group)
+"""Where SQL reads a literal as the number of a column."""
 _NAMED = (exp.Alias, exp.Aliases, exp.PropertyEQ)
 _MOST = 10**38
 _SEND = 'send "parameters": [value, ...] or {"name": value, ...} beside the SQL'
@@ -129,6 +131,14 @@ def _given(node: exp.Expr, parameters: Parameters, question: int) -> Given:
 def _replace(node: exp.Expr, given: Given) -> None:
     if isinstance(node.parent, _NAMES) or node.arg_key == "alias":
         raise InvalidQuery("a parameter stands for a value, not for a name", "write the name in the SQL")
+    inner: exp.Expr = node
+    while isinstance(inner.parent, exp.Paren):
+        inner = inner.parent
+    if isinstance(inner.parent, _ORDINALS):
+        raise InvalidQuery(
+            "a parameter in ORDER BY or GROUP BY is one value for all rows, not the number of a column",
+            "write the number, or the column's name, in the SQL",
+        )
     value = _node(given)
     kind = node.args.get("kind")
     if isinstance(kind, exp.DataType):

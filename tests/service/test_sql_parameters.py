@@ -194,6 +194,9 @@ REFUSED = [
     ("SELECT ?; SELECT ?", [1, 2], "? counts the parameters of one statement", "$1", (1, 8)),
     ("SELECT 1 FROM $1", ["t"], "not for a name", "", (1, 15)),
     ("SELECT 1 AS $1", ["t"], "not for a name", "", (1, 13)),
+    ("SELECT 1 AS a ORDER BY $1", [1], "not the number of a column", "name", (1, 24)),
+    ("SELECT 1 AS a ORDER BY ($1) DESC", [1], "not the number of a column", "name", (1, 25)),
+    ("SELECT 1 AS a GROUP BY $1", [1], "not the number of a column", "name", (1, 24)),
     ("CREATE TABLE x (a INT DEFAULT $1)", [1], "a definition cannot have parameters", "", (1, 31)),
     ("SELECT $1", [{"type": "DATE", "value": "2026-13-01"}], "not a valid DATE", "", (1, 8)),
     ("SELECT\n $1", [{"type": "BIGINT", "value": 1.5}], "not a valid BIGINT", "", (2, 2)),
@@ -217,7 +220,8 @@ def test_a_view_cannot_have_parameters(client: Client) -> None:
     sql = "CREATE VIEW v AS\nSELECT a FROM t WHERE a = $1"
     answer = client.post("/v1/sql", {"sql": sql, "parameters": [1]})
     assert answer.status_code == 422
-    assert "parameter" in answer.json()["detail"], answer.text
+    assert answer.json()["detail"] == "a parameter is not supported in a definition"
+    assert answer.json()["hint"] == "write the value itself"
     assert answer.json()["position"]["line"] == 2
 
 
