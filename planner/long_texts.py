@@ -11,8 +11,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlglot.tokens import TokenType
-
 from engine.processes import children
 from engine.processes.apart import CallEnded, CallLimits, CallTimeout, apart
 from engine.schema import Schema
@@ -20,9 +18,11 @@ from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.errors import InvalidQuery
 from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, within
+from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.planning import PlannedQuery, plan_query
 from planner.relation import Catalog
+from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Select
 
@@ -31,8 +31,6 @@ LONG = 1 << 15
 """Characters of a long text."""
 _TURNS = threading.Semaphore(2)
 """So many are planned at a time, because each may take much memory."""
-_READS = frozenset({"SELECT", "VALUES"})
-_CHANGES = frozenset({"INSERT", "UPDATE", "DELETE", "MERGE"})
 children.preload("planner.long_texts")
 
 
@@ -45,14 +43,14 @@ def plan_text(sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits) 
 
 def is_long_query(piece: Piece) -> bool:
     """Whether a statement is a query with a long text."""
-    return piece.length >= LONG and _is_query(piece)
+    return piece.length >= LONG and is_query(piece)
 
 
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
     """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
     limits = current()
     columns = {name: _Columns(relation.schema) for name, relation in relations.items()}
-    return _apart(limits, _read, piece.script, piece.index, piece.dialect, columns, limits)
+    return _apart(limits, _read, piece.script, piece.index, piece.dialect, piece.parameters, columns, limits)
 
 
 @dataclass(frozen=True)
@@ -62,26 +60,16 @@ class _Columns:
     schema: Schema
 
 
-def _is_query(piece: Piece) -> bool:
-    """Whether a statement reads rows and changes none, as its words say outside of parentheses."""
-    depth = 0
-    for token in piece.tokens:
-        depth += (token.token_type == TokenType.L_PAREN) - (token.token_type == TokenType.R_PAREN)
-        word = token.text.upper()
-        if token.token_type in (TokenType.IDENTIFIER, TokenType.STRING):
-            continue
-        if depth == 0 and word in _READS:
-            return True
-        if word in _CHANGES or (token is piece.tokens[0] and word not in ("WITH", "(")):
-            return False
-    return piece.tokens[0].token_type == TokenType.L_PAREN
-
-
 def _read(
-    script: str, index: int, dialect: str, relations: Mapping[str, _Columns], limits: PlanningLimits
+    script: str,
+    index: int,
+    dialect: str,
+    parameters: Parameters,
+    relations: Mapping[str, _Columns],
+    limits: PlanningLimits,
 ) -> AdhocQuery:
     with within(limits):
-        statement = parse_statement(split(script, dialect)[index])
+        statement = parse_statement(split(script, dialect, parameters)[index])
         if not isinstance(statement, Select):
             raise InvalidQuery("the statement is not a query", line=statement.line, column=statement.column)
         return adhoc_query(statement.query, relations)

@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 from fastapi import FastAPI
-from fastapi.openapi.utils import get_openapi
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
@@ -25,17 +24,20 @@ from service.clock import Time, system_time
 from service.errors import start_failure
 from service.http.authorization import Authorization
 from service.http.bodies import Turns
+from service.http.compression import Compression
 from service.http.feeds import Feeds
 from service.http.gate import Gate
-from service.http.models import ProblemModel
-from service.http.needs import NEEDS, OPEN, check_declared
+from service.http.heads import Heads
+from service.http.needs import check_declared
 from service.http.origins import Origins
+from service.http.reference.openapi_document import openapi_document, operation_id
 from service.http.routes import account_routes as accounts
 from service.http.routes import change_routes as changes
 from service.http.routes import delta_routes as deltas
 from service.http.routes import export_routes as exports
 from service.http.routes import load_routes as loads
 from service.http.routes import operation_routes as operations
+from service.http.routes import page_routes as pages
 from service.http.routes import row_routes as rows
 from service.http.routes import sink_routes as sinks
 from service.http.routes import source_routes as sources
@@ -67,6 +69,7 @@ ROUTERS = (
     sinks.router,
     accounts.router,
     operations.router,
+    pages.router,
 )
 
 _ASKED_HEADERS = (
@@ -119,6 +122,8 @@ def create_app(
         summary="SQL views, recursive ones too, kept up to date.",
         version=operations.VERSION,
         lifespan=lifespan,
+        openapi_url=None,
+        generate_unique_id_function=operation_id,
         responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
     )
     app.state.runtime = app.state.loop = None
@@ -139,12 +144,14 @@ def create_app(
 
 def _install_layers(app: FastAPI, settings: Settings) -> None:
     """Adds the middleware that requests pass before the routes, the outermost last."""
+    app.add_middleware(Compression, lane=app.state.lanes.answers)
     app.add_middleware(Authorization, state=app.state)
+    app.add_middleware(Heads)
     if settings.origin_names:
         app.add_middleware(
             CORSMiddleware,
             allow_origins=settings.origin_names,
-            allow_methods=("GET", "POST", "DELETE"),
+            allow_methods=("GET", "HEAD", "POST", "DELETE"),
             allow_headers=_ASKED_HEADERS,
             expose_headers=_TOLD_HEADERS,
         )
@@ -203,13 +210,5 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
 def _openapi(app: FastAPI) -> dict[str, Any]:
     """The OpenAPI document, including the routes that bring their own description."""
     if app.openapi_schema is None:
-        document = get_openapi(title=app.title, summary=app.summary, version=app.version, routes=app.routes)
-        document["paths"].update(deltas.OPENAPI)
-        schemas = document.setdefault("components", {}).setdefault("schemas", {})
-        schemas["Problem"] = ProblemModel.model_json_schema()
-        document["components"]["securitySchemes"] = {"key": {"type": "http", "scheme": "bearer"}}
-        document["security"] = [{"key": []}]
-        for method, path in (route.split(" ") for route, need in NEEDS.items() if need is OPEN):
-            document["paths"][path][method.lower()]["security"] = []
-        app.openapi_schema = document
+        app.openapi_schema = openapi_document(app, deltas.OPENAPI)
     return app.openapi_schema

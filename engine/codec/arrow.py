@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from engine.codec.arrow_texts import ARROW as INTERNED
 from engine.codec.arrow_texts import array_of_texts, fits, is_list, is_text, texts_of
 from engine.codec.decimals import decode_decimals, encode_decimals
+from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
 from engine.codec.timestamps import DAY
 from engine.codec.values import encoder
@@ -223,11 +224,22 @@ def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:
     return words
 
 
+def _check_finite(texts: pa.Array, floats: np.ndarray, type: Type) -> None:
+    """Raises InvalidValue for a number that Arrow has read as an infinity, because it is out of range."""
+    infinite = np.isinf(floats)
+    if infinite.any():
+        numbers = pc.match_substring_regex(texts, "[0-9]").fill_null(False).to_numpy(zero_copy_only=False)
+        if (infinite & numbers).any():
+            raise invalid(texts[int((infinite & numbers).argmax())].as_py(), type, "out of range")
+
+
 def _encode_floats(array: pa.Array, type: Type) -> np.ndarray:
     if pa.types.is_integer(array.type):
         floats = array.fill_null(0).to_numpy().astype(np.float64)
     else:
         floats = array.cast(pa.float64()).fill_null(0).to_numpy()
+        if is_text(array.type):
+            _check_finite(array, floats, type)
     if type.kind is Kind.REAL:
         with np.errstate(over="ignore"):
             narrow = floats.astype(np.float32).astype(np.float64)

@@ -6,10 +6,13 @@ lower half, and the upper half is its sign. Without a dictionary no number may b
 
 from __future__ import annotations
 
+from decimal import Decimal, InvalidOperation
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from engine.codec.arrow_texts import is_text
 from engine.codec.numerals import is_wide, number_of, word_of
 from engine.codec.refusals import invalid
 from engine.kernels.hashing import FIRST_NUMERAL
@@ -34,6 +37,8 @@ def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary | None) 
     """The words int64[n] of an array of numbers; InvalidValue for one that does not fit exactly."""
     if array.null_count == len(array):
         return np.zeros(len(array), np.int64)
+    if is_text(array.type):
+        array = _readable(array, type)
     decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
     if pa.types.is_floating(array.type):
         # Arrow rounds floats to decimals; a float that does not come back had more decimals.
@@ -44,6 +49,28 @@ def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary | None) 
     if lost.any():
         raise invalid(decimals[int(np.flatnonzero(lost)[0])].as_py(), type, "out of range")
     return words
+
+
+def _readable(array: pa.Array, type: Type) -> pa.Array:
+    """The texts of numbers without exponents, each of which fits: Arrow overflows silently where one has
+    more digits than a decimal128."""
+    doubtful = pc.or_(pc.match_substring_regex(array, "[eE]"), pc.greater(pc.binary_length(array), _WIDEST))
+    if not pc.any(doubtful).as_py():
+        return array
+    texts = zip(array.to_pylist(), doubtful.to_pylist(), strict=True)
+    return pa.array([_written_out(text, type) if odd else text for text, odd in texts], pa.large_string())
+
+
+def _written_out(text: str, type: Type) -> str:
+    try:
+        number = Decimal(text)
+    except InvalidOperation:
+        raise invalid(text, type) from None
+    if not number.is_finite() or number.adjusted() + (type.scale or 0) >= _WIDEST:
+        raise invalid(text, type, "out of range")
+    if number.adjusted() < -2 * _WIDEST and number:
+        raise invalid(text, type, "too many decimals")
+    return format(number, "f")
 
 
 def decimal_words(

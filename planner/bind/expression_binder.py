@@ -81,8 +81,6 @@ _ARITHMETIC: dict[type[exp.Expression], Op] = {
 }
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
-    exp.Parameter: "a parameter",
-    exp.Placeholder: "a parameter",
     exp.Struct: "a struct",
     exp.Dot: "a field of a struct",
     exp.GenerateSeries: "generate_series",
@@ -278,6 +276,8 @@ class ExpressionBinder:
         construct = _CONSTRUCTS.get(type(node))
         if construct is not None:
             fail(Unsupported(f"{construct} is not supported: {node.sql(self.session.dialect)}"), node)
+        if isinstance(node, exp.Parameter | exp.Placeholder):
+            fail(Unsupported("a parameter is not supported in a definition", "write the value itself"), node)
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
             fail(InvalidQuery("* is not a value here"), node)
 

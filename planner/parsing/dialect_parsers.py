@@ -21,6 +21,7 @@ from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.parameters import mark
 
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -53,12 +54,19 @@ def _parser_class(dialect: str) -> type[Parser]:
 
 
 class _Joins:
-    """Keeps joins as they are written, and looks at the clock; a mixin that comes before a parser class among
-    the bases."""
+    """Keeps joins as they are written, and the places of parameters; looks at the clock. A mixin that comes
+    before a parser class among the bases."""
 
     def _parse_unary(self: Any) -> exp.Expr | None:
         check_time()
         return super()._parse_unary()  # type: ignore[misc]
+
+    def _parse_placeholder(self: Any) -> exp.Expr | None:
+        first = self._curr
+        found = super()._parse_placeholder()  # type: ignore[misc]
+        if found is not None:
+            mark(found, first)
+        return found
 
     def _parse_join(self: Any, *args: Any, **kwargs: Any) -> exp.Join | None:
         start = self._curr

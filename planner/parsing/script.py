@@ -11,7 +11,7 @@ Lines and columns count from 1, in characters.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 from sqlglot import exp
@@ -27,6 +27,7 @@ from planner.parsing.clauses import check_order
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
 from planner.parsing.nesting import check_nesting
+from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 
 _CANDIDATES = 100
 _SEARCHED = 1 << 22
@@ -61,6 +62,7 @@ class Piece:
     script: str
     dialect: str
     tokens: tuple[Token, ...]
+    parameters: Parameters = NO_PARAMETERS
 
     @property
     def source(self) -> str:
@@ -68,8 +70,8 @@ class Piece:
 
     @property
     def length(self) -> int:
-        """The number of characters."""
-        return self.tokens[-1].end + 1 - self.tokens[0].start
+        """The number of characters, those of the parameters included."""
+        return self.tokens[-1].end + 1 - self.tokens[0].start + self.parameters.length
 
     def words(self, count: int) -> tuple[str, ...]:
         """The first `count` tokens in upper case; a quoted name is not a word and ends them."""
@@ -101,7 +103,7 @@ class Piece:
 
     def from_token(self, first: int) -> Piece:
         """The rest of the statement, from token `first` on."""
-        return Piece(self.index, self.script, self.dialect, self.tokens[first:])
+        return replace(self, tokens=self.tokens[first:])
 
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
@@ -118,7 +120,8 @@ class Piece:
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
         check_order(self.tokens, self.dialect)
-        return remember_dialect(restore(tree, self.dialect), self.dialect)
+        bound = with_values(restore(tree, self.dialect), self.parameters, _is_kept(tree))
+        return remember_dialect(bound, self.dialect)
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
         line, column = self.place(token)
@@ -137,9 +140,11 @@ class Piece:
         return InvalidSyntax(what, hint, line=found.get("line"), column=max(1, column - len(text) + 1))
 
 
-def split(script: str, dialect: str = "postgres") -> tuple[Piece, ...]:
+def split(
+    script: str, dialect: str = "postgres", parameters: Parameters = NO_PARAMETERS
+) -> tuple[Piece, ...]:
     """The statements of `script` in order, without empty ones. Raises InvalidSyntax if it cannot be
-    tokenized."""
+    tokenized, InvalidQuery if it does not have all of the parameters."""
     check_text(script)
     try:
         tokenizer = Dialect.get_or_raise(dialect)
@@ -153,12 +158,17 @@ def split(script: str, dialect: str = "postgres") -> tuple[Piece, ...]:
         elif current:
             pieces.append(Piece(len(pieces), script, dialect, tuple(current)))
             current = []
-    return tuple(pieces)
+    check_used(parameters, (token for piece in pieces for token in piece.tokens))
+    own = replace(parameters, alone=len(pieces) == 1)
+    return tuple(replace(piece, parameters=own) for piece in pieces)
 
 
 def place_of(script: str, offset: int) -> tuple[int, int]:
     """Line and column of a character of the script."""
     return script.count("\n", 0, offset) + 1, offset - script.rfind("\n", 0, offset)
+
+
+_VERSIONS = (TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER, TokenType.PLACEHOLDER, TokenType.COLON)
 
 
 def _tokens(script: str, dialect: Dialect) -> list[Token]:
@@ -206,7 +216,15 @@ def _spelled_out(tokens: tuple[Token, ...]) -> list[Token]:
     return result
 
 
+def _is_kept(tree: exp.Expression) -> bool:
+    """Whether a statement defines what is kept, so that it has no parameters. Rows that CREATE TABLE AS
+    selects are not part of the table's definition."""
+    if isinstance(tree, exp.Create):
+        return tree.expression is None
+    return isinstance(tree, exp.Alter | exp.Comment)
+
+
 def _is_as_of(tokens: tuple[Token, ...], i: int) -> bool:
     follows = [t.text.upper() for t in tokens[i + 1 : i + 3]] == ["AS", "OF"]
-    literal = i + 3 < len(tokens) and tokens[i + 3].token_type in (TokenType.NUMBER, TokenType.STRING)
+    literal = i + 3 < len(tokens) and tokens[i + 3].token_type in _VERSIONS
     return follows and literal and (i == 0 or tokens[i - 1].text.upper() != "FOR")

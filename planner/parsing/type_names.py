@@ -7,6 +7,7 @@ query) keeps the type's definition, even if the name is changed or dropped.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from sqlglot.tokens import Token, TokenType
 
@@ -39,7 +40,7 @@ def spelled_out_piece(piece: Piece, types: Types) -> Piece:
         return piece
     start, end = piece.tokens[0].start, piece.tokens[-1].end + 1
     script = piece.script[:start] + text + piece.script[end:]
-    return split(script, piece.dialect)[piece.index]
+    return replace(split(script, piece.dialect)[piece.index], parameters=piece.parameters)
 
 
 def _named(tokens: Sequence[Token], types: Types) -> list[tuple[Token, Type]]:

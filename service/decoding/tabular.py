@@ -7,6 +7,7 @@ batch is measured before it is converted: rows that share values in the file cou
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +17,14 @@ import pyarrow.parquet
 
 from engine.codec import encode_arrow
 from engine.errors import InvalidValue
+from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding import csv_lines
 from service.decoding.arrow_messages import message_sizes
 from service.decoding.arrow_sizes import VALUE, decoded_size
 from service.decoding.csv_body import no_rows, read_csv
+from service.decoding.csv_texts import plain_texts
 from service.decoding.gathering import gather
 from service.decoding.objects import FORM, column_of
 from service.definitions.definition import Definition
@@ -51,8 +54,7 @@ def changes_of_table(
             if rows + batch.num_rows > most:
                 raise too_many_rows(most)
             size += decoded_size(batch, budget.bytes - size)
-            place = _line(body) if batches is read_csv else _row
-            yield _changes(batch, rows, place, definition, dictionary)
+            yield _changes(batch, rows, body if batches is read_csv else None, definition, dictionary)
             rows += batch.num_rows
 
     return gather(parts(), definition, budget)
@@ -61,11 +63,14 @@ def changes_of_table(
 def _changes(
     batch: pa.RecordBatch,
     first: int,
-    place: Callable[[int], str],
+    csv: bytes | None,
     definition: Definition,
     dictionary: Dictionary,
 ) -> TableChanges:
-    """The changes of a batch whose rows are numbered from `first`. Errors name a row by `place`."""
+    """The changes of a batch whose rows are numbered from `first`. `csv` is the body if it is CSV: errors
+    name its lines, and its fields are texts."""
+    place = _row if csv is None else _line(csv)
+    encode = partial(_encode_texts if csv is not None else encode_arrow, schema=definition.loose)
     ops = np.zeros(batch.num_rows, np.int8)
     columns: list[pa.Array | None] = [None] * len(definition.schema)
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -83,28 +88,32 @@ def _changes(
     filled = [pa.nulls(batch.num_rows) if column is None else column for column in columns]
     named = pa.RecordBatch.from_arrays(filled, names=[str(i) for i in range(len(filled))])
     try:
-        words = encode_arrow(named, definition.loose, dictionary)
+        words = encode(named, dictionary=dictionary)
     except InvalidValue as error:
-        bad, found = _first_bad(named, definition, dictionary, error)
+        bad, found = _first_bad(named, partial(encode, dictionary=dictionary), error)
         raise InvalidValue(f"{place(first + bad)}: {found.message}", found.hint) from None
     words[left_out] = definition.defaults()[left_out, np.newaxis]
     return TableChanges(definition.schema, ops, words)
 
 
+def _encode_texts(batch: pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
+    return encode_arrow(plain_texts(batch, schema), schema, dictionary)
+
+
 def _first_bad(
-    batch: pa.RecordBatch, definition: Definition, dictionary: Dictionary, error: InvalidValue
+    batch: pa.RecordBatch, encode: Callable[[pa.RecordBatch], np.ndarray], error: InvalidValue
 ) -> tuple[int, InvalidValue]:
     """The first row of a batch that does not fit, and the error. Searches by halves, trying each once."""
     low, high = 0, batch.num_rows
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            encode_arrow(batch.slice(low, middle - low), definition.loose, dictionary)
+            encode(batch.slice(low, middle - low))
             low = middle
         except InvalidValue as found:
             error, high = found, middle
     try:
-        encode_arrow(batch.slice(low, 1), definition.loose, dictionary)
+        encode(batch.slice(low, 1))
     except InvalidValue as found:
         error = found
     return low, error

@@ -19,12 +19,12 @@ from engine.state.snapshot import RelationSnapshot
 from service.accounts.principals import ANYONE, Principal
 from service.definitions.definition import Definition
 from service.errors import NotFound, Overloaded, ServiceError, Unauthenticated, Unavailable, problem_of
+from service.http.negotiation import EVENTS
 from service.problems import members
 from service.reading.feed_pages import FeedPage, FeedPages
 from service.reading.reads import check_health
 from service.running.runtime import Runtime
 
-EVENTS = "text/event-stream"
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment shows that the stream is alive."""
 

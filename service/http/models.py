@@ -121,7 +121,8 @@ class Views(BaseModel):
 
 
 class ProblemModel(BaseModel):
-    """An RFC 9457 problem."""
+    """An RFC 9457 problem. `position` is a place in the SQL, `index` the number of the statement that failed
+    in a script."""
 
     type: str
     title: str
@@ -130,6 +131,7 @@ class ProblemModel(BaseModel):
     code: str
     hint: str = ""
     position: dict[str, int] | None = None
+    index: int | None = Field(default=None, exclude_if=_is_missing)
 
 
 class JobModel(BaseModel):
@@ -145,11 +147,6 @@ class JobModel(BaseModel):
     created: datetime
     started: datetime | None = None
     ended: datetime | None = None
-
-
-def answered_as(*media_types: str) -> dict[int | str, dict[str, Any]]:
-    """How the OpenAPI document describes a successful answer in any of these media types."""
-    return {200: {"description": "Successful Response", "content": {media: {} for media in media_types}}}
 
 
 def job_members(job: Job, progress: float) -> dict[str, Any]:

@@ -77,7 +77,8 @@ def _boolean(column: str, source: str, type: Type) -> Coerced | None:
 
 
 def _integer(column: str, source: str, type: Type) -> Coerced | None:
-    value = _try_cast(column, spark_type(type))
+    text = f"regexp_replace(trim({column}), '[.]0*$', '')"  # 517.0 is an integer
+    value = _try_cast(text if source == "string" else column, spark_type(type))
     # The least BIGINT is out of range: its word stands for NULL.
     fits = f"{value} >= {INTEGER_RANGES[type.kind][0]}L"
     if source in _INTEGERS or source == "string":

@@ -31,8 +31,8 @@ SWITCH_INTERVAL = 0.0005
 turns many times an epoch: Python's default of 5 ms would be most of an answer's time."""
 
 GC_THRESHOLD = (50_000, 4, 100)
-"""The collector of cycles runs seldom, for a body of many rows makes many objects and no cycles; and it looks at
-few objects at a time, for all threads wait meanwhile."""
+"""The collector of cycles runs seldom, for a body of many rows makes many objects and no cycles; and it looks
+at few objects at a time, for all threads wait meanwhile."""
 
 
 class _Server(uvicorn.Server):

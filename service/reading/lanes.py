@@ -45,9 +45,8 @@ class Lanes:
 
     `reads` are rows as they are, `lookups` rows that a predicate names, `figures` are about the service,
     `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers;
-    `long_texts` for those that take seconds.
-    `jobs` are loads, exports, sources and sinks as the catalog has them, and `observing` waits for the writer
-    to measure a view.
+    `long_texts` for those that take seconds. `answers` compresses answers. `jobs` are loads, exports, sources
+    and sinks as the catalog has them, and `observing` waits for the writer to measure a view.
     """
 
     reads: Lane = field(default_factory=lambda: Lane("reads", 4))
@@ -56,6 +55,7 @@ class Lanes:
     feeds: Lane = field(default_factory=lambda: Lane("feeds", 2))
     planning: Lane = field(default_factory=lambda: Lane("planning", 2))
     long_texts: Lane = field(default_factory=lambda: Lane("long-texts", 2))
+    answers: Lane = field(default_factory=lambda: Lane("answers", 2))
     jobs: Lane = field(default_factory=lambda: Lane("jobs", 2))
     observing: Lane = field(default_factory=lambda: Lane("observing", 2))
 

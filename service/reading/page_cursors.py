@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import asdict, dataclass
+from typing import Any
 
 import orjson
 
@@ -28,27 +29,49 @@ class Cursor:
     first: tuple[int, ...] | None = None
 
     def encode(self) -> str:
-        return base64.urlsafe_b64encode(orjson.dumps(asdict(self))).decode().rstrip("=")
+        return encoded(asdict(self))
 
     @classmethod
     def decode(cls, text: str) -> Cursor:
         """The cursor in a text. Raises BadRequest if `encode` did not make the text."""
+        members = decoded(text)
         try:
-            members = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
             first = members.pop("first", None)
             cursor = cls(**members, first=None if first is None else tuple(first))
-        except (ValueError, TypeError, AttributeError, binascii.Error):
-            raise _invalid() from None
-        if not all(isinstance(n, int) and n >= 0 for n in (cursor.relation, cursor.epoch, cursor.offset)):
-            raise _invalid()
+        except (ValueError, TypeError):
+            raise invalid_cursor() from None
+        if not are_counts(cursor.relation, cursor.epoch, cursor.offset):
+            raise invalid_cursor()
         if not all(t is None or isinstance(t, str) for t in (cursor.as_of, cursor.where, cursor.order_by)):
-            raise _invalid()
+            raise invalid_cursor()
         if not all(isinstance(word, int) and -(2**63) <= word < 2**63 for word in cursor.first or ()):
-            raise _invalid()
+            raise invalid_cursor()
         return cursor
 
 
-def _invalid() -> BadRequest:
+def encoded(members: dict[str, object]) -> str:
+    """The members of a cursor as its text."""
+    return base64.urlsafe_b64encode(orjson.dumps(members)).decode().rstrip("=")
+
+
+def decoded(text: str) -> dict[str, Any]:
+    """The members in the text of a cursor. Raises BadRequest if `encoded` did not make the text."""
+    try:
+        members = orjson.loads(base64.urlsafe_b64decode(text + "=" * (-len(text) % 4)))
+    except (ValueError, binascii.Error):
+        raise invalid_cursor() from None
+    if not isinstance(members, dict):
+        raise invalid_cursor()
+    return members
+
+
+def are_counts(*values: object) -> bool:
+    """Whether values out of a client's text are numbers of rows or epochs."""
+    return all(type(value) is int and 0 <= value < 2**63 for value in values)
+
+
+def invalid_cursor() -> BadRequest:
+    """The error for a text that is no cursor."""
     return BadRequest(
         "the cursor is not one of this service", "start again without a cursor", code="invalid_cursor"
     )

@@ -53,27 +53,41 @@ def answer_type(type: str) -> str | None:
     return "INTEGER" if found is UNTYPED else str(found)
 
 
-def answer_document(answer: Answer) -> tuple[list[dict[str, str]], list[list]]:
-    """The columns and the rows of an answer, ready for JSON. `is_written` holds for all of its types."""
+def answer_document(
+    answer: Answer, start: int = 0, stop: int | None = None
+) -> tuple[list[dict[str, str]], list[list]]:
+    """The columns and the rows of an answer, ready for JSON: the rows from `start` to `stop`.
+
+    `is_written` holds for all of its types. A column has the same type in every part.
+    """
+    part = answer.table.slice(start, None if stop is None else stop - start)
     columns, values = [], []
-    for name, type, array in zip(answer.names, answer.types, answer.table.columns, strict=True):
-        written, of_column = _column(type, array.combine_chunks())
+    for place, (name, type) in enumerate(zip(answer.names, answer.types, strict=True)):
+        written = column_type(answer, place)
         columns.append({"name": name, "type": written})
-        values.append(of_column)
+        values.append(column_values(type, written, part.column(place).combine_chunks()))
     return columns, [list(row) for row in zip(*values, strict=True)]
 
 
-def _column(type: str, array: pa.Array) -> tuple[str, list]:
-    name = answer_type(type) or "TEXT"
-    if type.startswith("JSON"):
-        return name, _by_codec(from_duckdb(type))(array)
+def column_type(answer: Answer, place: int) -> str:
+    """The SQL name of a column's type, which its values may decide."""
+    type = answer.types[place]
     if type == "HUGEINT":
-        numbers = [None if number is None else int(number) for number in array.to_pylist()]
+        bounds = pc.min_max(answer.table.column(place)).as_py()
         low, high = _BIGINTS
-        if all(number is None or low <= number <= high for number in numbers):
-            return name, numbers
-        return _HUGE, [None if number is None else str(number) for number in numbers]
-    return name, _values(array)
+        if bounds["min"] is not None and not (low <= int(bounds["min"]) and int(bounds["max"]) <= high):
+            return _HUGE
+    return answer_type(type) or "TEXT"
+
+
+def column_values(type: str, written: str, array: pa.Array) -> list:
+    """The values of a column in JSON's form, of the DuckDB type `type` that is called `written` in SQL."""
+    if type.startswith("JSON"):
+        return _by_codec(from_duckdb(type))(array)
+    if type == "HUGEINT":
+        form = str if written == _HUGE else int
+        return [None if number is None else form(int(number)) for number in array.to_pylist()]
+    return _values(array)
 
 
 def _values(array: pa.Array) -> list:

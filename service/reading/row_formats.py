@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from io import RawIOBase
 
 import numpy as np
 import orjson
@@ -22,7 +21,7 @@ from engine.codec.parquet import decode_parquet, parquet_schema
 from engine.schema import Kind, Schema
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
-from service.errors import NotAcceptable
+from service.reading.piece_sink import PieceSink
 from service.reading.row_readings import Reading
 
 TEXT_ROWS = 4096
@@ -76,7 +75,7 @@ def _csv_field(value: object) -> str:
 
 
 def arrow_stream(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
-    sink = _Sink()
+    sink = PieceSink()
     with pyarrow.ipc.new_stream(sink, _arrow_schema(reading.schema)) as writer:
         for words in _parts(reading, start, stop, COLUMN_ROWS):
             writer.write_table(decode_arrow(words, reading.schema, dictionary))
@@ -85,7 +84,7 @@ def arrow_stream(reading: Reading, dictionary: Dictionary, start: int, stop: int
 
 
 def parquet(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
-    sink = _Sink()
+    sink = PieceSink()
     with pyarrow.parquet.ParquetWriter(sink, parquet_schema(reading.schema)) as writer:
         for words in _parts(reading, start, stop, COLUMN_ROWS):
             writer.write_table(decode_parquet(words, reading.schema, dictionary))
@@ -109,26 +108,6 @@ STREAMS: dict[str, RowFormat] = {
 }
 
 
-def negotiate(accept: str | None, offered: tuple[str, ...]) -> str:
-    """The offered media type that an Accept header prefers. Raises NotAcceptable if it accepts none."""
-    if not accept:
-        return offered[0]
-    wishes = []
-    for place, wish in enumerate(accept.split(",")):
-        media_type, *parameters = (part.strip().lower() for part in wish.split(";"))
-        quality = next((p[2:] for p in parameters if p.startswith("q=")), "1")
-        try:
-            wishes.append((-float(quality), place, media_type))
-        except ValueError:
-            continue
-    for aversion, _, wanted in sorted(wishes):
-        for media_type in offered:
-            kind = media_type.partition("/")[0]
-            if aversion < 0 and wanted in (media_type, f"{kind}/*", "*/*"):
-                return media_type
-    raise NotAcceptable(f"no format here satisfies Accept: {accept}", f"use one of {', '.join(offered)}")
-
-
 OFFERED = (JSON, *STREAMS)
 
 
@@ -139,27 +118,3 @@ def _parts(reading: Reading, start: int, stop: int, rows: int) -> Iterator[np.nd
 
 def _arrow_schema(schema: Schema) -> pa.Schema:
     return pa.schema([pa.field(c.name, arrow_type(c.type), c.nullable) for c in schema.columns])
-
-
-class _Sink(RawIOBase):
-    """A file that returns and forgets what was written to it."""
-
-    def __init__(self) -> None:
-        self._pieces: list[bytes] = []
-        self._position = 0
-
-    def writable(self) -> bool:
-        return True
-
-    def tell(self) -> int:
-        return self._position
-
-    def write(self, data: bytes) -> int:  # type: ignore[override]
-        piece = bytes(data)
-        self._pieces.append(piece)
-        self._position += len(piece)
-        return len(piece)
-
-    def take(self) -> bytes:
-        pieces, self._pieces = self._pieces, []
-        return b"".join(pieces)

@@ -49,6 +49,15 @@ class QuerySettings:
         256 * MIB, "FRESHET_QUERY_ANSWER_BYTES", "most bytes, in Arrow's form, of the answer to a query"
     )
 
+    kept_answer_bytes: int = setting(
+        256 * MIB,
+        "FRESHET_KEPT_ANSWER_BYTES",
+        "most bytes, in Arrow's form, of results of `/v1/sql` that are kept for their next pages",
+    )
+    kept_answer_seconds: int = setting(
+        600, "FRESHET_KEPT_ANSWER_SECONDS", "seconds for which such a result is kept after its last page"
+    )
+
     @property
     def query_limits(self) -> QueryLimits:
         return QueryLimits(

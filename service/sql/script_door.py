@@ -20,8 +20,10 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
 from planner.long_texts import LONG, is_long_query
+from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
+from planner.statements.row_statements import returns_rows
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import (
     Begin,
@@ -39,6 +41,7 @@ from service.definitions.readable import Readable
 from service.errors import Conflict
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
+from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
@@ -71,11 +74,24 @@ class SqlDoor:
         self._queries = queries
         self._planning = planning
         self._long_texts = long_texts
+        settings = runtime.settings
+        self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
+        """Results whose rows are read page by page."""
 
-    async def run(self, script: str, dialect: str, caller: Caller) -> list[Result]:
-        """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed."""
-        made = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller)
-        return await made.run(script, dialect)
+    async def run(
+        self,
+        script: str,
+        dialect: str,
+        caller: Caller,
+        parameters: Parameters = NO_PARAMETERS,
+        rows_last: bool = False,
+    ) -> list[Result]:
+        """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed.
+
+        With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs.
+        """
+        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller)
+        return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,10 +104,23 @@ class _Script:
     long_texts: Lane
     caller: Caller
 
-    async def run(self, script: str, dialect: str) -> list[Result]:
+    async def pieces(
+        self, script: str, dialect: str, parameters: Parameters, rows_last: bool
+    ) -> Sequence[Piece]:
+        lane = self._lane(len(script) + parameters.length)
+        pieces = await lane.run(self._split, script, dialect, parameters)
+        if rows_last and not (pieces and returns_rows(pieces[-1])):
+            raise InvalidQuery(
+                "the last statement returns no rows, which only JSON can say",
+                "leave out the format, or end the script with a SELECT",
+                *(pieces[-1].place() if pieces else (None, None)),
+            )
+        return pieces
+
+    async def run(self, pieces: Sequence[Piece]) -> list[Result]:
         results: list[Result] = []
         block: list[Statement] = []
-        for piece in await self._lane(len(script)).run(self._split, script, dialect):
+        for piece in pieces:
             with _numbered(piece):
                 self.caller.check()
                 statement = await self._lane(piece.length).run(self._parsed, piece)
@@ -252,9 +281,9 @@ class _Script:
     def _limits(self) -> PlanningLimits:
         return self.runtime.settings.planning_limits
 
-    def _split(self, script: str, dialect: str) -> Sequence[Piece]:
+    def _split(self, script: str, dialect: str, parameters: Parameters) -> Sequence[Piece]:
         with within(self._limits):
-            return split(script, dialect)
+            return split(script, dialect, parameters)
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):

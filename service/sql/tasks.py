@@ -13,6 +13,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sqlglot import exp
 
 from engine.state.dictionary import Dictionary
@@ -63,6 +64,7 @@ from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
+from service.reading.duck import Answer
 from service.reading.given_tables import arrow_table
 from service.reading.results import answer_document, is_written
 from service.sql.dml import Change, delete_all_rows, prepare, table_of
@@ -105,19 +107,31 @@ _NAMES: dict[type[Statement], str] = {
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a statement: rows with their columns, or a count if it counts rows."""
+    """The result of a statement: an answer if it returns rows, a count if it counts rows."""
 
     statement: str
     epoch: int
     count: int | None = None
-    columns: list[dict[str, str]] | None = None
-    rows: list[list] | None = None
+    answer: Answer | None = None
 
-    def document(self) -> dict[str, Any]:
-        """The result as a JSON object."""
-        members = {"statement": self.statement, "epoch": self.epoch, "count": self.count}
-        members |= {"columns": self.columns, "rows": self.rows}
-        return {name: value for name, value in members.items() if value is not None}
+    @property
+    def size(self) -> int:
+        """The number of rows of the answer."""
+        return 0 if self.answer is None else self.answer.table.num_rows
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the answer."""
+        return 0 if self.answer is None else self.answer.table.nbytes
+
+    def document(self, start: int = 0, stop: int | None = None) -> dict[str, Any]:
+        """The result as a JSON object, with the rows from `start` to `stop`."""
+        members: dict[str, Any] = {"statement": self.statement, "epoch": self.epoch}
+        if self.count is not None:
+            members["count"] = self.count
+        if self.answer is not None:
+            members["columns"], members["rows"] = answer_document(self.answer, start, stop)
+        return members
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +198,7 @@ def _change(statement: Statement, change: Change, returning: AdhocQuery | None, 
         return Result(name_of(statement), sight.epoch, count=count)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    columns, values = answer_document(sight.ask(returning, is_written, given))
-    return Result(name_of(statement), sight.epoch, count, columns, values)
+    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given))
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
@@ -195,8 +208,7 @@ def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) 
 
 
 def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
-    columns, rows = answer_document(sight.ask(query, is_written))
-    return Result(name_of(statement), sight.epoch, columns=columns, rows=rows)
+    return Result(name_of(statement), sight.epoch, answer=sight.ask(query, is_written))
 
 
 def _explain(statement: Explain, sight: Sight) -> Result:
@@ -314,5 +326,6 @@ def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
 
 
 def _texts(statement: Statement, sight: Sight, names: tuple[str, ...], rows: list[list]) -> Result:
-    columns = [{"name": name, "type": "TEXT"} for name in names]
-    return Result(name_of(statement), sight.epoch, columns=columns, rows=rows)
+    columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
+    answer = Answer(names, ("VARCHAR",) * len(names), pa.Table.from_arrays(columns, list(names)))
+    return Result(name_of(statement), sight.epoch, answer=answer)

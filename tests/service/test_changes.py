@@ -144,3 +144,94 @@ def test_streams_end_when_the_service_does(start: Callable[..., Process]) -> Non
     assert service.terminate() == 0
     follower.join(60)
     assert not follower.is_alive()
+
+
+FORMATS = {
+    "json": "application/json",
+    "ndjson": "application/x-ndjson",
+    "csv": "text/csv",
+    "arrow": "application/vnd.apache.arrow.stream",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("path", ["/v1/tables/t/rows", "/v1/views/counts/rows"])
+def test_a_format_by_name_is_that_of_its_media_type(counts: Client, path: str, format: str) -> None:
+    """`format` counts, whatever Accept says."""
+    by_name = counts.get(path, format=format, accept="text/html")
+    by_type = counts.get(path, accept=FORMATS[format])
+    assert by_name.status_code == 200
+    assert (by_name.content, by_name.headers["content-type"]) == (
+        by_type.content,
+        by_type.headers["content-type"],
+    )
+    assert by_name.headers["content-type"].startswith(FORMATS[format])
+
+
+@pytest.mark.parametrize("path", ["/v1/tables/t/rows", "/v1/tables/t/changes", "/v1/views/counts/changes"])
+def test_a_format_that_is_not_offered(counts: Client, path: str) -> None:
+    answer = counts.get(path, format="xml")
+    assert code(answer) == (422, "invalid_request")
+    assert "query.format" in answer.json()["detail"] and "'ndjson'" in answer.json()["detail"]
+
+
+def pages(client: Client, path: str, limit: int, **params: object) -> list[tuple]:
+    """All changes, read in pages of JSON; checks each page."""
+    found: list[tuple] = []
+    answer = client.get(path, format="json", limit=limit, **params).json()
+    while True:
+        assert len(answer["changes"]) == limit or answer["next"] is None
+        found += [(c["epoch"], c["diff"], *c["row"].values()) for c in answer["changes"]]
+        if answer["next"] is None:
+            return found
+        client.insert("t", {"a": -1})  # later changes are not in the later pages
+        answer = client.get(path, accept="application/json", limit=limit, cursor=answer["next"]).json()
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 5, 100])
+def test_pages_of_changes_together_are_all_changes(counts: Client, limit: int) -> None:
+    """Pages may end within an epoch, and epochs may have no changes."""
+    path = "/v1/views/counts/changes"
+    counts.insert("t", *({"a": i % 7} for i in range(20)))
+    counts.insert("t")
+    counts.insert("t", {"a": 3})
+    for since in range(6):
+        expected = changes(counts, path, since=since, until=6)
+        assert pages(counts, path, limit, since=since, until=6) == expected
+        assert changes(counts, path, since=since, until=6, limit=limit) == expected[:limit]
+
+
+def test_a_page_of_changes_says_how_far_it_leads(counts: Client) -> None:
+    answer = counts.get("/v1/tables/t/changes", format="json", since=1)
+    expected = [{"epoch": e, "diff": d, "row": {"a": a}} for e, d, a in [(2, 1, 1), (2, 1, 2), (3, -1, 2)]]
+    assert answer.json() == {"table": "t", "epoch": 3, "changes": expected, "next": None}
+    assert answer.headers["freshet-epoch"] == "3"
+    newer = counts.get("/v1/tables/t/changes", format="json", since=answer.json()["epoch"]).json()
+    assert newer["changes"] == []
+
+
+@pytest.mark.parametrize(
+    ("params", "expected"),
+    [
+        ({"cursor": "x"}, (400, "invalid_cursor")),
+        ({"cursor": "bnVsbA"}, (400, "invalid_cursor")),
+        ({"cursor": "e30"}, (400, "invalid_cursor")),
+        ({"limit": 0}, (422, "invalid_request")),
+        ({"limit": 10**9}, (422, "limit_too_large")),
+        ({"format": "sse", "limit": 1}, (422, "invalid_request")),
+        ({"format": "sse", "until": 1}, (422, "invalid_request")),
+        ({"format": "sse", "cursor": "x"}, (422, "invalid_request")),
+    ],
+)
+def test_bad_pages_of_changes(counts: Client, params: dict, expected: tuple[int, str]) -> None:
+    assert code(counts.get("/v1/views/counts/changes", **({"format": "json"} | params))) == expected
+
+
+def test_a_cursor_of_other_changes(counts: Client) -> None:
+    cursor = counts.get("/v1/tables/t/changes", format="json", limit=1).json()["next"]
+    for path, params in (("/v1/views/counts/changes", {}), ("/v1/tables/t/changes", {"until": 2})):
+        answer = counts.get(path, format="json", cursor=cursor, **params)
+        assert code(answer) == (400, "cursor_mismatch")
+    rows = counts.get("/v1/tables/t/rows", cursor=cursor)
+    assert code(rows) == (400, "invalid_cursor")

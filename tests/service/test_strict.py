@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from service.http.routes import strict
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
@@ -56,6 +57,42 @@ def test_a_name_that_is_nearly_right_is_suggested(client: Client) -> None:
     assert answer.json()["hint"] == "did you mean limit?"
     answer = client.get("/v1/tables/t/rows", asof=1)
     assert answer.json()["hint"] == "did you mean as_of?"
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "meant"),
+    [
+        ("/v1/tables/t/rows", "filter", "where"),
+        ("/v1/tables/t/rows", "sort", "order_by"),
+        ("/v1/tables/t/rows", "Limit", "limit"),
+        ("/v1/tables/t/rows", "per-page", "limit"),
+        ("/v1/tables/t/rows", "page", "cursor"),
+        ("/v1/tables/t/rows", "version", "as_of"),
+        ("/v1/tables/t/changes", "from", "since"),
+        ("/v1/tables/t/changes", "to", "until"),
+        ("/v1/tables/t/changes", "type", "format"),
+    ],
+)
+def test_a_name_that_other_services_use_leads_to_ours(
+    client: Client, path: str, name: str, meant: str
+) -> None:
+    client.table("t", {"a": "BIGINT"})
+    answer = client.get(path, **{name: "1"})
+    assert code(answer) == (422, "unknown_parameter")
+    assert answer.json()["hint"] == f"did you mean {meant}?"
+
+
+def test_other_names_lead_to_parameters_that_exist(client: Client) -> None:
+    taken = {p["name"] for _, _, operation in routes(client) for p in operation.get("parameters", ())}
+    assert set(strict._OTHER_NAMES.values()) <= taken
+    assert not taken & set(strict._OTHER_NAMES)
+
+
+def test_a_parameter_that_is_given_twice(client: Client) -> None:
+    client.table("t", {"a": "BIGINT"})
+    for path in ("/v1/tables/t/rows?limit=1&limit=2", "/v1/tables/t/changes?since=0&since=0"):
+        answer = client.run(client.http.get(path))
+        assert code(answer) == (422, "repeated_parameter")
 
 
 @pytest.mark.parametrize(

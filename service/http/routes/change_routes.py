@@ -1,13 +1,14 @@
 """Changefeeds: the changes of a view or a table between two epochs, or from now on.
 
-NDJSON has the changes after `since` up to `until` and ends. An event stream goes on: each epoch with changes
-is one event, whose id is the epoch, so a client that returns with `Last-Event-ID` misses nothing and sees
-nothing twice.
+NDJSON and JSON have the changes after `since` up to `until`; JSON has them in pages. An event stream goes on:
+each epoch with changes is one event, whose id is the epoch, so a client that returns with `Last-Event-ID`
+misses nothing and sees nothing twice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 import numpy as np
@@ -18,86 +19,173 @@ from starlette.responses import Response, StreamingResponse
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.snapshot import Snapshot
-from service.decoding.parsing import NDJSON
+from service.decoding.parsing import JSON, NDJSON
 from service.definitions.definition import Definition
-from service.errors import BadRequest
+from service.errors import BadRequest, Invalid
 from service.http.access import feeds_of, lanes_of, principal_of, runtime_of
-from service.http.feeds import EVENTS
-from service.http.models import answered_as
+from service.http.media_schemas import TableChangeList, ViewChanges, answered_as
+from service.http.negotiation import EVENTS, media_type_for
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
+from service.reading.change_pages import ChangePlace, change_document, change_page
 from service.reading.reads import check_health
-from service.reading.row_formats import changes_of, negotiate
+from service.reading.row_formats import changes_of
 
 router = APIRouter(route_class=StrictRoute, tags=["changes"])
 
-_ANSWERS = answered_as(NDJSON, EVENTS)
+_OFFERED = (NDJSON, JSON, EVENTS)
+_OF_VIEW = answered_as(*_OFFERED, model=ViewChanges)
+_OF_TABLE = answered_as(*_OFFERED, model=TableChangeList)
 PIECE = 4096
 """Changes in one piece of a response."""
 
 Since = Annotated[int | None, Query(ge=0, description="Changes after this epoch.")]
 Until = Annotated[int | None, Query(ge=0, description="Up to this epoch; by default the newest.")]
+Limit = Annotated[int | None, Query(ge=1, description="The most changes to return.")]
+After = Annotated[str | None, Query(description="`next` of the previous page.")]
 Errors = Annotated[Literal["skip"] | None, Query(description="`skip`: follow a view that has errors.")]
+Format = Annotated[
+    Literal["json", "ndjson", "sse"] | None,
+    Query(description="The format of the changes, whatever Accept says."),
+]
 LastEvent = Annotated[str | None, Header(description="The last epoch received from an event stream.")]
 
 
-@router.get("/v1/views/{view}/changes", response_class=Response, responses=_ANSWERS)
+@dataclass(frozen=True)
+class _ChangeWish:
+    """The parameters of a request; None for those that it leaves out."""
+
+    since: int | None
+    until: int | None
+    limit: int | None
+    cursor: str | None
+    format: str | None
+    skip_errors: bool = False
+
+
+@router.get(
+    "/v1/views/{view}/changes", operation_id="read_view_changes", response_class=Response, responses=_OF_VIEW
+)
 async def view_changes(
     request: Request,
     view: str,
     since: Since = None,
     until: Until = None,
+    limit: Limit = None,
+    cursor: After = None,
+    format: Format = None,
     errors: Errors = None,
     last_event_id: LastEvent = None,
 ) -> Response:
-    """The view's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
+    """The view's changes in epoch order: NDJSON, JSON pages, or live as server-sent events. 410 if no longer
+    kept."""
     readable = runtime_of(request).readable
     definition = readable.definition(fold_name(view), view=True)
-    skips = errors == "skip"
-    return await _changes(request, readable.snapshot, definition, since, until, skips, last_event_id)
+    wish = _ChangeWish(since, until, limit, cursor, format, errors == "skip")
+    return await _changes(request, readable.snapshot, definition, "view", wish)
 
 
-@router.get("/v1/tables/{table}/changes", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/tables/{table}/changes",
+    operation_id="read_table_changes",
+    response_class=Response,
+    responses=_OF_TABLE,
+)
 async def table_changes(
     request: Request,
     table: str,
     since: Since = None,
     until: Until = None,
+    limit: Limit = None,
+    cursor: After = None,
+    format: Format = None,
     last_event_id: LastEvent = None,
 ) -> Response:
-    """The table's changes in epoch order: NDJSON, or live as server-sent events. 410 if no longer kept."""
+    """The table's changes in epoch order: NDJSON, JSON pages, or live as server-sent events. 410 if no longer
+    kept."""
     readable = runtime_of(request).readable
     definition = readable.definition(fold_name(table), view=False)
-    return await _changes(request, readable.snapshot, definition, since, until, False, last_event_id)
+    wish = _ChangeWish(since, until, limit, cursor, format)
+    return await _changes(request, readable.snapshot, definition, "table", wish)
 
 
 async def _changes(
-    request: Request,
-    snapshot: Snapshot,
-    definition: Definition,
-    since: int | None,
-    until: int | None,
-    skip_errors: bool,
-    last_event_id: str | None,
+    request: Request, snapshot: Snapshot, definition: Definition, kind: str, wish: _ChangeWish
 ) -> Response:
     newest = snapshot.upper - 1
-    live = negotiate(request.headers.get("accept"), (NDJSON, EVENTS)) == EVENTS
-    if live and last_event_id is not None:
-        if not (last_event_id.isascii() and last_event_id.isdecimal() and len(last_event_id) < 20):
-            raise BadRequest(f"Last-Event-ID is {last_event_id!r}, not an epoch", code="invalid_event_id")
-        since = int(last_event_id)
-    if since is None:
-        since = newest if live else 0
-    last = newest if until is None else until
-    reads = lanes_of(request).reads
-    await reads.run(check_health, definition, snapshot, since, True)
-    await reads.run(check_health, definition, snapshot, newest if live else max(since, last), skip_errors)
+    media_type = media_type_for(request, wish.format, _OFFERED)
+    live = media_type == EVENTS
+    place = _place(request, definition, wish, newest, live)
+    reads, runtime = lanes_of(request).reads, runtime_of(request)
+    last = newest if live else max(place.since, place.until)
+    await reads.run(check_health, definition, snapshot, place.since, True)
+    await reads.run(check_health, definition, snapshot, last, place.skip_errors)
     if live:
-        return feeds_of(request).response(definition, since, skip_errors, principal_of(request))
-    delta = await reads.run(snapshot.changes, definition.name, since, max(since, last))
-    headers = {"Freshet-Epoch": str(last)}
-    lines = reads.each(_ndjson(delta, definition.schema, runtime_of(request).dictionary, snapshot.texts))
+        return feeds_of(request).response(definition, place.since, place.skip_errors, principal_of(request))
+    headers = {"Freshet-Epoch": str(place.until)}
+    if media_type == JSON:
+        page = await reads.run(change_page, snapshot, definition.name, place, _limit(request, wish.limit))
+        document = await reads.run(change_document, kind, definition, runtime.dictionary, page, last)
+        return Response(document, headers=headers, media_type=JSON)
+    delta = await reads.run(_delta, snapshot, definition.name, place, wish.limit)
+    lines = reads.each(_ndjson(delta, definition.schema, runtime.dictionary, snapshot.texts))
     return StreamingResponse(lines, headers=headers, media_type=NDJSON)
+
+
+def _place(
+    request: Request, definition: Definition, wish: _ChangeWish, newest: int, live: bool
+) -> ChangePlace:
+    """Where the changes begin that a request asks for. Raises BadRequest or Invalid."""
+    if live:
+        _check_live(wish)
+        since = _last_event(request.headers.get("last-event-id"))
+        since = wish.since if since is None else since
+        return ChangePlace(definition.id, newest if since is None else since, newest, 0, wish.skip_errors)
+    until = newest if wish.until is None else wish.until
+    if wish.cursor is None:
+        return ChangePlace(definition.id, wish.since or 0, until, 0, wish.skip_errors)
+    place = ChangePlace.decode(wish.cursor)
+    if place.relation != definition.id or wish.until not in (None, place.until):
+        raise BadRequest(
+            "the cursor belongs to another query", "start again without a cursor", code="cursor_mismatch"
+        )
+    return place
+
+
+def _check_live(wish: _ChangeWish) -> None:
+    """Raises Invalid for a parameter that says where a live stream ends: it does not."""
+    for name, value in (("until", wish.until), ("limit", wish.limit), ("cursor", wish.cursor)):
+        if value is not None:
+            raise Invalid(
+                f"an event stream has no {name}: it goes on until the client leaves",
+                f"leave out {name}, or ask for JSON or NDJSON",
+                code="invalid_request",
+            )
+
+
+def _last_event(given: str | None) -> int | None:
+    if given is not None and not (given.isascii() and given.isdecimal() and len(given) < 20):
+        raise BadRequest(f"Last-Event-ID is {given!r}, not an epoch", code="invalid_event_id")
+    return None if given is None else int(given)
+
+
+def _limit(request: Request, limit: int | None) -> int:
+    """The most changes of a JSON page."""
+    settings = runtime_of(request).settings
+    if limit is not None and limit > settings.page_rows_most:
+        raise Invalid(
+            f"limit is {limit}, more than {settings.page_rows_most}",
+            "read page by page with a cursor, or use NDJSON, which has no limit",
+            code="limit_too_large",
+        )
+    return settings.page_rows if limit is None else limit
+
+
+def _delta(snapshot: Snapshot, name: str, place: ChangePlace, limit: int | None) -> np.ndarray:
+    """The changes from a place on, at most `limit` of them."""
+    if limit is not None:
+        return change_page(snapshot, name, place, limit).delta
+    return snapshot.changes(name, place.since, max(place.since, place.until))[:, place.skip :]
 
 
 def _ndjson(delta: np.ndarray, schema: Schema, dictionary: Dictionary, held: object) -> Iterator[bytes]:

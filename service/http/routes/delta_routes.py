@@ -33,6 +33,7 @@ from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import principal_of, runtime_of, turns_of
 from service.http.bodies import receive
+from service.http.media_schemas import SCHEMAS, ChangesMade
 from service.http.needs import CHANGES
 from service.http.routes.strict import check_json, check_parameters
 from service.names import fold_name
@@ -145,20 +146,11 @@ _KEY = {
 _ANSWERS = {
     "200": {
         "description": "Durable, and visible in every view.",
-        "content": {
-            JSON: {
-                "schema": {
-                    "type": "object",
-                    "required": ["epoch", "changes"],
-                    "properties": {"epoch": {"type": "integer"}, "changes": {"type": "integer"}},
-                }
-            }
-        },
+        "content": {JSON: {"schema": ChangesMade.model_json_schema()}},
     },
     "4XX": DESCRIPTION | {"description": "Nothing was applied."},
     "5XX": DESCRIPTION,
 }
-_BYTES = {"schema": {"type": "string", "format": "binary"}}
 
 OPENAPI: dict[str, dict] = {
     "/v1/tables/{table}/deltas": {
@@ -166,6 +158,8 @@ OPENAPI: dict[str, dict] = {
             "tags": ["tables"],
             "summary": "Change a table: one epoch, all or nothing",
             "operationId": "change_table",
+            "description": "Insert, delete and upsert rows. Rows of CSV, Arrow and Parquet are inserts "
+            "unless their column `_op` says `delete` or `upsert`.",
             "parameters": [
                 {"name": "table", "in": "path", "required": True, "schema": {"type": "string"}},
                 _KEY,
@@ -174,11 +168,11 @@ OPENAPI: dict[str, dict] = {
                 "required": True,
                 "content": {
                     JSON: {"schema": _CHANGES},
-                    NDJSON: {"schema": _CHANGE},
+                    NDJSON: {"schema": SCHEMAS[NDJSON]},
                     DEBEZIUM: {"schema": {"type": "object", "description": "An envelope, or one a line."}},
-                    CSV: {"schema": {"type": "string"}},
-                    ARROW: _BYTES,
-                    PARQUET: _BYTES,
+                    CSV: {"schema": SCHEMAS[CSV]},
+                    ARROW: {"schema": SCHEMAS[ARROW]},
+                    PARQUET: {"schema": SCHEMAS[PARQUET]},
                 },
             },
             "responses": _ANSWERS,
@@ -189,6 +183,7 @@ OPENAPI: dict[str, dict] = {
             "tags": ["tables"],
             "summary": "Change several tables in one epoch",
             "operationId": "change_tables",
+            "description": "Insert, delete and upsert rows of several tables: all of them or none.",
             "parameters": [_KEY],
             "requestBody": {
                 "required": True,

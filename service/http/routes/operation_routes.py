@@ -13,6 +13,7 @@ from engine.runtime.engine import Snapshot
 from service.definitions.definition import Definition
 from service.errors import Unavailable
 from service.http.access import lanes_of, pipeline_of, principal_of, reader_of, runtime_of
+from service.http.media_schemas import StateOfService
 from service.http.routes.strict import StrictRoute
 from service.http.status_models import StatusModel
 from service.pipeline.exports import KIND as EXPORT
@@ -28,13 +29,13 @@ VERSION = version("freshet")
 _STARTED = time.monotonic()
 
 
-@router.get("/healthz")
+@router.get("/healthz", operation_id="check_health", response_model=StateOfService)
 async def healthz() -> dict[str, str]:
     """200 as long as the process responds."""
     return {"status": "ok"}
 
 
-@router.get("/readyz")
+@router.get("/readyz", operation_id="check_readiness", response_model=StateOfService)
 async def readyz(request: Request) -> dict[str, str]:
     """200 from the end of recovery, as long as changes can be made."""
     if not runtime_of(request).is_running:
@@ -42,7 +43,7 @@ async def readyz(request: Request) -> dict[str, str]:
     return {"status": "ready"}
 
 
-@router.get("/v1/status", response_model=StatusModel)
+@router.get("/v1/status", operation_id="read_status", response_model=StatusModel)
 async def status(request: Request) -> dict[str, object]:
     """The newest epoch, and figures about the service."""
     runtime, pipeline = runtime_of(request), pipeline_of(request)
@@ -70,7 +71,7 @@ async def status(request: Request) -> dict[str, object]:
     }
 
 
-@router.get("/metrics", response_class=PlainTextResponse)
+@router.get("/metrics", operation_id="read_metrics", response_class=PlainTextResponse)
 async def metrics(request: Request) -> PlainTextResponse:
     """Metrics in Prometheus' exposition format."""
     runtime = runtime_of(request)

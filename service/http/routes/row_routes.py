@@ -22,7 +22,9 @@ from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.http.access import lanes_of, queries_of, reader_of, runtime_of
 from service.http.attending import attended, caller_of
-from service.http.models import answered_as, column_models
+from service.http.media_schemas import TableRows, ViewRows, answered_as
+from service.http.models import column_models
+from service.http.negotiation import media_type_for
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.reading.duck import QueryEvaluator
@@ -30,14 +32,15 @@ from service.reading.page_cursors import Cursor
 from service.reading.query_errors import NeedsQuery
 from service.reading.reads import Query as RowQuery
 from service.reading.reads import check_health
-from service.reading.row_formats import OFFERED, STREAMS, json_rows, negotiate
+from service.reading.row_formats import OFFERED, STREAMS, json_rows
 from service.reading.row_readings import Reading
 from service.running.runtime import Runtime
 
 _EPOCH = re.compile("[0-9]{1,1000}")
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
 
-_ANSWERS = answered_as(*OFFERED)
+_OF_VIEW = answered_as(*OFFERED, model=ViewRows)
+_OF_TABLE = answered_as(*OFFERED, model=TableRows)
 
 AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; by default the newest epoch.")]
 Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]
@@ -45,6 +48,10 @@ OrderBy = Annotated[str | None, Query(description="Sort keys, as SQL's ORDER BY 
 Limit = Annotated[int | None, Query(ge=0, description="The most rows to return.")]
 After = Annotated[str | None, Query(description="`next` of the previous page.")]
 Errors = Annotated[Literal["skip"] | None, Query(description="`skip`: read a view that has errors.")]
+Format = Annotated[
+    Literal["json", "ndjson", "csv", "arrow", "parquet"] | None,
+    Query(description="The format of the rows, whatever Accept says."),
+]
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,7 @@ class _Wish:
     limit: int | None
     cursor: Cursor | None
     skip_errors: bool
+    format: str | None
 
     @property
     def first(self) -> tuple[int, ...] | None:
@@ -64,7 +72,9 @@ class _Wish:
         return self.cursor.first if self.cursor else None
 
 
-@router.get("/v1/views/{view}/rows", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/views/{view}/rows", operation_id="read_view_rows", response_class=Response, responses=_OF_VIEW
+)
 async def view_rows(
     request: Request,
     view: str,
@@ -74,15 +84,18 @@ async def view_rows(
     limit: Limit = None,
     cursor: After = None,
     errors: Errors = None,
+    format: Format = None,
 ) -> Response:
     """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
     readable = runtime_of(request).readable
     definition = readable.definition(fold_name(view), view=True)
-    wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip")
+    wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip", format)
     return await _rows(request, readable.snapshot, definition, "view", wish)
 
 
-@router.get("/v1/tables/{table}/rows", response_class=Response, responses=_ANSWERS)
+@router.get(
+    "/v1/tables/{table}/rows", operation_id="read_table_rows", response_class=Response, responses=_OF_TABLE
+)
 async def table_rows(
     request: Request,
     table: str,
@@ -91,11 +104,12 @@ async def table_rows(
     order_by: OrderBy = None,
     limit: Limit = None,
     cursor: After = None,
+    format: Format = None,
 ) -> Response:
     """The table's rows at any epoch that is kept."""
     readable = runtime_of(request).readable
     definition = readable.definition(fold_name(table), view=False)
-    wish = _wish(definition, as_of, where, order_by, limit, cursor, False)
+    wish = _wish(definition, as_of, where, order_by, limit, cursor, False, format)
     return await _rows(request, readable.snapshot, definition, "table", wish)
 
 
@@ -103,7 +117,7 @@ async def _rows(
     request: Request, snapshot: Snapshot, definition: Definition, kind: str, wish: _Wish
 ) -> Response:
     runtime = runtime_of(request)
-    media_type = negotiate(request.headers.get("accept"), OFFERED)
+    media_type = media_type_for(request, wish.format, OFFERED)
     settings = runtime.settings
     if media_type == JSON and (wish.limit or 0) > settings.page_rows_most:
         raise Invalid(
@@ -194,11 +208,12 @@ def _wish(
     limit: int | None,
     cursor: str | None,
     skip_errors: bool,
+    format: str | None,
 ) -> _Wish:
     """The request's parameters; with a cursor the cursor's, which the others may only repeat."""
     where, order_by = where or None, order_by or None
     if cursor is None:
-        return _Wish(as_of, where, order_by, limit, None, skip_errors)
+        return _Wish(as_of, where, order_by, limit, None, skip_errors, format)
     found = Cursor.decode(cursor)
     kept = (found.as_of, found.where, found.order_by)
     given = (as_of, where, order_by)
@@ -208,7 +223,7 @@ def _wish(
         raise BadRequest(
             "the cursor belongs to another query", "start again without a cursor", code="cursor_mismatch"
         )
-    return _Wish(*kept, limit, found, skip_errors or found.skip_errors)
+    return _Wish(*kept, limit, found, skip_errors or found.skip_errors, format)
 
 
 async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:

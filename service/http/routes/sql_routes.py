@@ -2,30 +2,63 @@
 
 from __future__ import annotations
 
-import orjson
-from fastapi import APIRouter, Request
-from fastapi.exceptions import RequestValidationError
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from starlette.responses import Response
+from typing import Annotated, Any, Literal
 
+import orjson
+from fastapi import APIRouter, Query, Request
+from fastapi.exceptions import RequestValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from starlette.responses import Response, StreamingResponse
+
+from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
-from service.errors import problem_of
+from service.errors import Invalid, problem_of
 from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
+from service.http.media_schemas import answered_as
+from service.http.negotiation import media_type_for
 from service.http.routes.strict import StrictRoute
+from service.http.sql_parameters import parameters_of
 from service.problems import MEDIA_TYPE, members
+from service.reading.answer_readings import answer_reading
+from service.reading.kept_answers import AnswerPlace, KeptAnswers
+from service.reading.row_formats import OFFERED, STREAMS
 from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
 
 router = APIRouter(route_class=StrictRoute, tags=["sql"])
 
+Format = Annotated[
+    Literal["json", "ndjson", "csv", "arrow", "parquet"] | None,
+    Query(description="The format of the results, whatever Accept says."),
+]
+
 
 class Script(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    sql: str = Field(description="Statements, separated by semicolons.")
+    sql: str | None = Field(default=None, description="Statements, separated by semicolons.")
     dialect: str = Field(default="postgres", description="Any dialect that sqlglot reads.")
+    parameters: list[Any] | dict[str, Any] | None = Field(
+        default=None,
+        description="Values for `$1`, `$2`, ... (an array) or for `:name` (an object). A value is JSON, or "
+        '`{"type": "DATE", "value": "2026-01-01"}`.',
+    )
+    limit: int | None = Field(
+        default=None, ge=1, description="The most rows of each result; one that has more has a `next`."
+    )
+    cursor: str | None = Field(
+        default=None, description="`next` of a result, instead of `sql`: its following rows."
+    )
+
+    @model_validator(mode="after")
+    def _of_one(self) -> Script:
+        if (self.sql is None) == (self.cursor is None):
+            raise ValueError("send either sql or cursor")
+        if self.cursor is not None and self.parameters is not None:
+            raise ValueError("a cursor has its parameters already")
+        return self
 
 
 class ColumnResult(BaseModel):
@@ -34,13 +67,15 @@ class ColumnResult(BaseModel):
 
 
 class ResultModel(BaseModel):
-    """`columns` and `rows` if the statement returns rows; `count` if it counts rows."""
+    """`columns` and `rows` if the statement returns rows; `count` if it counts rows; `next`, a cursor, if
+    there are more rows."""
 
     statement: str
     epoch: int
     count: int | None = None
     columns: list[ColumnResult] | None = None
     rows: list[list] | None = None
+    next: str | None = None
 
 
 class Results(BaseModel):
@@ -50,27 +85,82 @@ class Results(BaseModel):
 _BODY = {"required": True, "content": {"application/json": {"schema": Script.model_json_schema()}}}
 
 
-@router.post("/v1/sql", response_model=Results, openapi_extra={"requestBody": _BODY})
-async def run_sql(request: Request) -> Response:
-    """Run a script. It stops at the first statement that fails; the problem has that statement's `index`."""
-    runtime = runtime_of(request)
-    lane = lanes_of(request).planning
-    body = await read_body(request, runtime.settings.sql_limit, lane)
+@router.post(
+    "/v1/sql",
+    response_class=Response,
+    responses=answered_as(*OFFERED, model=Results),
+    openapi_extra={"requestBody": _BODY},
+)
+async def run_sql(request: Request, format: Format = None) -> Response:
+    """Run a script. It stops at the first statement that fails; the problem has that statement's `index`.
+
+    In a format other than JSON, the answer has the rows of the last statement alone.
+    """
+    media_type = media_type_for(request, format, OFFERED)
+    script = await _script(request)
+    door, lanes = door_of(request), lanes_of(request)
+    if script.cursor is not None:
+        place = AnswerPlace.decode(script.cursor)
+        results, start = [door.kept.get(place.answer)], place.start
+    else:
+        place, start = None, 0
+        try:
+            results = await _run(request, script, media_type != JSON)
+        except ScriptFailed as failed:
+            return _failure(failed)
+    if media_type == JSON:
+        body = await lanes.answers.run(_document, results, script.limit, place, door.kept)
+        return Response(body, media_type=JSON)
+    return await _stream(request, results[-1], media_type, start, script.limit)
+
+
+async def _script(request: Request) -> Script:
+    limit = runtime_of(request).settings.sql_limit
+    body = await read_body(request, limit, lanes_of(request).planning)
     check_values(body)
     try:
-        script = Script.model_validate_json(body)
+        return Script.model_validate_json(body)
     except ValidationError as error:
         raise RequestValidationError(error.errors()) from None
-    caller = caller_of(request)
-    try:
-        results = await attended(request, caller, door_of(request).run(script.sql, script.dialect, caller))
-    except ScriptFailed as failed:
-        return _failure(failed)
-    return Response(await lanes_of(request).planning.run(_dump, results), media_type="application/json")
 
 
-def _dump(results: list[Result]) -> bytes:
-    return orjson.dumps({"results": [result.document() for result in results]})
+async def _run(request: Request, script: Script, rows_last: bool) -> list[Result]:
+    caller, types = caller_of(request), runtime_of(request).types()
+    parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, types)
+    work = door_of(request).run(script.sql or "", script.dialect, caller, parameters, rows_last)
+    return await attended(request, caller, work)
+
+
+def _document(
+    results: list[Result], limit: int | None, place: AnswerPlace | None, kept: KeptAnswers[Result]
+) -> bytes:
+    """The results as JSON; with a `place`, those of a kept answer from there on."""
+    documents = []
+    for result in results:
+        start = 0 if place is None else place.start
+        stop = result.size if limit is None else min(start + limit, result.size)
+        document = result.document(start, stop)
+        if stop < result.size:
+            name = kept.keep(result) if place is None else place.answer
+            document["next"] = AnswerPlace(name, stop).encode()
+        documents.append(document)
+    return orjson.dumps({"results": documents})
+
+
+async def _stream(
+    request: Request, result: Result, media_type: str, start: int, limit: int | None
+) -> Response:
+    """The rows of a result in a format of rows."""
+    if result.answer is None:
+        raise Invalid("the last statement returned no rows", "leave out the format", code="invalid_query")
+    lane = lanes_of(request).answers
+    reading, dictionary = await lane.run(answer_reading, result.answer, result.epoch)
+    stop = reading.size if limit is None else min(start + limit, reading.size)
+    stream = STREAMS[media_type]
+    pieces = lane.each(stream.pieces(reading, dictionary, start, stop))
+    return StreamingResponse(
+        pieces, headers={"Freshet-Epoch": str(result.epoch)}, media_type=stream.media_type
+    )
 
 
 def _failure(failed: ScriptFailed) -> Response:

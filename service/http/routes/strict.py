@@ -1,4 +1,4 @@
-"""Strict requests, for all routes: unknown parameters and bodies that are not JSON are refused.
+"""Strict requests: all routes refuse unknown parameters, repeated ones, and bodies that are not JSON.
 
 `StrictRoute` checks before FastAPI reads parameters and body; hand-written routes call the same functions.
 A body of another type is never tried as JSON, because any page may send a form or plain text to any address
@@ -22,6 +22,33 @@ from service.http.bodies import with_body_limit
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
+_OTHER_NAMES = {
+    "accept": "format",
+    "count": "limit",
+    "epoch": "as_of",
+    "filter": "where",
+    "from": "since",
+    "max": "limit",
+    "next": "cursor",
+    "offset": "cursor",
+    "order": "order_by",
+    "page": "cursor",
+    "page_size": "limit",
+    "page_token": "cursor",
+    "per_page": "limit",
+    "q": "where",
+    "query": "where",
+    "size": "limit",
+    "sort": "order_by",
+    "sort_by": "order_by",
+    "timestamp": "as_of",
+    "to": "until",
+    "type": "format",
+    "version": "as_of",
+}
+"""What other services call our parameters, where the spelling does not lead to ours."""
+
+
 class StrictRoute(APIRoute):
     """A route that refuses unknown parameters, and bodies except JSON of up to `FRESHET_SQL_LIMIT` bytes."""
 
@@ -42,15 +69,25 @@ class StrictRoute(APIRoute):
 
 
 def check_parameters(request: Request, known: Collection[str] = ()) -> None:
-    """Raises Invalid for a query parameter that the route does not have."""
-    for name in request.query_params:
+    """Raises Invalid for a query parameter that the route does not have, or that is given twice."""
+    seen: set[str] = set()
+    for name, _ in request.query_params.multi_items():
         if name not in known:
-            takes = f"it takes {', '.join(sorted(known))}" if known else "it takes none"
+            raise _unknown(request.url.path, name[:_LONGEST], known)
+        if name in seen:
             raise Invalid(
-                f"{request.url.path} has no parameter {name[:_LONGEST]!r}",
-                did_you_mean(name[:_LONGEST], known, takes),
-                code="unknown_parameter",
+                f"{request.url.path} has parameter {name!r} twice",
+                "send one value",
+                code="repeated_parameter",
             )
+        seen.add(name)
+
+
+def _unknown(path: str, name: str, known: Collection[str]) -> Invalid:
+    takes = f"it takes {', '.join(sorted(known))}" if known else "it takes none"
+    meant = _OTHER_NAMES.get(name.lower().replace("-", "_"), "")
+    hint = f"did you mean {meant}?" if meant in known else did_you_mean(name, known, takes)
+    return Invalid(f"{path} has no parameter {name!r}", hint, code="unknown_parameter")
 
 
 def check_json(request: Request) -> None:

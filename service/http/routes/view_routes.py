@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 
 from service.accounts.audit import about
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.media_schemas import answered_as
 from service.http.models import (
     BuildProgress,
     CreatedView,
     NewView,
     ViewModel,
     Views,
-    answered_as,
     shown_columns,
 )
 from service.http.routes.strict import StrictRoute
@@ -25,6 +25,11 @@ from service.names import fold_name
 from service.running.runtime import Runtime
 from service.running.view_build import ViewBuild
 
+Stage = Annotated[
+    Literal["logical", "optimized", "dataflow", "supersteps", "analyze"],
+    Query(description="How far the plan has come; `analyze` has measurements too."),
+]
+Format = Annotated[Literal["text", "json", "mermaid"], Query(description="How the plan is written.")]
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
 
@@ -75,8 +80,8 @@ async def rebuild_view(request: Request, view: str) -> ViewModel:
 async def explain_view(
     request: Request,
     view: str,
-    stage: Literal["logical", "optimized", "dataflow", "supersteps", "analyze"] = "optimized",
-    format: Literal["text", "json", "mermaid"] = "text",
+    stage: Stage = "optimized",
+    format: Format = "text",
 ) -> Response:
     """Explain a view: its logical or optimized relational form, its dataflow, its supersteps on Spark, or its
     dataflow with measurements."""

@@ -1,0 +1,1 @@
+"""The description of the interface: the OpenAPI document, and the pages `/` and `/docs`."""

@@ -1,0 +1,30 @@
+"""Pages for people, and the OpenAPI document. They need nothing from elsewhere, not even a ready service."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+
+from fastapi import APIRouter, Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from service.http.reference.front_page import front_page
+from service.http.reference.markup import HEADERS
+from service.http.reference.reference_page import reference_page
+from service.http.routes.strict import StrictRoute
+
+router = APIRouter(route_class=StrictRoute, include_in_schema=False)
+
+
+@router.get("/")
+async def front(request: Request) -> Response:
+    return HTMLResponse(front_page(version("freshet")), headers=HEADERS)
+
+
+@router.get("/docs")
+async def reference(request: Request) -> Response:
+    return HTMLResponse(reference_page(request.app.openapi()), headers=HEADERS)
+
+
+@router.get("/openapi.json")
+async def openapi(request: Request) -> Response:
+    return JSONResponse(request.app.openapi())

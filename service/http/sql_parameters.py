@@ -1,0 +1,36 @@
+"""The parameters of a request for `/v1/sql`, with the types that they name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from planner.parsing.parameters import NO_PARAMETERS, Given, Parameters
+from planner.parsing.type_names import Types
+from service.errors import Invalid
+from service.http.models import requested_type
+
+_TYPED = frozenset({"type", "value"})
+
+
+def parameters_of(given: list[Any] | dict[str, Any] | None, types: Types) -> Parameters:
+    """The values by name, or by number for an array. Raises Invalid or a PlannerError for a bad type."""
+    if not given:
+        return NO_PARAMETERS
+    positional = isinstance(given, list)
+    named: Mapping[str, Any] = (
+        {str(number): value for number, value in enumerate(given, 1)} if isinstance(given, list) else given
+    )
+    return Parameters({name: _given(name, value, types) for name, value in named.items()}, positional)
+
+
+def _given(name: str, value: Any, types: Types) -> Given:
+    if not isinstance(value, dict):
+        return Given(value)
+    if value.keys() != _TYPED or not isinstance(value["type"], str):
+        raise Invalid(
+            f"parameter {name[:100]} is an object without type and value",
+            'for JSON, send {"type": "JSON", "value": ...}',
+            code="invalid_request",
+        )
+    return Given(value["value"], requested_type(value["type"], types))
