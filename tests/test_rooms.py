@@ -10,7 +10,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("engine", "planner", "service")
+PACKAGES = ("engine", "planner", "service", "freshet")
 MOST = 45
 """Modules in one folder; the kernels, small and alike, are the most."""
 COMMON = {"__init__", "__main__", "errors"}
