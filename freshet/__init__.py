@@ -1,7 +1,9 @@
-"""Freshet's client: `connect` gives tables, views and SQL of a service."""
+"""Freshet's client: `connect` and `connect_async` reach tables, views and SQL of a service."""
 
-from freshet.connecting import connect
+from freshet.async_connection import AsyncConnection, AsyncTable, AsyncView
+from freshet.connecting import connect, connect_async
 from freshet.connection import Connection, Table, View
+from freshet.contract.changefeed import Change, Epoch
 from freshet.contract.descriptions import (
     Acknowledgement,
     ColumnDescription,
@@ -20,14 +22,22 @@ from freshet.errors import (
     UnavailableError,
     UnreachableError,
 )
+from freshet.sending.following import AsyncFeed, Feed
 from freshet.values.rows import Rows, SqlRows
 
 __all__ = [
     "Acknowledgement",
+    "AsyncConnection",
+    "AsyncFeed",
+    "AsyncTable",
+    "AsyncView",
+    "Change",
     "ColumnDescription",
     "ConflictError",
     "Connection",
+    "Epoch",
     "Error",
+    "Feed",
     "HistoryGoneError",
     "InvalidRequestError",
     "NotFoundError",
@@ -43,4 +53,5 @@ __all__ = [
     "View",
     "ViewDescription",
     "connect",
+    "connect_async",
 ]

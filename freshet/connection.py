@@ -15,10 +15,12 @@ from typing import Any, TypeVar
 
 from freshet.contract import calls
 from freshet.contract.api_call import ApiCall
+from freshet.contract.changefeed import Change
 from freshet.contract.descriptions import Acknowledgement, TableDescription, ViewDescription
 from freshet.contract.gathering_changes import GatheredChanges
 from freshet.contract.plan import Plan
 from freshet.errors import UnreachableError
+from freshet.sending.following import Feed, FeedSource
 from freshet.sending.retrying import ApiOutcome, Retries, conversation
 from freshet.sending.senders import Sender
 from freshet.values import row_bodies
@@ -35,7 +37,7 @@ class Connection:
 
     def __init__(self, sender: Sender, retries: Retries) -> None:
         self._sender = sender
-        self._retries = retries
+        self.retries = retries
 
     def __enter__(self) -> Connection:
         return self
@@ -51,7 +53,7 @@ class Connection:
 
     def run(self, call: ApiCall[T]) -> T:
         """Sends a call, again if that is safe and may help, and returns its result."""
-        steps = conversation(call, self._retries)
+        steps = conversation(call, self.retries)
         pause = next(steps)
         while True:
             time.sleep(pause)
@@ -59,6 +61,10 @@ class Connection:
                 pause = steps.send(self._outcome(call))
             except StopIteration as end:
                 return end.value
+
+    def stream(self, call: ApiCall[Any]) -> Iterator[bytes]:
+        """Sends a call once, and returns the body of its answer as it comes."""
+        return self._sender.stream(call)
 
     def _outcome(self, call: ApiCall[T]) -> ApiOutcome:
         try:
@@ -134,9 +140,19 @@ class _Relation:
         """Drops it, with its history."""
         self._connection.run(calls.drop(self._kind, self.name))
 
+    def _rows(self, *wishes: Any) -> Rows:
+        return self._connection.run(calls.rows(self._kind, self.name, *wishes))
+
+    def _changes(self, since: int, until: int | None, skip_errors: bool = False) -> list[Change]:
+        columns = self._connection.run(calls.columns(self._kind, self.name))
+        return self._connection.run(calls.changes(self._kind, self.name, since, until, columns, skip_errors))
+
+    def _follow(self, since: int | None, skip_errors: bool = False) -> Feed:
+        return Feed(self._connection, FeedSource(self._kind, self.name, skip_errors), since)
+
 
 class Table(_Relation):
-    _kind = "tables"
+    _kind = calls.TABLES
 
     def create(self, columns: object, primary_key: Sequence[str] = ()) -> Table:
         """Creates the table. `columns` are SQL (`"id BIGINT PRIMARY KEY, name TEXT"`), types by names
@@ -177,11 +193,19 @@ class Table(_Relation):
         limit: int | None = None,
     ) -> Rows:
         """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL."""
-        return self._connection.run(calls.rows(self._kind, self.name, as_of, where, order_by, limit))
+        return self._rows(as_of, where, order_by, limit)
+
+    def changes(self, since: int = 0, until: int | None = None) -> list[Change]:
+        """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""
+        return self._changes(since, until)
+
+    def follow(self, since: int | None = None) -> Feed:
+        """The epochs with changes after `since`, or from now on, as they come. Runs until it is closed."""
+        return self._follow(since)
 
 
 class View(_Relation):
-    _kind = "views"
+    _kind = calls.VIEWS
 
     def describe(self) -> ViewDescription:
         return self._connection.run(calls.view(self.name))
@@ -208,6 +232,12 @@ class View(_Relation):
     ) -> Rows:
         """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `skip_errors`
         reads a view some of whose rows fail."""
-        return self._connection.run(
-            calls.rows(self._kind, self.name, as_of, where, order_by, limit, skip_errors)
-        )
+        return self._rows(as_of, where, order_by, limit, skip_errors)
+
+    def changes(self, since: int = 0, until: int | None = None, *, skip_errors: bool = False) -> list[Change]:
+        """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""
+        return self._changes(since, until, skip_errors)
+
+    def follow(self, since: int | None = None, *, skip_errors: bool = False) -> Feed:
+        """The epochs with changes after `since`, or from now on, as they come. Runs until it is closed."""
+        return self._follow(since, skip_errors)

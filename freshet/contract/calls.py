@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -11,10 +12,13 @@ from urllib.parse import quote
 import orjson
 
 from freshet.contract.api_call import ApiAnswer, ApiCall
+from freshet.contract.changefeed import Change, ChangeReader, Columns
 from freshet.contract.descriptions import (
     Acknowledgement,
+    ColumnDescription,
     TableDescription,
     ViewDescription,
+    read_columns,
     read_table,
     read_view,
 )
@@ -26,6 +30,8 @@ from freshet.values.table_columns import new_table
 T = TypeVar("T")
 _JSON = {"Content-Type": "application/json"}
 DIALECT = "postgres"
+TABLES, VIEWS = "tables", "views"
+"""The kinds of relations, by their place in paths."""
 
 
 def _path(*parts: str) -> str:
@@ -159,6 +165,29 @@ def _moment(as_of: int | str | datetime | None) -> int | str | None:
             f"as_of {as_of} has no time zone", "pass an aware datetime, such as datetime.now(UTC)"
         )
     return as_of.isoformat()
+
+
+def columns(kind: str, name: str) -> ApiCall[tuple[ColumnDescription, ...]]:
+    return _get(_path(kind, name), lambda answer: read_columns(answer.json()))
+
+
+def changes(
+    kind: str, name: str, since: int, until: int | None, columns: Columns, skip_errors: bool
+) -> ApiCall[list[Change]]:
+    reader = ChangeReader(columns)
+    query = {"since": since, "until": until, "errors": "skip" if skip_errors else None}
+    return _get(
+        f"{_path(kind, name)}/changes",
+        lambda answer: [reader.read(json.loads(line)) for line in answer.body.splitlines()],
+        query,
+        row_bodies.NDJSON,
+    )
+
+
+def follow(kind: str, name: str, since: int, skip_errors: bool) -> ApiCall[None]:
+    """A call to be streamed."""
+    query = {"since": since, "errors": "skip" if skip_errors else None}
+    return _get(f"{_path(kind, name)}/changes", _nothing, query, "text/event-stream")
 
 
 # SQL

@@ -48,26 +48,26 @@ class ViewDescription:
     comment: str | None = None
 
 
+def read_columns(found: Mapping[str, Any]) -> tuple[ColumnDescription, ...]:
+    names = ColumnDescription.__dataclass_fields__
+    return tuple(
+        ColumnDescription(**{name: value for name, value in column.items() if name in names})
+        for column in found["columns"]
+    )
+
+
 def read_table(found: Mapping[str, Any]) -> TableDescription:
     key = tuple(found["primary_key"])
-    return TableDescription(found["name"], _columns(found), key, found.get("comment"))
+    return TableDescription(found["name"], read_columns(found), key, found.get("comment"))
 
 
 def read_view(found: Mapping[str, Any]) -> ViewDescription:
     return ViewDescription(
         found["name"],
-        _columns(found),
+        read_columns(found),
         found["sql"],
         found["dialect"],
         found["state"],
         found.get("reason"),
         found.get("comment"),
-    )
-
-
-def _columns(found: Mapping[str, Any]) -> tuple[ColumnDescription, ...]:
-    names = ColumnDescription.__dataclass_fields__
-    return tuple(
-        ColumnDescription(**{name: value for name, value in column.items() if name in names})
-        for column in found["columns"]
     )

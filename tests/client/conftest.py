@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import count
+from pathlib import Path
 
 import pytest
 
@@ -34,3 +35,19 @@ def db(service: Process) -> Iterator[Connection]:
 def name() -> str:
     """A name that no other test uses."""
     return f"t{next(_NUMBERS)}"
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
+    """Starts services over one data directory, on a port if it is told, and kills them at the end."""
+    started: list[Process] = []
+
+    def start(port: int | None = None) -> Process:
+        environment = {} if port is None else {"FRESHET_PORT": str(port)}
+        process = Process(tmp_path / "data", environment)
+        started.append(process)
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
