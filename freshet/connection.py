@@ -6,6 +6,7 @@ connection at a time.
 
 from __future__ import annotations
 
+import html
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,11 +20,13 @@ from freshet.contract.changefeed import Change
 from freshet.contract.descriptions import Acknowledgement, TableDescription, ViewDescription
 from freshet.contract.gathering_changes import GatheredChanges
 from freshet.contract.plan import Plan
-from freshet.errors import UnreachableError
+from freshet.errors import Error, UnreachableError
+from freshet.live import Live, Shown
 from freshet.sending.following import Feed, FeedSource
 from freshet.sending.retrying import ApiOutcome, Retries, conversation
 from freshet.sending.senders import Sender
 from freshet.values import row_bodies
+from freshet.values.html_tables import SHOWN
 from freshet.values.rows import Rows, SqlRows
 from freshet.values.sql_parameters import Parameters, with_parameters
 
@@ -140,6 +143,14 @@ class _Relation:
         """Drops it, with its history."""
         self._connection.run(calls.drop(self._kind, self.name))
 
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        try:
+            rows = self._rows(None, None, None, SHOWN + 1)
+        except Error as error:
+            return f"<pre>{html.escape(f'{self.name}: {error}')}</pre>"
+        return Shown(self.name, rows)._repr_html_()
+
     def _rows(self, *wishes: Any) -> Rows:
         return self._connection.run(calls.rows(self._kind, self.name, *wishes))
 
@@ -203,6 +214,10 @@ class Table(_Relation):
         """The epochs with changes after `since`, or from now on, as they come. Runs until it is closed."""
         return self._follow(since)
 
+    def live(self, *, order_by: str | None = None, limit: int = SHOWN) -> Live:
+        """Shows the first rows in a notebook's cell, and updates it as they change."""
+        return Live(self, order_by, limit)
+
 
 class View(_Relation):
     _kind = calls.VIEWS
@@ -241,3 +256,7 @@ class View(_Relation):
     def follow(self, since: int | None = None, *, skip_errors: bool = False) -> Feed:
         """The epochs with changes after `since`, or from now on, as they come. Runs until it is closed."""
         return self._follow(since, skip_errors)
+
+    def live(self, *, order_by: str | None = None, limit: int = SHOWN) -> Live:
+        """Shows the first rows in a notebook's cell, and updates it as they change."""
+        return Live(self, order_by, limit)

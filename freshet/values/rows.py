@@ -16,14 +16,12 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from freshet.errors import Error
+from freshet.values.html_tables import SHOWN, html_table
 from freshet.values.sql_values import arrow_field, python_value, sql_type_of
 
 if TYPE_CHECKING:
     import pandas
     import polars
-
-_SHOWN = 20
-"""Rows of a table in a notebook."""
 
 
 class Rows:
@@ -67,25 +65,23 @@ class Rows:
     def __len__(self) -> int:
         return self._table.num_rows
 
+    @property
+    def size(self) -> str:
+        """How many rows there are, in words."""
+        return "1 row" if len(self) == 1 else f"{len(self):,} rows"
+
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return self._table.__arrow_c_stream__(requested_schema)
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{name} {type}" for name, type in self.columns.items())
-        return f"<{_count(len(self))} at epoch {self.epoch}: {columns}>"
+        return f"<{self.size} at epoch {self.epoch}: {columns}>"
 
     def _repr_html_(self) -> str:
         """A table for notebooks, with the first rows."""
-        head = "".join(
-            f'<th title="{html.escape(type)}">{html.escape(name)}</th>' for name, type in self.columns.items()
-        )
-        body = "".join(
-            f"<tr>{''.join(map(_cell, row))}</tr>"
-            for row in Rows(self._table.slice(0, _SHOWN), self.epoch).tuples()
-        )
-        more = f", the first {_SHOWN} are shown" if len(self) > _SHOWN else ""
-        caption = f"<caption>{_count(len(self))} at epoch {self.epoch}{more}</caption>"
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        more = f", the first {SHOWN} are shown" if len(self) > SHOWN else ""
+        first = Rows(self._table.slice(0, SHOWN), self.epoch).tuples()
+        return html_table(self.columns, first, f"{self.size} at epoch {self.epoch}{more}")
 
 
 class SqlRows(Rows):
@@ -153,14 +149,6 @@ def _out_of_range(field: pa.Field, error: Exception) -> Error:
         "read the rows of a table or a view with arrow(), or cast the column to TEXT",
         code="value_out_of_range",
     )
-
-
-def _cell(value: object) -> str:
-    return f"<td>{'' if value is None else html.escape(str(value))}</td>"
-
-
-def _count(rows: int) -> str:
-    return "1 row" if rows == 1 else f"{rows:,} rows"
 
 
 def _require(library: str) -> Any:

@@ -31,6 +31,12 @@ def db(service: Process) -> Iterator[Connection]:
         yield connection
 
 
+@pytest.fixture(scope="package")
+def embedded() -> Iterator[Connection]:
+    with freshet.connect(embedded=True) as connection:
+        yield connection
+
+
 @pytest.fixture
 def name() -> str:
     """A name that no other test uses."""

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,6 @@ from freshet import Connection
 from tests.service.client import Process
 
 ROOT = Path(__file__).resolve().parents[2]
-
-
-@pytest.fixture(scope="module")
-def embedded() -> Iterator[Connection]:
-    with freshet.connect(embedded=True) as db:
-        yield db
 
 
 def run(program: str, *arguments: str) -> str:
