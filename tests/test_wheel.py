@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-SOURCES = ("engine", "planner", "service", "migrations", "pyproject.toml", "README.md", "LICENSE")
+PACKAGES = ("engine", "planner", "service", "freshet", "migrations")
+SOURCES = (*PACKAGES, "pyproject.toml", "README.md", "LICENSE")
 
 
 @pytest.fixture(scope="module")
@@ -69,14 +70,15 @@ def run(*command: str, directory: Path | None = None, **environment: str) -> str
 def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
     packages = {name.split("/")[0] for name in names if ".dist-info/" not in name}
-    assert packages == {"engine", "planner", "service", "migrations"}
+    assert packages == set(PACKAGES)
     assert {Path(name).suffix for name in names if ".dist-info/" not in name} == {
         ".py",
         ".code",
         ".parquet",
         ".sql",
+        ".typed",
     }
-    for package in ("engine", "planner", "service", "migrations"):
+    for package in PACKAGES:
         for path in (ROOT / package).rglob("*.py"):
             assert str(path.relative_to(ROOT)) in names
     for path in (ROOT / "engine" / "kernels" / "machine").glob("*.code"):

@@ -19,7 +19,7 @@ from typing import Any
 _CONTEXT = multiprocessing.get_context("forkserver")
 _LOCK = threading.Lock()
 """Guards what multiprocessing knows of its children, which is not made for threads."""
-_LOADED: list[str] = []
+_LOADED: list[str] = ["engine.processes.without_main"]
 _PR_SET_PDEATHSIG = 1
 
 
@@ -40,7 +40,10 @@ def shared_numbers(count: int) -> Any:
 
 
 def start(name: str, target: Callable[..., None], *arguments: object) -> BaseProcess:
-    """A new child that calls `target`. It ends with this process, whatever ends that."""
+    """A new child that calls `target`, which is of a module. It ends with this process, whatever ends that.
+
+    Its name begins with `freshet-`: see `without_main.py`.
+    """
     child = _CONTEXT.Process(target=_live, args=(target, *arguments), name=name, daemon=True)
     with _LOCK:
         child.start()

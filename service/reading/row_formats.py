@@ -26,6 +26,8 @@ from service.reading.row_readings import Reading
 
 TEXT_ROWS = 4096
 COLUMN_ROWS = 1 << 17
+_SQL_TYPE = b"freshet.type"
+"""The metadata of an Arrow field that has the SQL type of its column."""
 
 
 def json_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> list[dict[str, object]]:
@@ -117,4 +119,10 @@ def _parts(reading: Reading, start: int, stop: int, rows: int) -> Iterator[np.nd
 
 
 def _arrow_schema(schema: Schema) -> pa.Schema:
-    return pa.schema([pa.field(c.name, arrow_type(c.type), c.nullable) for c in schema.columns])
+    """The schema of a stream. Its fields say their SQL types, for Arrow has no JSON and no UUID."""
+    return pa.schema(
+        [
+            pa.field(c.name, arrow_type(c.type), c.nullable, {_SQL_TYPE: str(c.type).encode()})
+            for c in schema.columns
+        ]
+    )

@@ -10,7 +10,7 @@ from tests.docs.markdown import ROOT, blocks
 
 DOCUMENT = "docs/architecture.md"
 LINE = re.compile(r"^( *)(\w+)/ +(\S.*)$")
-PACKAGES = ("engine", "planner", "service")
+PACKAGES = ("engine", "planner", "service", "freshet")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 SCREEN = 60
 
@@ -33,7 +33,7 @@ def on_the_map() -> list[str]:
 
 
 def in_the_code() -> set[str]:
-    """Every folder of the three packages with an `__init__.py`."""
+    """Every folder of the packages with an `__init__.py`."""
     found = (path.parent for path in MODULES if path.name == "__init__.py")
     return {str(folder.relative_to(ROOT)) for folder in found}
 
@@ -52,7 +52,7 @@ def test_the_map_fits_a_screen() -> None:
 
 def test_packages_that_the_text_names_are_on_the_map() -> None:
     text = (ROOT / DOCUMENT).read_text()
-    named = re.findall(r"`((?:engine|planner|service|bench|migrations|examples)/[\w/.]*)`", text)
+    named = re.findall(r"`((?:engine|planner|service|freshet|bench|migrations|examples)/[\w/.]*)`", text)
     assert named
     shown = on_the_map()
     assert [path for path in named if path not in shown and not (ROOT / path).exists()] == []

@@ -1,0 +1,262 @@
+"""The blocking connection, with the tables and views that it reaches.
+
+Each method makes a call (`freshet/contract/calls.py`) and waits for its result. Several threads may use a
+connection at a time.
+"""
+
+from __future__ import annotations
+
+import html
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import datetime
+from types import TracebackType
+from typing import Any, TypeVar
+
+from freshet.contract import calls
+from freshet.contract.api_call import ApiCall
+from freshet.contract.changefeed import Change
+from freshet.contract.descriptions import Acknowledgement, TableDescription, ViewDescription
+from freshet.contract.gathering_changes import GatheredChanges
+from freshet.contract.plan import Plan
+from freshet.errors import Error, UnreachableError
+from freshet.live import Live, Shown
+from freshet.sending.following import Feed, FeedSource
+from freshet.sending.retrying import ApiOutcome, Retries, conversation
+from freshet.sending.senders import Sender
+from freshet.values import row_bodies
+from freshet.values.html_tables import SHOWN
+from freshet.values.rows import Rows, SqlRows
+from freshet.values.sql_parameters import Parameters, with_parameters
+
+T = TypeVar("T")
+AsOf = int | str | datetime
+"""An epoch, an aware time, or one as RFC 3339 writes it."""
+
+
+class Connection:
+    """A service, as `connect` finds it. Leaving it as a context manager closes it."""
+
+    def __init__(self, sender: Sender, retries: Retries) -> None:
+        self._sender = sender
+        self.retries = retries
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection, and an embedded service with it."""
+        self._sender.close()
+
+    def run(self, call: ApiCall[T]) -> T:
+        """Sends a call, again if that is safe and may help, and returns its result."""
+        steps = conversation(call, self.retries)
+        pause = next(steps)
+        while True:
+            time.sleep(pause)
+            try:
+                pause = steps.send(self._outcome(call))
+            except StopIteration as end:
+                return end.value
+
+    def stream(self, call: ApiCall[Any]) -> Iterator[bytes]:
+        """Sends a call once, and returns the body of its answer as it comes."""
+        return self._sender.stream(call)
+
+    def _outcome(self, call: ApiCall[T]) -> ApiOutcome:
+        try:
+            return self._sender.send(call)
+        except UnreachableError as error:
+            return error
+
+    def status(self) -> dict[str, Any]:
+        """What the service says of itself."""
+        return self.run(calls.status())
+
+    def tables(self) -> list[TableDescription]:
+        """All tables, by name."""
+        return self.run(calls.tables())
+
+    def views(self) -> list[ViewDescription]:
+        """All views, by name."""
+        return self.run(calls.views())
+
+    def table(self, name: str) -> Table:
+        """The table of this name, whether or not it exists yet. Names are written as in SQL."""
+        return Table(self, name)
+
+    def view(self, name: str) -> View:
+        """The view of this name, whether or not it exists yet."""
+        return View(self, name)
+
+    def create_view(
+        self, name: str, sql: str, *, dialect: str = calls.DIALECT, or_replace: bool = False
+    ) -> View:
+        """Creates a view of a query, and returns it once it can be read."""
+        self.run(calls.create_view(name, sql, dialect, or_replace))
+        return self.view(name)
+
+    def sql(self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT) -> SqlRows:
+        """Runs SQL, and returns the result of its last statement. `$1` stands for the first of a list of
+        parameters, `:name` for one of a dict."""
+        return self.script(sql, parameters, dialect=dialect)[-1]
+
+    def script(
+        self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
+    ) -> list[SqlRows]:
+        """The same, with the results of all statements."""
+        return self.run(calls.script(with_parameters(sql, parameters, dialect), dialect))
+
+    @contextmanager
+    def changing(self, *, idempotency_key: str | None = None) -> Iterator[GatheredChanges]:
+        """Gathers changes of several tables, and applies them as one epoch at the end of the block.
+
+        Nothing is applied if the block raises.
+        """
+        gathered = GatheredChanges()
+        yield gathered
+        described = {name: self.run(calls.table(name)) for name in gathered.described}
+        bodies = gathered.bodies(described.get)
+        if bodies:
+            gathered.epoch = self.run(calls.change_several(bodies, idempotency_key)).epoch
+
+
+class _Relation:
+    """What tables and views have in common. `_kind` is their place in the REST contract."""
+
+    _kind = ""
+
+    def __init__(self, connection: Connection, name: str) -> None:
+        self._connection = connection
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__.lower()} {self.name}>"
+
+    def drop(self) -> None:
+        """Drops it, with its history."""
+        self._connection.run(calls.drop(self._kind, self.name))
+
+    def _repr_html_(self) -> str:
+        """The first rows, for notebooks."""
+        try:
+            rows = self._rows(None, None, None, SHOWN + 1)
+        except Error as error:
+            return f"<pre>{html.escape(f'{self.name}: {error}')}</pre>"
+        return Shown(self.name, rows)._repr_html_()
+
+    def _rows(self, *wishes: Any) -> Rows:
+        return self._connection.run(calls.rows(self._kind, self.name, *wishes))
+
+    def _changes(self, since: int, until: int | None, skip_errors: bool = False) -> list[Change]:
+        columns = self._connection.run(calls.columns(self._kind, self.name))
+        return self._connection.run(calls.changes(self._kind, self.name, since, until, columns, skip_errors))
+
+    def _follow(self, since: int | None, skip_errors: bool = False) -> Feed:
+        return Feed(self._connection, FeedSource(self._kind, self.name, skip_errors), since)
+
+
+class Table(_Relation):
+    _kind = calls.TABLES
+
+    def create(self, columns: object, primary_key: Sequence[str] = ()) -> Table:
+        """Creates the table. `columns` are SQL (`"id BIGINT PRIMARY KEY, name TEXT"`), types by names
+        (`{"id": "BIGINT NOT NULL"}`), an Arrow schema, or a table of PyArrow, pandas or Polars."""
+        self._connection.run(calls.create_table(self.name, columns, primary_key))
+        return self
+
+    def describe(self) -> TableDescription:
+        return self._connection.run(calls.table(self.name))
+
+    def insert(self, rows: object, *, idempotency_key: str | None = None) -> Acknowledgement:
+        """Inserts rows: mappings, dataclasses, or a table of PyArrow, pandas or Polars. One epoch, all or
+        nothing. A call with the key of an earlier one gets the earlier one's result."""
+        return self._change(row_bodies.body_of("insert", rows), idempotency_key)
+
+    def upsert(self, rows: object, *, idempotency_key: str | None = None) -> Acknowledgement:
+        """Inserts rows, or replaces those of the same primary key."""
+        return self._change(row_bodies.body_of("upsert", rows), idempotency_key)
+
+    def delete(self, rows: object, *, idempotency_key: str | None = None) -> Acknowledgement:
+        """Deletes rows. With a primary key, its columns are enough."""
+        return self._change(row_bodies.body_of("delete", rows), idempotency_key)
+
+    def apply(self, changes: object, *, idempotency_key: str | None = None) -> Acknowledgement:
+        """Applies changes that name their operations: `{"upsert": {...}}`, or a table with a column
+        `_op`."""
+        return self._change(row_bodies.body_of_changes(changes), idempotency_key)
+
+    def _change(self, body: tuple[str, bytes], idempotency_key: str | None) -> Acknowledgement:
+        return self._connection.run(calls.change(self.name, body, idempotency_key))
+
+    def rows(
+        self,
+        *,
+        as_of: AsOf | None = None,
+        where: str | None = None,
+        order_by: str | None = None,
+        limit: int | None = None,
+    ) -> Rows:
+        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL."""
+        return self._rows(as_of, where, order_by, limit)
+
+    def changes(self, since: int = 0, until: int | None = None) -> list[Change]:
+        """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""
+        return self._changes(since, until)
+
+    def follow(self, since: int | None = None) -> Feed:
+        """The epochs with changes after `since`, or from now on, as they come. Runs until it is closed."""
+        return self._follow(since)
+
+    def live(self, *, order_by: str | None = None, limit: int = SHOWN) -> Live:
+        """Shows the first rows in a notebook's cell, and updates it as they change."""
+        return Live(self, order_by, limit)
+
+
+class View(_Relation):
+    _kind = calls.VIEWS
+
+    def describe(self) -> ViewDescription:
+        return self._connection.run(calls.view(self.name))
+
+    def rebuild(self) -> None:
+        """Builds a view that has failed again."""
+        self._connection.run(calls.rebuild(self.name))
+
+    def plan(self, stage: str = "optimized") -> Plan:
+        """How the view is computed: `logical`, `optimized`, `dataflow`, `supersteps` or `analyze`."""
+        text, picture = (
+            self._connection.run(calls.plan_text(self.name, stage, format)) for format in ("text", "mermaid")
+        )
+        return Plan(stage, text, picture)
+
+    def rows(
+        self,
+        *,
+        as_of: AsOf | None = None,
+        where: str | None = None,
+        order_by: str | None = None,
+        limit: int | None = None,
+        skip_errors: bool = False,
+    ) -> Rows:
+        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `skip_errors`
+        reads a view some of whose rows fail."""
+        return self._rows(as_of, where, order_by, limit, skip_errors)
+
+    def changes(self, since: int = 0, until: int | None = None, *, skip_errors: bool = False) -> list[Change]:
+        """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""
+        return self._changes(since, until, skip_errors)
+
+    def follow(self, since: int | None = None, *, skip_errors: bool = False) -> Feed:
+        """The epochs with changes after `since`, or from now on, as they come. Runs until it is closed."""
+        return self._follow(since, skip_errors)
+
+    def live(self, *, order_by: str | None = None, limit: int = SHOWN) -> Live:
+        """Shows the first rows in a notebook's cell, and updates it as they change."""
+        return Live(self, order_by, limit)

@@ -1,0 +1,201 @@
+"""The requests of the REST contract, each made by one function. Names are SQL identifiers."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import orjson
+
+from freshet.contract.api_call import ApiAnswer, ApiCall
+from freshet.contract.changefeed import Change, ChangeReader, Columns
+from freshet.contract.descriptions import (
+    Acknowledgement,
+    ColumnDescription,
+    TableDescription,
+    ViewDescription,
+    read_columns,
+    read_table,
+    read_view,
+)
+from freshet.errors import InvalidRequestError
+from freshet.values import row_bodies
+from freshet.values.rows import Rows, SqlRows, read_result, read_stream
+from freshet.values.table_columns import new_table
+
+T = TypeVar("T")
+_JSON = {"Content-Type": "application/json"}
+DIALECT = "postgres"
+TABLES, VIEWS = "tables", "views"
+"""The kinds of relations, by their place in paths."""
+
+
+def _path(*parts: str) -> str:
+    return "/v1/" + "/".join(quote(part, safe="") for part in parts)
+
+
+def _get(path: str, read: Any, query: Mapping[str, Any] | None = None, accept: str = "") -> ApiCall[Any]:
+    asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
+    return ApiCall("GET", path, read, asked, {"Accept": accept} if accept else {}, repeatable=True)
+
+
+def _post(path: str, body: object, read: Any, lines_before: int = 0) -> ApiCall[Any]:
+    return ApiCall("POST", path, read, headers=_JSON, body=orjson.dumps(body), lines_before=lines_before)
+
+
+def _nothing(answer: ApiAnswer) -> None:
+    return None
+
+
+# The service
+
+
+def status() -> ApiCall[dict[str, Any]]:
+    return _get("/v1/status", ApiAnswer.json)
+
+
+def newest_epoch() -> ApiCall[int]:
+    return _get("/v1/status", lambda answer: answer.json()["epoch"])
+
+
+# Definitions
+
+
+def create_table(name: str, columns: object, primary_key: Sequence[str]) -> ApiCall[TableDescription]:
+    return _post(_path("tables"), new_table(name, columns, primary_key), lambda a: read_table(a.json()))
+
+
+def create_view(name: str, sql: str, dialect: str, or_replace: bool) -> ApiCall[object]:
+    if not or_replace:
+        return _post(_path("views"), {"name": name, "sql": sql, "dialect": dialect}, _nothing)
+    script = f"CREATE OR REPLACE VIEW {name} AS\n{sql}"
+    return _post("/v1/sql", {"sql": script, "dialect": dialect}, _nothing, lines_before=1)
+
+
+def table(name: str) -> ApiCall[TableDescription]:
+    return _get(_path("tables", name), lambda answer: read_table(answer.json()))
+
+
+def tables() -> ApiCall[list[TableDescription]]:
+    return _get(_path("tables"), lambda answer: [read_table(found) for found in answer.json()["tables"]])
+
+
+def view(name: str) -> ApiCall[ViewDescription]:
+    return _get(_path("views", name), lambda answer: read_view(answer.json()))
+
+
+def views() -> ApiCall[list[ViewDescription]]:
+    return _get(_path("views"), lambda answer: [read_view(found) for found in answer.json()["views"]])
+
+
+def drop(kind: str, name: str) -> ApiCall[None]:
+    return ApiCall("DELETE", _path(kind, name), _nothing)
+
+
+def rebuild(name: str) -> ApiCall[None]:
+    return ApiCall("POST", f"{_path('views', name)}/rebuild", _nothing, repeatable=True)
+
+
+def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
+    return _get(
+        f"{_path('views', name)}/plan",
+        lambda answer: answer.body.decode(),
+        {"stage": stage, "format": format},
+    )
+
+
+# Changes
+
+
+def change(table: str, body: tuple[str, bytes], idempotency_key: str | None) -> ApiCall[Acknowledgement]:
+    return _change(f"{_path('tables', table)}/deltas", *body, idempotency_key)
+
+
+def change_several(
+    tables: Mapping[str, Sequence[object]], idempotency_key: str | None
+) -> ApiCall[Acknowledgement]:
+    return _change("/v1/deltas", "application/json", orjson.dumps({"tables": tables}), idempotency_key)
+
+
+def _change(path: str, content_type: str, body: bytes, key: str | None) -> ApiCall[Acknowledgement]:
+    headers = {"Content-Type": content_type, "Idempotency-Key": key or uuid.uuid4().hex}
+    return ApiCall("POST", path, _acknowledgement, headers=headers, body=body, repeatable=True)
+
+
+def _acknowledgement(answer: ApiAnswer) -> Acknowledgement:
+    found = answer.json()
+    return Acknowledgement(found["epoch"], found["changes"])
+
+
+# Reads
+
+
+def rows(
+    kind: str,
+    name: str,
+    as_of: int | str | datetime | None,
+    where: str | None,
+    order_by: str | None,
+    limit: int | None,
+    skip_errors: bool = False,
+) -> ApiCall[Rows]:
+    query = {
+        "as_of": _moment(as_of),
+        "where": where,
+        "order_by": order_by,
+        "limit": limit,
+        "errors": "skip" if skip_errors else None,
+    }
+    return _get(f"{_path(kind, name)}/rows", _rows, query, row_bodies.ARROW)
+
+
+def _rows(answer: ApiAnswer) -> Rows:
+    return read_stream(answer.body, int(answer.headers["freshet-epoch"]))
+
+
+def _moment(as_of: int | str | datetime | None) -> int | str | None:
+    if not isinstance(as_of, datetime):
+        return as_of
+    if as_of.tzinfo is None:
+        raise InvalidRequestError(
+            f"as_of {as_of} has no time zone", "pass an aware datetime, such as datetime.now(UTC)"
+        )
+    return as_of.isoformat()
+
+
+def columns(kind: str, name: str) -> ApiCall[tuple[ColumnDescription, ...]]:
+    return _get(_path(kind, name), lambda answer: read_columns(answer.json()))
+
+
+def changes(
+    kind: str, name: str, since: int, until: int | None, columns: Columns, skip_errors: bool
+) -> ApiCall[list[Change]]:
+    reader = ChangeReader(columns)
+    query = {"since": since, "until": until, "errors": "skip" if skip_errors else None}
+    return _get(
+        f"{_path(kind, name)}/changes",
+        lambda answer: [reader.read(json.loads(line)) for line in answer.body.splitlines()],
+        query,
+        row_bodies.NDJSON,
+    )
+
+
+def follow(kind: str, name: str, since: int, skip_errors: bool) -> ApiCall[None]:
+    """A call to be streamed."""
+    query = {"since": since, "errors": "skip" if skip_errors else None}
+    return _get(f"{_path(kind, name)}/changes", _nothing, query, "text/event-stream")
+
+
+# SQL
+
+
+def script(sql: str, dialect: str) -> ApiCall[list[SqlRows]]:
+    return _post("/v1/sql", {"sql": sql, "dialect": dialect}, _results)
+
+
+def _results(answer: ApiAnswer) -> list[SqlRows]:
+    return [read_result(result) for result in answer.json()["results"]]

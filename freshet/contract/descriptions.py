@@ -1,0 +1,73 @@
+"""What the service says of tables and views, and of changes that it has applied."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """Changes that are durable and visible in every view: their epoch, and how many they were."""
+
+    epoch: int
+    changes: int
+
+
+@dataclass(frozen=True)
+class ColumnDescription:
+    name: str
+    type: str
+    nullable: bool = True
+    default: str | None = None
+    generated: str | None = None
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class TableDescription:
+    """`primary_key` is empty for a bag."""
+
+    name: str
+    columns: tuple[ColumnDescription, ...]
+    primary_key: tuple[str, ...] = ()
+    comment: str | None = None
+
+
+@dataclass(frozen=True)
+class ViewDescription:
+    """`state` is `ready`, `building`, `errors` or `failed`; `reason` says why it has failed."""
+
+    name: str
+    columns: tuple[ColumnDescription, ...]
+    sql: str
+    dialect: str
+    state: str
+    reason: str | None = None
+    comment: str | None = None
+
+
+def read_columns(found: Mapping[str, Any]) -> tuple[ColumnDescription, ...]:
+    names = ColumnDescription.__dataclass_fields__
+    return tuple(
+        ColumnDescription(**{name: value for name, value in column.items() if name in names})
+        for column in found["columns"]
+    )
+
+
+def read_table(found: Mapping[str, Any]) -> TableDescription:
+    key = tuple(found["primary_key"])
+    return TableDescription(found["name"], read_columns(found), key, found.get("comment"))
+
+
+def read_view(found: Mapping[str, Any]) -> ViewDescription:
+    return ViewDescription(
+        found["name"],
+        read_columns(found),
+        found["sql"],
+        found["dialect"],
+        found["state"],
+        found.get("reason"),
+        found.get("comment"),
+    )

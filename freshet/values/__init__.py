@@ -1,0 +1,1 @@
+"""Values and rows: from Python, Arrow, pandas and Polars into bodies and SQL, and back."""
