@@ -43,7 +43,7 @@ UNSUPPORTED = [
     ),
     ("SELECT * FROM t ^TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
     ("SELECT * FROM t ^FOR UPDATE", "FOR UPDATE"),
-    ("SELECT $^1 FROM t", "a parameter"),
+    ("SELECT ^$1 FROM t", "a parameter"),
     ("SELECT ^pg_sleep(1)", "pg_sleep is not supported"),
     ("SELECT extract(year FROM ^age(day)) FROM days", "not deterministic"),
     ("SELECT ^session_user", "not deterministic"),
