@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dbt.adapters.contracts.connection import Credentials
-from dbt.adapters.freshet.relation import DATABASE
+from dbt.adapters.freshet.naming import DATABASE
 from dbt_common.exceptions import DbtRuntimeError
 
 URL = "http://127.0.0.1:8000"

@@ -11,7 +11,8 @@ from dbt.adapters.base.meta import available
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.freshet.column import FreshetColumn
 from dbt.adapters.freshet.connections import FreshetConnectionManager, FreshetError
-from dbt.adapters.freshet.relation import DATABASE, PUBLIC, FreshetRelation, split_name, stored_name
+from dbt.adapters.freshet.naming import DATABASE, PUBLIC, split_name, stored_name
+from dbt.adapters.freshet.relation import FreshetRelation
 from dbt.adapters.sql import SQLAdapter
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.contracts.constraints import ConstraintType
