@@ -16,7 +16,9 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
     first = Process(data, {})
     try:
         first.wait_ready()
-        script = "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT sum(a) AS s FROM t; INSERT INTO t VALUES (1), (2)"
+        script = (
+            "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT sum(a) AS s FROM t; INSERT INTO t VALUES (3)"
+        )
         assert httpx.post(f"{first.url}/v1/sql", json={"sql": script}, timeout=60).status_code == 200
         assert first.terminate() == 0
     finally:

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Any
 
-import freshet
 from dbt.adapters.contracts.connection import AdapterResponse, Connection, ConnectionState
 from dbt.adapters.freshet.credentials import FreshetCredentials
 from dbt.adapters.sql import SQLConnectionManager
 from dbt_common.exceptions import DbtDatabaseError, DbtRuntimeError
+
+import freshet
 
 _TRANSACTION = re.compile(r"\s*(/\*.*?\*/)?\s*(begin|commit|rollback)\s*;?\s*", re.IGNORECASE | re.DOTALL)
 _FULL_REFRESH = "or run dbt with --full-refresh --select model+, which drops what reads it and makes it again"

@@ -16,6 +16,7 @@ from dbt.adapters.freshet.relation import FreshetRelation
 from dbt.adapters.sql import SQLAdapter
 from dbt_common.clients.agate_helper import table_from_data_flat
 from dbt_common.contracts.constraints import ConstraintType
+
 from freshet import Connection, TableDescription, ViewDescription
 from freshet.contract import calls
 
