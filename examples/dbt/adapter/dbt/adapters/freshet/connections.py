@@ -76,6 +76,12 @@ class FreshetHandle:
     def cursor(self) -> FreshetCursor:
         return FreshetCursor(self.client)
 
+    def rollback(self) -> None:
+        """A statement that has failed has left nothing."""
+
+    def close(self) -> None:
+        """The client stays, for the other threads."""
+
 
 _clients: dict[tuple[Any, ...], freshet.Connection] = {}
 _lock = Lock()

@@ -45,5 +45,6 @@ class FreshetCredentials(Credentials):
         return self.data or "embedded" if self.embedded else self.url
 
     def _connection_keys(self) -> tuple[str, ...]:
-        """What `dbt debug` shows."""
-        return ("embedded", "data", "schema") if self.embedded else ("url", "schema", "timeout")
+        """What `dbt debug` shows, and what macros find in `target`: without `database` models have none."""
+        shown = ("database", "schema")
+        return (*shown, "embedded", "data") if self.embedded else (*shown, "url", "timeout")
