@@ -51,7 +51,12 @@ class Dbt:
     def __init__(self, project: Path, **environment: str) -> None:
         self.project = project
         paths = f"{EXAMPLE / 'adapter'}{os.pathsep}{ROOT}"
-        fixed = {"PYTHONPATH": paths, "DBT_SEND_ANONYMOUS_USAGE_STATS": "false", "DBT_QUIET": "true"}
+        fixed = {
+            "PYTHONPATH": paths,
+            "DBT_SEND_ANONYMOUS_USAGE_STATS": "false",
+            "DBT_QUIET": "true",
+            "DBT_PROFILES_DIR": ".",
+        }
         self._process = subprocess.Popen(
             [str(PYTHON), str(Path(__file__).with_name("driver.py"))],
             cwd=project,
@@ -63,7 +68,7 @@ class Dbt:
 
     def run(self, *arguments: str) -> Outcome:
         assert self._process.stdin and self._process.stdout
-        print(json.dumps([*arguments, "--profiles-dir", "."]), file=self._process.stdin, flush=True)
+        print(json.dumps(arguments), file=self._process.stdin, flush=True)
         found = json.loads(self._process.stdout.readline())
         results = {result["name"]: result for result in found["results"]}
         return Outcome(found["success"], found["error"], results)

@@ -14,8 +14,9 @@ import duckdb
 import pytest
 
 from freshet import Connection
-from tests.client.test_guide import run
+from tests.client.test_guide import ADDRESS, run
 from tests.dbt_adapter.conftest import Dbt, Outcome
+from tests.docs.markdown import blocks
 from tests.service.client import Process
 
 VIEWS = ("stg_members", "stg_orders", "stg_items", "orders", "members", "daily_sales")
@@ -64,6 +65,7 @@ def test_changes_arrive_and_alert_without_dbt(
     db: Connection, dbt: Dbt, service: Process, project: Path
 ) -> None:
     assert run(service.url, "examples/dbt/README.md") == 1
+    assert run(service.url, "docs/dbt.md") == 1
     assert db.view(f'"{URGENT}"').rows().tuples() == [(8, Decimal("63.00"))]
     assert_rows_are_duckdbs(db, project)
     outcome = dbt.run("test", "--select", "large_orders_are_packed")
@@ -165,6 +167,14 @@ def test_schemas_keep_developers_apart(db: Connection, dbt: Dbt, service: Proces
     assert any(name.startswith("dev_ada_alerts.") for name in names)
     assert all(len(name.encode()) <= 63 for name in names)
     assert {name: db.view(name).describe() for name in VIEWS} == before
+
+
+def test_the_profiles_of_the_guide_are_profiles(dbt: Dbt, service: Process, project: Path):
+    profile = next(block.text for block in blocks("docs/dbt.md") if block.text.startswith("shop:"))
+    (project / "guide").mkdir()
+    text = profile.replace("shop:", "roastery:").replace(ADDRESS, service.url)
+    (project / "guide/profiles.yml").write_text(text)
+    dbt.succeed("debug", "--profiles-dir", "guide")
 
 
 def test_the_docs_have_the_columns(dbt: Dbt, project: Path):
