@@ -2,6 +2,11 @@
 
 A view is replaced in place, so that the views that read it go on. A query that is the same changes nothing. #}
 
+{#- A view takes every change as it comes, so no model is ever compiled for the rows that are new. -#}
+{% macro is_incremental() %}
+  {{ return(False) }}
+{% endmacro %}
+
 {% macro freshet__maintain() %}
   {%- set existing = load_cached_relation(this) -%}
   {%- set target_relation = this.incorporate(type='view') -%}
@@ -10,6 +15,8 @@ A view is replaced in place, so that the views that read it go on. A query that 
   {{ run_hooks(pre_hooks, inside_transaction=True) }}
 
   {% if existing is not none and not existing.is_view %}
+    {#- The table goes only if the query can be a view. -#}
+    {% call statement('check') %}explain {{ sql }}{% endcall %}
     {% do freshet__make_way(existing) %}
   {% endif %}
   {%- set create = get_create_view_as_sql(target_relation, sql) -%}
