@@ -33,6 +33,27 @@ TEXT = """\
   if you do not need every epoch.
 - **The log stays small**: it is compressed, and a checkpoint replaces it after `FRESHET_CHECKPOINT_BYTES`.
 
+## Choosing a machine
+
+- **Memory**: add up, over tables and views, rows times *memory* of the table below; add the history that
+  you keep, which is changes times *history*; add 150 MB for the service, and `FRESHET_QUERY_MEMORY` for
+  each ad-hoc query that may run at a time. Rows in files need no memory of their own, but reads are fast
+  only while Linux can keep them there.
+- **Disk**: rows times *files*, twice, because a checkpoint writes merged files before it drops the old
+  ones; and the log, up to `FRESHET_CHECKPOINT_BYTES`.
+- **An example**: 10,000,000 orders of 8 integers, of which 100,000 change in a day, history for a week, a
+  join with the customers and a sum over it. In files that is 10 × (82 + 106 + 9) MB, about 2 GB, so 4 GB of
+  disk. History is 700,000 × (296 + 341 + 272) B, about 640 MB. A start computes nothing again. 4 GB of
+  memory are plenty.
+- **Cores**: one writes. All epochs pass through one thread, which computes the views of small changes, so a
+  faster core makes epochs faster, and a second one does not. Other cores take reads, ad-hoc queries
+  (`FRESHET_QUERY_WORKERS`), new views, checkpoints, and large changes through Spark. Two cores suffice for
+  a service with few readers, four to eight for one with many.
+- **SQLite or PostgreSQL**: both hold definitions and the log, and the rows are in files either way. An
+  epoch is one commit, so its time has the disk's flush in it, above. SQLite needs no administration, and a
+  flush is all that a commit costs. PostgreSQL adds a round trip. Take it if its backups, its replicas and
+  its monitoring are what you have, and put it near. One service at a time writes, whichever it is.
+
 ## Rows at rest
 
 A table of {rows:,} rows, loaded in {epochs} epochs over HTTP. All figures are bytes for each row of the

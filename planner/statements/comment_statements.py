@@ -21,7 +21,7 @@ def comment(piece: Piece) -> Comment:
         tree = replace(piece, tokens=(*tokens, nothing)).parse()
     else:
         tree = piece.parse()
-    kind = tree.args.get("kind")
+    kind = str(tree.args.get("kind")).upper()
     if not isinstance(tree, exp.Comment) or kind not in ("TABLE", "VIEW", "COLUMN"):
         raise piece.unsupported(
             f"{' '.join(piece.words(3))} is not supported",

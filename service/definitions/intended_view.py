@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from engine.runtime.building import Building
+from engine.schema import Schema
 from planner.relation import Relation
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
@@ -65,6 +66,28 @@ def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool)
         comments = replaced.details.comments
         definition = replace(definition, details=replace(definition.details, comments=comments))
     return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})
+
+
+def same_view(of: Definitions, name: str, sql: str, dialect: str) -> Definition | None:
+    """The view of this name, if it runs and the query is its own and means what it meant when it was made.
+
+    `SELECT *` means another query once a relation has more columns. Raises a PlannerError.
+    """
+    there = of.all.get(name)
+    if there is None or (there.sql, there.dialect) != (sql, dialect) or not _runs(of, there):
+        return None
+    planned = intend(of, name, sql, dialect, or_replace=True).definition
+    return there if _meaning(planned) == _meaning(there) else None
+
+
+def _runs(of: Definitions, view: Definition) -> bool:
+    return view.failure is None and of.engine.snapshot.failure(view.name) is None
+
+
+def _meaning(view: Definition) -> tuple[Schema, dict[str, tuple[str, list[tuple[str, str]]]]]:
+    """The columns of a view, and what it sees. Row counts choose a plan, but do not change its meaning."""
+    sees = view.details.sees.items()
+    return view.schema, {name: (seen.relation, list(seen.columns.items())) for name, seen in sees}
 
 
 def intend_again(of: Definitions, name: str, with_past: bool) -> IntendedView:

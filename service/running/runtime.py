@@ -31,7 +31,7 @@ from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
-from service.definitions.intended_view import intend, intend_again
+from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.readable import Readable
 from service.metrics import Metrics
 from service.placement import Placement
@@ -241,18 +241,20 @@ class Runtime:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read.
 
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
-        replaced are computed anew, large ones beside the writer too.
+        replaced are computed anew, large ones beside the writer too. A view that has this query already
+        stays as it is, with its history.
         """
         self.memory.check("a view")
         sql = await self._judging.run(spelled_out, sql, dialect, self.types())
+        of = self._state.definitions
+        if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect)):
+            return same
         views = [view.name for view in self._readable.known.dependants(name)]
         if or_replace and views:
             definition = await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
             await self._builds.returned([name, *views])
             return definition
-        return await self._builds.make(
-            name, partial(intend, self._state.definitions, name, sql, dialect, or_replace)
-        )
+        return await self._builds.make(name, partial(intend, of, name, sql, dialect, or_replace))
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""

@@ -22,21 +22,21 @@ def test_the_guide_works_as_shown(service: Process) -> None:
     assert run(service.url) > 5
 
 
-def run(url: str) -> int:
-    """Runs the programs; how many outputs were compared."""
+def run(url: str, document: str = DOCUMENT) -> int:
+    """Runs the programs of a document; how many outputs were compared."""
     known: dict[str, Any] = {"__name__": "guide"}
     compared = 0
-    for block, following in pairwise([*blocks(DOCUMENT), Block("", "", 0)]):
+    for block, following in pairwise([*blocks(document), Block("", "", 0)]):
         if block.language != "python":
             continue
         printed = io.StringIO()
         program = "\n" * (block.line - 1) + block.text.replace(ADDRESS, url)
         with contextlib.redirect_stdout(printed):
-            exec(compile(program, DOCUMENT, "exec"), known)
+            exec(compile(program, document, "exec"), known)
         if following.language == "text":
             shown = printed.getvalue()
-            assert matches(following, shown), f"{DOCUMENT}:{following.line}\n{shown}"
+            assert matches(following, shown), f"{document}:{following.line}\n{shown}"
             compared += 1
         else:
-            assert not printed.getvalue(), f"{DOCUMENT}:{block.line} shows nothing of\n{printed.getvalue()}"
+            assert not printed.getvalue(), f"{document}:{block.line} shows nothing of\n{printed.getvalue()}"
     return compared

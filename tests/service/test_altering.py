@@ -7,6 +7,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 
 import httpx
 import pytest
@@ -159,6 +160,42 @@ def test_a_view_is_replaced_under_its_dependants(shop: Shop):
     assert shop.select("SELECT n FROM counted VERSION AS OF 1") == [[1]]
 
 
+SAME = "CREATE OR REPLACE VIEW stars AS SELECT * FROM t"
+
+
+def test_a_view_that_is_replaced_by_its_own_query_stays_as_it_is(shop: Shop):
+    made = dict(shop.runtime.definitions())
+    shop.results(f"{SAME}; CREATE OR REPLACE VIEW counted AS SELECT count(*) AS n FROM stars")
+    assert all(shop.runtime.definitions()[name] is made[name] for name in ("stars", "counted"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "ALTER TABLE t ADD COLUMN c TEXT",  # `*` is more now
+        "ALTER TABLE t RENAME TO u; CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT)",  # and another t
+        "ALTER TABLE t RENAME COLUMN b TO c; ALTER TABLE t ADD COLUMN b TEXT",
+        "CREATE OR REPLACE VIEW stars AS SELECT a, b FROM t",
+        "CREATE OR REPLACE VIEW stars AS SELECT * FROM t WHERE a > 1",
+    ],
+)
+def test_the_same_words_may_mean_another_query(shop: Shop, change: str):
+    shop.results(f"{change}; DROP VIEW counted")
+    made = shop.runtime.definitions()["stars"]
+    shop.results(SAME)
+    assert shop.runtime.definitions()["stars"] is not made
+    assert shop.rows("stars") == [tuple(row) for row in shop.select("SELECT * FROM t ORDER BY a")]
+
+
+def test_a_view_that_has_failed_is_made_again_by_its_own_query(shop: Shop):
+    shop.results("DROP VIEW counted")
+    view = shop.runtime.definitions()["stars"]
+    shop.runtime._state.definitions.put(replace(view, failure="it was too large"))
+    shop.results(SAME)
+    assert shop.runtime.definitions()["stars"].failure is None
+    assert shop.rows("stars") == [(1, "x"), (2, None), (3, "z")]
+
+
 def test_what_is_dropped_with_cascade(shop: Shop):
     shop.results("CREATE TABLE r (a INTEGER REFERENCES t); DROP TABLE t CASCADE")
     assert shop.select("SHOW VIEWS") == [] and len(shop.select("SHOW TABLES")) == 2
@@ -192,8 +229,11 @@ def test_comments_and_creation_are_shown(shop: Shop):
         ["a", "INTEGER", "NO", "PRI", None, None],
         ["b", "TEXT", "YES", None, None, "b"],
     ]
-    shop.results("COMMENT ON TABLE t IS NULL; COMMENT ON COLUMN t.b IS ''")
+    shop.results(
+        "comment on table t is null; comment on column t.b is ''; comment on view stars is 'all of it'"
+    )
     assert "comment" not in shop.get("/v1/tables/t").json()
+    assert shop.get("/v1/views/stars").json()["comment"] == "all of it"
 
 
 # After a restart

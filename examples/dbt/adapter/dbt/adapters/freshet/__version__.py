@@ -1,0 +1,3 @@
+"""The version that `dbt --version` shows."""
+
+version = "0.1.0"
