@@ -16,10 +16,10 @@ from service.errors import Invalid, problem_of
 from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
+from service.http.given_parameters import parameters_of
 from service.http.media_schemas import answered_as
 from service.http.negotiation import media_type_for
 from service.http.routes.strict import StrictRoute
-from service.http.given_parameters import parameters_of
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace, KeptAnswers
