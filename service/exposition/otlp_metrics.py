@@ -93,7 +93,7 @@ class MetricPush:
     def _metric(self, family: Metric, now: int) -> OtlpMetric:
         if family.type == "histogram":
             return OtlpMetric(family.name, family.documentation, "", self._histogram(family, now))
-        points = [NumberDataPoint(it.labels, self._began, now, it.value) for it in family.samples]
+        points = [NumberDataPoint(it.labels, self._began, now, float(it.value)) for it in family.samples]
         if family.type == "counter":
             return OtlpMetric(
                 f"{family.name}_total", family.documentation, "", Sum(points, _CUMULATIVE, True)

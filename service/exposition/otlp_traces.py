@@ -19,7 +19,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 from opentelemetry.trace.status import Status, StatusCode
 
 from service.problems import shown_path
-from service.telemetry.exchange import Exchange
+from service.telemetry.exchange import HttpExchange
 from service.telemetry.journey import Journey
 
 SCOPE = "freshet"
@@ -51,7 +51,7 @@ class RequestTraces:
         self._tracer = self._provider.get_tracer(SCOPE, version("freshet"))
         self._propagator = TraceContextTextMapPropagator()
 
-    def ended(self, exchange: Exchange, journey: Journey) -> None:
+    def ended(self, exchange: HttpExchange, journey: Journey) -> None:
         ended = exchange.began + exchange.seconds
         root = self._tracer.start_span(
             f"{exchange.method} {exchange.route}",
@@ -88,7 +88,7 @@ def _nanoseconds(journey: Journey, moment: float) -> int:
     return int(moment * 1e9) + journey.offset
 
 
-def _attributes(exchange: Exchange, journey: Journey) -> dict[str, str | int]:
+def _attributes(exchange: HttpExchange, journey: Journey) -> dict[str, str | int]:
     """The attributes of a request's span, by the names of OpenTelemetry's conventions where there are any."""
     found: dict[str, str | int] = {
         "http.request.method": exchange.method,

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from service.http.needs import NEEDS, NeedsByPath
 from service.metrics import Metrics
 from service.problems import failed, shown_path
-from service.telemetry.exchange import Exchange, current, request_id
+from service.telemetry.exchange import HttpExchange, current, request_id
 from service.telemetry.journey import Journey
 from service.telemetry.log_lines import log_request, requests
 from service.telemetry.traces import Traces
@@ -61,7 +61,7 @@ class Exchanges:
             self._ended(exchange)
             current.reset(token)
 
-    def _begun(self, scope: Scope) -> Exchange:
+    def _begun(self, scope: Scope) -> HttpExchange:
         method, path, headers = scope["method"], scope["path"], scope["headers"]
         asked = self._needs.find("GET" if method == "HEAD" else method, path)
         route = _NO_ROUTE if asked is None else asked.path
@@ -70,9 +70,9 @@ class Exchanges:
             journey = Journey(
                 {_PARENT[name]: value.decode("latin-1") for name, value in headers if name in _PARENT}
             )
-        return Exchange(request_id(headers), method, path, route, journey)
+        return HttpExchange(request_id(headers), method, path, route, journey)
 
-    def _ended(self, exchange: Exchange) -> None:
+    def _ended(self, exchange: HttpExchange) -> None:
         """Counts the exchange, once its answer is complete or its client has left."""
         if not exchange.status:
             exchange.answered(_LEFT)

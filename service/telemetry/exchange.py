@@ -21,7 +21,7 @@ _numbers = count(1)
 
 
 @dataclass(eq=False)
-class Exchange:
+class HttpExchange:
     """`route` is the template of the path, `key` the id of the caller's key, `code` that of the error in the
     answer; each is empty if there is none. `status` is 0 until the answer begins."""
 
@@ -42,7 +42,7 @@ class Exchange:
         self.seconds = perf_counter() - self.began
 
 
-current: ContextVar[Exchange | None] = ContextVar("freshet_exchange", default=None)
+current: ContextVar[HttpExchange | None] = ContextVar("freshet_exchange", default=None)
 
 
 def request_id(headers: list[tuple[bytes, bytes]]) -> str:

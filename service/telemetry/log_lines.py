@@ -10,7 +10,7 @@ import logging
 import time
 
 from service.concealing import without_secrets
-from service.telemetry.exchange import Exchange, current
+from service.telemetry.exchange import HttpExchange, current
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 requests = logging.getLogger("freshet.requests")
@@ -65,7 +65,7 @@ def configure(level: str, format: str) -> None:
     logging.basicConfig(level=level.upper(), handlers=[handler])
 
 
-def log_request(exchange: Exchange, path: str) -> None:
+def log_request(exchange: HttpExchange, path: str) -> None:
     """Writes the line of a request that has been answered. `path` is shown in place of the request's."""
     milliseconds = round(exchange.seconds * 1000, 3)
     members: dict[str, object] = {

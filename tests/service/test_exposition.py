@@ -162,7 +162,8 @@ def test_a_view_that_has_failed_is_behind(tmp_path: Path) -> None:
         client.table("e", {"a": "BIGINT", "b": "BIGINT"})
         client.view(
             "reached",
-            "WITH RECURSIVE r(a) AS (SELECT 1::BIGINT UNION SELECT e.b FROM r JOIN e ON e.a = r.a) SELECT a FROM r",
+            "WITH RECURSIVE r(a) AS (SELECT 1::BIGINT UNION SELECT e.b FROM r JOIN e ON e.a = r.a) "
+            "SELECT a FROM r",
         )
         client.insert("e", *({"a": a, "b": a + 1} for a in range(1, 50)))
         client.insert("e", {"a": 1000, "b": 1001})
