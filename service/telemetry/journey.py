@@ -12,8 +12,10 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-Attributes = Mapping[str, str | int | list[str]]
+Attributes = Mapping[str, str | int | tuple[str, ...]]
 _RECENT = 256
+_NAMED = 100
+"""The most tables, and the most views, whose names a span has."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +52,9 @@ class CommitRecord:
             "freshet.epoch.first": self.first,
             "freshet.epoch.last": self.last,
             "freshet.changes": self.changes,
-            "freshet.tables": list(self.tables),
-            "freshet.views": list(self.views),
+            "freshet.tables": self.tables[:_NAMED],
+            "freshet.views": self.views[:_NAMED],
+            "freshet.views.count": len(self.views),
         }
         return [
             ("wait for the writer", self.taken, {}),
