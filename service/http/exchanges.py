@@ -46,7 +46,7 @@ class Exchanges:
 
         async def told(message: Message) -> None:
             if message["type"] == "http.response.start":
-                exchange.answered(message["status"])
+                self._answered(exchange, message["status"])
                 identified = (b"x-request-id", exchange.id.encode())
                 message = {**message, "headers": [*message.get("headers", ()), identified]}
             await send(message)
@@ -72,16 +72,20 @@ class Exchanges:
             )
         return HttpExchange(request_id(headers), method, path, route, journey)
 
-    def _ended(self, exchange: HttpExchange) -> None:
-        """Counts the exchange, once its answer is complete or its client has left."""
-        if not exchange.status:
-            exchange.answered(_LEFT)
+    def _answered(self, exchange: HttpExchange, status: int) -> None:
+        """Counts the exchange when its answer begins; that of a feed ends much later."""
+        exchange.answered(status)
         method = exchange.method if exchange.method in _METHODS else "other"
         metrics = self._metrics
         metrics.requests.add(1, exchange.route, method, str(exchange.status))
         metrics.request_seconds.observe(exchange.seconds, exchange.route, method)
         if exchange.code:
             metrics.problems.add(1, exchange.code)
+
+    def _ended(self, exchange: HttpExchange) -> None:
+        """Writes the line and the trace of an exchange whose answer is complete, or whose client has left."""
+        if not exchange.status:
+            self._answered(exchange, _LEFT)
         if exchange.status >= self._least_logged and requests.isEnabledFor(logging.INFO):
             log_request(exchange, shown_path(exchange.path))
         if exchange.journey is not None and self._traces is not None:

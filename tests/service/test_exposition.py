@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy.exc import OperationalError
 
 from service.exposition.pipeline_figures import PipelineFigures
+from service.exposition.relation_figures import _figures
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
@@ -170,6 +172,48 @@ def test_a_view_that_has_failed_is_behind(tmp_path: Path) -> None:
         series = scraped(client)
         assert value(series, "freshet_views", state="failed") == 1
         assert value(series, "freshet_behind_epochs", relation="reached", kind="view") == 2
+
+
+def test_a_view_that_is_being_built_is_behind() -> None:
+    """As far as its building has not come; a view without a last good epoch has none."""
+
+    def behind(reached: dict[str, int], **relation: Any) -> int:
+        relations = {"v": SimpleNamespace(size=1, **relation)} if relation else {}
+        readable = SimpleNamespace(snapshot=SimpleNamespace(relations=relations), newest=10)
+        view = SimpleNamespace(name="v", is_view=True)
+        return _figures(cast(Any, view), cast(Any, readable), reached, {}).behind
+
+    assert behind({}, failure=None, lost=None) == 0
+    assert behind({"v": 7}, failure=None, lost=None) == behind({"v": 7}, failure="slow", lost=3) == 3
+    assert behind({}, failure="slow", lost=3) == 8
+    assert behind({}) == 10
+
+
+def test_a_feed_is_counted_when_it_begins(used: Client) -> None:
+    async def follow() -> tuple[float, float]:
+        begun = asyncio.Event()
+
+        async def receive() -> dict[str, object]:
+            await asyncio.sleep(60)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            begun.set()
+
+        headers = [(b"host", b"localhost")]
+        scope = {"type": "http", "method": "GET", "path": "/v1/views/v/changes", "headers": headers}
+        scope |= {"query_string": b"format=sse", "http_version": "1.1", "scheme": "http"}
+        task = asyncio.ensure_future(used.app(scope, receive, send))
+        await asyncio.wait_for(begun.wait(), 60)
+        labels = {"route": "/v1/views/{view}/changes", "method": "GET", "status": "200"}
+        registry = used.app.state.registry
+        counted = registry.get_sample_value("freshet_http_requests_total", labels)
+        open_feeds = registry.get_sample_value("freshet_feeds")
+        task.cancel()
+        await asyncio.wait([task])
+        return (counted, open_feeds)
+
+    assert used.run(follow()) == (1, 1)
 
 
 def test_the_jobs_are_missing_while_the_database_is_away() -> None:
