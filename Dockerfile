@@ -9,7 +9,7 @@ COPY planner planner
 COPY service service
 COPY migrations migrations
 RUN python -m venv /opt/freshet \
- && /opt/freshet/bin/pip install --no-cache-dir '.[connect]' \
+ && /opt/freshet/bin/pip install --no-cache-dir '.[connect,postgresql,telemetry]' \
  && /opt/freshet/bin/pip uninstall --yes pip setuptools \
  && rm -rf /opt/freshet/lib/python3.11/site-packages/pyarrow/include \
  && find /opt/freshet -type d -name tests -prune -exec rm -rf {} +

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +22,8 @@ Each post is due at a fixed moment and counts from then on. Two views follow the
 follow one of them, and a client makes a view every second and drops it a second later. History is kept for
 {history} seconds and a checkpoint is made every {checkpoint} MiB of log. What the service holds should be
 level once history is full. `python -m bench churn --output churn.csv` measures it, and
-`python -m bench churn-page churn.csv` writes this page. The clients and the service share the machine.
+`python -m bench churn-page churn.csv` writes this page. The clients and the service share the machine, and
+what else it does shows in the waits.
 
 {facts}
 
@@ -66,9 +68,12 @@ def write(about: str, samples: Sequence[Sample], page: Path) -> None:
 
 def main(arguments: list[str], about: Callable[[float], str]) -> None:
     """Write the page of the lines in a file; `about` tells of the machine."""
-    (lines,) = arguments
-    with open(lines, newline="") as file:
-        write(about(0.0), read(file), PAGE)
+    parser = argparse.ArgumentParser(prog=f"python -m bench {NAME}", description=main.__doc__)
+    parser.add_argument("lines")
+    parser.add_argument("--busy", type=float, default=0.0, help="cores that other work kept busy meanwhile")
+    options = parser.parse_args(arguments)
+    with open(options.lines, newline="") as file:
+        write(about(options.busy), read(file), PAGE)
 
 
 def curve(samples: Sequence[Sample]) -> Curve:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -22,9 +23,12 @@ from engine.spark.sessions import Sessions
 from service import problems
 from service.clock import Time, system_time
 from service.errors import start_failure
+from service.exposition.otlp_switch import Otlp, otlp_of
+from service.exposition.scrape_registry import registry_of
 from service.http.authorization import Authorization
 from service.http.bodies import Turns
 from service.http.compression import Compression
+from service.http.exchanges import Exchanges
 from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.heads import Heads
@@ -54,6 +58,7 @@ from service.running.process_memory import MemoryMark
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from service.sql.script_door import SqlDoor
+from service.telemetry.journey import RecentCommits
 
 _log = logging.getLogger("freshet.app")
 
@@ -79,8 +84,11 @@ _ASKED_HEADERS = (
     "Content-Encoding",
     "Idempotency-Key",
     "Last-Event-ID",
+    "X-Request-Id",
+    "Traceparent",
+    "Tracestate",
 )
-_TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After")
+_TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After", "X-Request-Id")
 """Headers that pages of `FRESHET_ORIGINS` may send and read, besides those that every page may."""
 
 
@@ -89,10 +97,12 @@ def create_app(
     on_failure: Callable[[], None] | None = None,
     sessions: Sessions | None = None,
     time: Time = system_time,
+    otlp: Otlp | None = None,
 ) -> FastAPI:
     """The service as an ASGI app.
 
-    The app uses Spark `sessions` that are passed in, and leaves them open. `time` is its clock.
+    The app uses Spark `sessions` that are passed in, and leaves them open. `time` is its clock. Without
+    `otlp`, the environment says what is exported.
     """
     own = Sessions(settings.spark_options)
 
@@ -115,6 +125,7 @@ def create_app(
                 await asyncio.to_thread(app.state.pipeline.close)
                 await asyncio.to_thread(runtime.close)
             await asyncio.to_thread(own.stop)
+            await asyncio.to_thread(app.state.otlp.close)
             app.state.lanes.close()
 
     app = FastAPI(
@@ -131,7 +142,8 @@ def create_app(
     app.state.memory = MemoryMark(settings.memory_high)
     app.state.turns = Turns(app.state.memory)
     app.state.lanes = Lanes()
-    app.state.metrics = Metrics()
+    app.state.otlp = otlp_of(os.environ) if otlp is None else otlp
+    app.state.metrics = Metrics(commits=RecentCommits() if app.state.otlp.traces else None)
     _install_layers(app, settings)
     problems.install(app)
     app.router.routes[:0] = deltas.ROUTES
@@ -156,9 +168,12 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
             expose_headers=_TOLD_HEADERS,
         )
     origins = Origins(settings.host, settings.host_names, settings.origin_names)
-    counter = app.state.metrics.requests
+    app.add_middleware(Gate, body_limit=settings.body_limit, origins=origins, memory=app.state.memory)
     app.add_middleware(
-        Gate, counter=counter, body_limit=settings.body_limit, origins=origins, memory=app.state.memory
+        Exchanges,
+        metrics=app.state.metrics,
+        logged=settings.log_requests.lower(),
+        traces=app.state.otlp.traces,
     )
 
 
@@ -201,6 +216,9 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning, app.state.lanes.long_texts)
+    app.state.registry = registry_of(runtime, app.state.pipeline, app.state.reader, app.state.feeds, queries)
+    if app.state.otlp.metrics is not None:
+        app.state.otlp.metrics.start(app.state.registry)
     if warm:
         queries.warm()
     app.state.runtime = runtime

@@ -26,10 +26,14 @@ def hide(directories: Iterable[Path]) -> None:
     _hidden = tuple(sorted({*_hidden, *found} - {"/"}, key=lambda path: (-len(path), path)))
 
 
+def without_secrets(text: str) -> str:
+    """The text without secrets of keys."""
+    return _SECRET.sub(r"\1...", text) if "fr_" in text else text
+
+
 def conceal(text: str) -> str:
     """The text without the names of hidden directories, and without secrets of keys."""
-    if "fr_" in text:
-        text = _SECRET.sub(r"\1...", text)
+    text = without_secrets(text)
     if "/" in text:
         for directory in _hidden:
             text = (

@@ -1,14 +1,19 @@
-"""Counters, gauges and histograms, and their text in Prometheus' exposition format.
+"""Counters and histograms of what the service does, which a scrape turns into families of Prometheus.
 
-The writer's thread and the event loop update metrics. An increment is not atomic across threads, so only
-one thread writes a metric. A reader may see part of an update.
+The busy paths only add to plain numbers. An increment is not atomic across threads, so only one thread writes
+a metric. A reader may see part of an update.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, Metric
+from prometheus_client.utils import floatToGoString
+
+from service.telemetry.journey import RecentCommits
 
 SECONDS = (
     0.0001,
@@ -28,92 +33,126 @@ SECONDS = (
     5.0,
     10.0,
 )
+MINUTES = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 300.0, 600.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-
-Labels = tuple[tuple[str, str], ...]
 
 
 class Counter:
-    """A number that only grows, for each combination of labels."""
+    """A number that only grows, for each combination of the labels' values."""
 
-    kind = "counter"
-
-    def __init__(self, name: str, meaning: str) -> None:
+    def __init__(self, name: str, meaning: str, *labels: str) -> None:
         self.name = name
         self.meaning = meaning
-        self._values: dict[Labels, float] = {}
+        self._labels = labels
+        self._values: dict[tuple[str, ...], float] = {} if labels else {(): 0.0}
 
-    def add(self, amount: float = 1, labels: Labels = ()) -> None:
-        self._values[labels] = self._values.get(labels, 0) + amount
+    def add(self, amount: float = 1, *values: str) -> None:
+        self._values[values] = self._values.get(values, 0) + amount
 
-    def value(self, labels: Labels = ()) -> float:
-        return self._values.get(labels, 0)
+    def value(self, *values: str) -> float:
+        return self._values.get(values, 0)
 
-    def lines(self) -> Iterable[str]:
-        for labels, value in sorted(self._values.items() or {(): 0.0}.items()):
-            yield f"{self.name}{_labels(labels)} {_number(value)}"
-
-
-class Gauge(Counter):
-    """A current value for each combination of labels."""
-
-    kind = "gauge"
-
-    def set(self, values: Mapping[Labels, float] | float) -> None:
-        """Replaces all values: a combination of labels that is missing here disappears."""
-        self._values = dict(values) if isinstance(values, Mapping) else {(): values}
-
-    def lines(self) -> Iterable[str]:
-        return super().lines() if self._values else ()
+    def family(self) -> CounterMetricFamily:
+        found = CounterMetricFamily(self.name, self.meaning, labels=self._labels)
+        for values, value in sorted(self._values.copy().items()):
+            found.add_metric(values, value)
+        return found
 
 
 class Histogram:
-    """The number of observations up to each of `bounds`, and the sum of all observations."""
+    """The number of observations up to each of `bounds`, and the sum of all observations; for each
+    combination of the labels' values."""
 
-    kind = "histogram"
-
-    def __init__(self, name: str, meaning: str, bounds: tuple[float, ...] = SECONDS) -> None:
+    def __init__(self, name: str, meaning: str, *labels: str, bounds: tuple[float, ...] = SECONDS) -> None:
         self.name = name
         self.meaning = meaning
+        self._labels = labels
         self._bounds = bounds
-        self._counts = [0] * (len(bounds) + 1)
-        self._sum = 0.0
+        self._series: dict[tuple[str, ...], list[float]] = {}
+        """By the values of labels: the counts between the bounds, and the sum last."""
+        if not labels:
+            self._begin(())
 
-    def observe(self, value: float) -> None:
-        self._counts[bisect_left(self._bounds, value)] += 1
-        self._sum += value
+    def observe(self, value: float, *values: str) -> None:
+        series = self._series.get(values) or self._begin(values)
+        series[bisect_left(self._bounds, value)] += 1
+        series[-1] += value
 
-    def lines(self) -> Iterable[str]:
-        total = 0
-        for bound, count in zip((*self._bounds, float("inf")), self._counts, strict=True):
-            total += count
-            yield f'{self.name}_bucket{{le="{_number(bound)}"}} {total}'
-        yield f"{self.name}_sum {_number(self._sum)}"
-        yield f"{self.name}_count {total}"
+    def _begin(self, values: tuple[str, ...]) -> list[float]:
+        series = self._series[values] = [0.0] * (len(self._bounds) + 2)
+        return series
+
+    def family(self) -> HistogramMetricFamily:
+        found = HistogramMetricFamily(self.name, self.meaning, labels=self._labels)
+        names = [floatToGoString(bound) for bound in (*self._bounds, float("inf"))]
+        for values, series in sorted(self._series.copy().items()):
+            *counts, total = tuple(series)
+            up_to, buckets = 0.0, []
+            for name, count in zip(names, counts, strict=True):
+                up_to += count
+                buckets.append((name, up_to))
+            found.add_metric(values, buckets, total)
+        return found
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """Every metric of the service."""
+    """Everything that is counted where it happens. What is looked up instead, when somebody asks, is in
+    `service/exposition`."""
 
     requests: Counter = field(
-        default_factory=lambda: Counter("freshet_http_requests_total", "Requests answered, by status.")
+        default_factory=lambda: Counter(
+            "freshet_http_requests_total",
+            "Requests answered, by route, method and status.",
+            "route",
+            "method",
+            "status",
+        )
+    )
+    request_seconds: Histogram = field(
+        default_factory=lambda: Histogram(
+            "freshet_http_request_seconds",
+            "Time from the head of a request to the start of its answer.",
+            "route",
+            "method",
+        )
+    )
+    problems: Counter = field(
+        default_factory=lambda: Counter(
+            "freshet_problems_total", "Requests answered with an error, by the error's code.", "code"
+        )
     )
     epochs: Counter = field(default_factory=lambda: Counter("freshet_epochs_total", "Epochs committed."))
     changes: Counter = field(
         default_factory=lambda: Counter("freshet_changes_total", "Changes of tables applied.")
     )
     refused: Counter = field(
-        default_factory=lambda: Counter("freshet_refused_total", "Requests that the writer refused, by code.")
+        default_factory=lambda: Counter(
+            "freshet_refused_total", "Requests that the writer refused, by code.", "code"
+        )
     )
     log_bytes: Counter = field(
         default_factory=lambda: Counter("freshet_log_bytes_total", "Bytes appended to the log.")
     )
     checkpoints: Counter = field(
-        default_factory=lambda: Counter("freshet_checkpoints_total", "Checkpoints written, by outcome.")
+        default_factory=lambda: Counter(
+            "freshet_checkpoints_total", "Checkpoints written, by outcome.", "outcome"
+        )
+    )
+    checkpoint_seconds: Histogram = field(
+        default_factory=lambda: Histogram(
+            "freshet_checkpoint_seconds", "Time to write a checkpoint, beside the writer.", bounds=MINUTES
+        )
     )
     group: Histogram = field(
-        default_factory=lambda: Histogram("freshet_group_requests", "Requests committed together.", SIZES)
+        default_factory=lambda: Histogram(
+            "freshet_group_requests", "Requests committed together.", bounds=SIZES
+        )
+    )
+    queue_seconds: Histogram = field(
+        default_factory=lambda: Histogram(
+            "freshet_queue_seconds", "Time that requests and jobs waited in the writer's queue."
+        )
     )
     resolve_seconds: Histogram = field(
         default_factory=lambda: Histogram("freshet_resolve_seconds", "Time to check a group of requests.")
@@ -129,55 +168,15 @@ class Metrics:
     publish_seconds: Histogram = field(
         default_factory=lambda: Histogram("freshet_publish_seconds", "Time to make a group visible.")
     )
-    epoch: Gauge = field(default_factory=lambda: Gauge("freshet_epoch", "The newest epoch."))
-    waiting: Gauge = field(default_factory=lambda: Gauge("freshet_waiting_requests", "Requests waiting."))
-    tables: Gauge = field(default_factory=lambda: Gauge("freshet_tables", "Tables defined."))
-    views: Gauge = field(default_factory=lambda: Gauge("freshet_views", "Views defined, by state."))
-    rows: Gauge = field(
-        default_factory=lambda: Gauge("freshet_rows", "Rows of each table and view at the newest epoch.")
-    )
-    memory: Gauge = field(
-        default_factory=lambda: Gauge("freshet_resident_memory_bytes", "Resident memory of the process.")
-    )
-    held: Gauge = field(
-        default_factory=lambda: Gauge("freshet_held_bytes", "What the service holds, by kind.")
-    )
-
-    jobs: Gauge = field(
-        default_factory=lambda: Gauge("freshet_jobs", "Loads and exports kept, by kind and state.")
-    )
     loaded_rows: Counter = field(
         default_factory=lambda: Counter("freshet_loaded_rows_total", "Rows that loads have added.")
     )
-    advances: Gauge = field(
-        default_factory=lambda: Gauge(
-            "freshet_advances", "Passes of the engine, by where they were computed."
-        )
-    )
-    spark: Gauge = field(
-        default_factory=lambda: Gauge("freshet_spark_session", "1 for the current state of Spark's session.")
-    )
 
-    def text(self) -> str:
-        """All metrics in the exposition format."""
-        lines: list[str] = []
+    commits: RecentCommits | None = None
+    """The writer's last commits, for traces; None if there are none."""
+
+    def collect(self) -> Iterator[Metric]:
+        """All of them as families, for a registry of Prometheus' client."""
         for metric in vars(self).values():
-            lines += (f"# HELP {metric.name} {metric.meaning}", f"# TYPE {metric.name} {metric.kind}")
-            lines += metric.lines()
-        return "\n".join(lines) + "\n"
-
-
-def _labels(labels: Labels) -> str:
-    if not labels:
-        return ""
-    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in labels) + "}"
-
-
-def _escaped(value: str) -> str:
-    return value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
-
-
-def _number(value: float) -> str:
-    if value == float("inf"):
-        return "+Inf"
-    return str(int(value)) if value == int(value) else repr(value)
+            if isinstance(metric, Counter | Histogram):
+                yield metric.family()

@@ -16,11 +16,13 @@ from sqlalchemy.exc import SQLAlchemyError
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
+from starlette.types import Scope
 
 from engine.errors import EngineError
 from planner.errors import PlannerError
 from service.concealing import conceal
 from service.errors import Problem, ServiceError, problem_of
+from service.telemetry.exchange import note_problem
 
 MEDIA_TYPE = "application/problem+json"
 DESCRIPTION: dict[str, Any] = {
@@ -55,6 +57,7 @@ def _encodable(text: str) -> str:
 def response(problem: Problem, headers: Mapping[str, str] | None = None) -> Response:
     """The problem as a response, with the headers of its status: Retry-After if the request may succeed
     later, WWW-Authenticate if it needs a key."""
+    note_problem(problem.code)
     headers = dict(headers or {})
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
@@ -75,23 +78,33 @@ def refused(error: ServiceError) -> Response:
 
 def install(app: FastAPI) -> None:
     """Makes the app answer every exception with a problem."""
-    for kind in (ServiceError, EngineError, PlannerError, Exception):
+    for kind in (ServiceError, EngineError, PlannerError):
         app.add_exception_handler(kind, _any)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(RequestValidationError, _validation)
 
 
+def shown_path(path: str) -> str:
+    """The path as the log shows it, without line breaks."""
+    return conceal(ascii(path)[1:-1])
+
+
 def _asked(request: Request) -> str:
-    """The request as the log shows it: method and path, without line breaks."""
-    return conceal(ascii(f"{request.method} {request.url.path}")[1:-1])
+    """The request as the log shows it: method and path."""
+    return f"{shown_path(request.method)} {shown_path(request.url.path)}"
+
+
+def failed(scope: Scope, error: Exception) -> Response:
+    """The response to a request that an exception has ended, which the log gets unless it is the client's."""
+    problem = problem_of(error)
+    if problem is None or isinstance(error, SQLAlchemyError):
+        _log.error("%s failed", _asked(Request(scope)), exc_info=error)
+    return response(problem or INTERNAL)
 
 
 async def _any(request: Request, error: Exception) -> Response:
-    problem = problem_of(error)
-    if problem is None or isinstance(error, SQLAlchemyError):
-        _log.error("%s failed", _asked(request), exc_info=error)
-    return response(problem or INTERNAL)
+    return failed(request.scope, error)
 
 
 async def _disconnected(request: Request, error: Exception) -> Response:

@@ -44,6 +44,7 @@ from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
+from engine.runtime.upkeep import Upkeep, upkeep
 from engine.schema import Schema
 from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary
@@ -112,6 +113,10 @@ class Engine:
     def held(self) -> Held:
         """How much memory the engine holds, by kind. Any thread may ask; costs a look at each operator."""
         return held(list(self._dataflow.operators.items()), self.dictionary)
+
+    def upkeep(self) -> dict[str, Upkeep]:
+        """What each source and view has cost and holds. Any thread may ask; costs a look at each operator."""
+        return upkeep(self._registry)
 
     def statistics(self) -> list[LoopStatistics]:
         """How each recursion of the views was maintained so far."""

@@ -27,6 +27,9 @@ from planner.statements.table_rules import Action, ForeignKey, TableRules, Uniqu
 from service.changes.resolve import Net, named_row
 from service.errors import Conflict
 
+_INDEX = "\0"
+"""Begins the name of an index in the engine, and divides it. No relation has such a name."""
+
 
 @dataclass(frozen=True)
 class KeySide:
@@ -151,7 +154,12 @@ def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> 
     if columns == key or (not ordered and set(columns) == set(key)):
         return KeySide(relation.name, key, relation.name, relation.schema)
     listed = ",".join(map(str, columns))
-    return KeySide(relation.name, columns, f"\0{relation.name}\0{listed}", relation.schema)
+    return KeySide(relation.name, columns, f"{_INDEX}{relation.name}{_INDEX}{listed}", relation.schema)
+
+
+def table_of_index(name: str) -> str | None:
+    """The table of the index that the engine knows by this name; None if it is no index."""
+    return name.split(_INDEX)[1] if name.startswith(_INDEX) else None
 
 
 def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:

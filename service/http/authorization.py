@@ -21,6 +21,7 @@ from service.concealing import conceal
 from service.errors import Forbidden, Problem, ServiceError, Unauthenticated, Unavailable
 from service.http.needs import Need, NeedsByPath, Parameters
 from service.problems import refused, response
+from service.telemetry.exchange import note_key
 
 _log = logging.getLogger("freshet.accounts")
 _SCHEME = "bearer "
@@ -38,7 +39,7 @@ class Authorization:
             await self._app(scope, receive, send)
             return
         found = self._needs.find(scope["method"], scope["path"])
-        if found is not None and found[0].check is None:
+        if found is not None and found.need.check is None:
             await self._app(scope, receive, send)
             return
         try:
@@ -47,12 +48,13 @@ class Authorization:
             await refused(error)(scope, receive, send)
             return
         scope["principal"] = principal
+        note_key(principal.id)
         if found is None:
             await self._unknown(scope, receive, send)
-        elif found[0].audited:
-            await self._audited(*found, scope, receive, send)
+        elif found.need.audited:
+            await self._audited(found.need, found.parameters, scope, receive, send)
         else:
-            await self._checked(*found, scope, receive, send)
+            await self._checked(found.need, found.parameters, scope, receive, send)
 
     async def _principal(self, scope: Scope) -> Principal:
         """Who sends the request. Raises Unauthenticated, Overloaded or Unavailable."""

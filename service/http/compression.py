@@ -23,7 +23,14 @@ LEAST = 2_048
 INLINE = 1 << 15
 """The largest piece, in bytes, that the event loop compresses."""
 _GZIP_LEVEL = 5
-_TEXTS = frozenset({"application/json", "application/problem+json", "application/x-ndjson"})
+_TEXTS = frozenset(
+    {
+        "application/json",
+        "application/openmetrics-text",
+        "application/problem+json",
+        "application/x-ndjson",
+    }
+)
 
 
 class Gzip:

@@ -1,8 +1,8 @@
 """The gate: checks that every request passes before a route sees it.
 
-It refuses callers that `service/http/origins.py` does not admit, counts responses by status, and limits
-bodies: each one, and all together at a multiple of that, so that many at once do not fill the memory. Above
-the mark of memory it lets only small ones pass. It is a bare ASGI layer, because every request passes it.
+It refuses callers that `service/http/origins.py` does not admit, and limits bodies: each one, and all
+together at a multiple of that, so that many at once do not fill the memory. Above the mark of memory it lets
+only small ones pass. It is a bare ASGI layer, because every request passes it.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import Overloaded
 from service.http.origins import Origins
-from service.metrics import Counter
 from service.problems import refused
 from service.running.process_memory import LARGE, MemoryMark
 from service.settings.budget import too_large
@@ -21,11 +20,8 @@ TOGETHER = 4
 
 
 class Gate:
-    def __init__(
-        self, app: ASGIApp, counter: Counter, body_limit: int, origins: Origins, memory: MemoryMark
-    ) -> None:
+    def __init__(self, app: ASGIApp, body_limit: int, origins: Origins, memory: MemoryMark) -> None:
         self._app = app
-        self._counter = counter
         self._body_limit = body_limit
         self._origins = origins
         self._memory = memory
@@ -36,14 +32,9 @@ class Gate:
             await self._app(scope, receive, send)
             return
 
-        async def counted(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                self._counter.add(1, (("status", str(message["status"])),))
-            await send(message)
-
         refusal = self._origins.refusal(scope)
         if refusal is not None:
-            await refused(refusal)(scope, receive, counted)
+            await refused(refusal)(scope, receive, send)
             return
         received = 0
 
@@ -62,6 +53,6 @@ class Gate:
             return message
 
         try:
-            await self._app(scope, limited, counted)
+            await self._app(scope, limited, send)
         finally:
             self._held -= received

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from starlette.routing import compile_path
 
@@ -114,22 +115,30 @@ NEEDS: dict[str, Need] = {
 """By method and path."""
 
 
+class Asked(NamedTuple):
+    """A route that takes a request: `parameters` are those in the path, `path` is its template."""
+
+    need: Need
+    parameters: Parameters
+    path: str
+
+
 class NeedsByPath:
     """Finds the need of a request: in a table of recent paths, or by one match of the method's pattern."""
 
     def __init__(self, needs: Mapping[str, Need] = NEEDS) -> None:
-        self._found: dict[str, list[tuple[re.Pattern[str], Need]]] = {}
+        self._found: dict[str, list[tuple[re.Pattern[str], Need, str]]] = {}
         for route, need in needs.items():
             method, path = route.split(" ")
-            self._found.setdefault(method, []).append((compile_path(path)[0], need))
+            self._found.setdefault(method, []).append((compile_path(path)[0], need, path))
         self._joined = {
-            method: re.compile("|".join(f"(?P<r{i}>{_unnamed(p)})" for i, (p, _) in enumerate(found)))
+            method: re.compile("|".join(f"(?P<r{i}>{_unnamed(p)})" for i, (p, _, _) in enumerate(found)))
             for method, found in self._found.items()
         }
-        self._recent: dict[tuple[str, str], tuple[Need, Parameters] | None] = {}
+        self._recent: dict[tuple[str, str], Asked | None] = {}
 
-    def find(self, method: str, path: str) -> tuple[Need, Parameters] | None:
-        """The need of a request, and the parameters in its path; None if no route takes it."""
+    def find(self, method: str, path: str) -> Asked | None:
+        """The route that takes a request, and what it needs; None if there is none."""
         asked = method, path
         if len(path) > _REMEMBERED:
             return self._matched(method, path)
@@ -139,14 +148,14 @@ class NeedsByPath:
             self._recent[asked] = self._matched(method, path)
         return self._recent[asked]
 
-    def _matched(self, method: str, path: str) -> tuple[Need, Parameters] | None:
+    def _matched(self, method: str, path: str) -> Asked | None:
         joined = self._joined.get(method)
         match = joined.match(path) if joined else None
         if match is None or match.lastgroup is None:
             return None
-        pattern, need = self._found[method][int(match.lastgroup[1:])]
+        pattern, need, template = self._found[method][int(match.lastgroup[1:])]
         again = pattern.match(path)
-        return need, again.groupdict() if again else {}
+        return Asked(need, again.groupdict() if again else {}, template)
 
     def methods(self, path: str) -> list[str]:
         """The methods that the path takes."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -62,6 +63,8 @@ class StreamingSource:
         self._running: tuple[SparkSession, StreamingQuery] | None = None
         self._in_batch = threading.Lock()
         self._error: Exception | None = None
+        self.behind_since: float | None = None
+        """When the batch in hand was first tried, by the monotonic clock; None if all files are applied."""
         self._thread = threading.Thread(target=self._run, name=f"freshet-source-{self.definition.name}")
 
     @property
@@ -183,8 +186,11 @@ class StreamingSource:
                 if self._stopped.is_set():
                     raise Unavailable("the source is being stopped", code="shutting_down")
                 # Spark repeats a path if another path of the batch has a character of its patterns.
+                if self.behind_since is None:
+                    self.behind_since = time.monotonic()
                 sizes = {Path(row.path.removeprefix("file:")): row.length for row in frame.collect()}
                 self._intake.take(frame.sparkSession, batch, sizes)
+                self.behind_since = None
             except Exception as error:
                 self._error = error
                 # Spark searches the text of the exception, and a long one overflows its stack.

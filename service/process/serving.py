@@ -8,7 +8,6 @@ and closes the database.
 from __future__ import annotations
 
 import gc
-import logging
 import signal
 import sys
 from types import FrameType
@@ -25,6 +24,7 @@ from service.process.deadline import end_by
 from service.process.listening import BACKLOG, listen
 from service.running.heap import limit_arenas
 from service.settings.settings import Settings
+from service.telemetry.log_lines import configure
 
 SWITCH_INTERVAL = 0.0005
 """Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take
@@ -64,9 +64,7 @@ def serve() -> None:
         listening = listen(settings.host, settings.port)
     except ValueError as error:
         sys.exit(f"freshet: {error}")
-    logging.basicConfig(
-        level=settings.log_level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s"
-    )
+    configure(settings.log_level, settings.log_format.lower())
     limit_arenas()
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.set_threshold(*GC_THRESHOLD)

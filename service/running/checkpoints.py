@@ -109,13 +109,14 @@ class Checkpoints:
             call(lambda: self._record(spill, plan))
         except Exception:
             _log.exception("a checkpoint failed; the log is kept")
-            state.metrics.checkpoints.add(1, (("outcome", "failed"),))
+            state.metrics.checkpoints.add(1, "failed")
             self._failed = (plan.log_bytes, plan.log_commits)
             with suppress(Unavailable, SQLAlchemyError):  # the writer or the catalog is gone
                 call(lambda: self._give_up(plan))
             return
-        state.metrics.checkpoints.add(1, (("outcome", "done"),))
         seconds, size = time.perf_counter() - started, spill.manifest.size
+        state.metrics.checkpoints.add(1, "done")
+        state.metrics.checkpoint_seconds.observe(seconds)
         _log.info("checkpoint of epoch %d: %d bytes in %.1f s", plan.capture.upper - 1, size, seconds)
 
     def _record(self, spill: Spill, plan: _Plan) -> None:

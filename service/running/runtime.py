@@ -19,6 +19,7 @@ from sqlalchemy import Connection
 from engine.runtime.engine import Snapshot
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
+from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
@@ -27,6 +28,7 @@ from planner.relation import Relation
 from planner.statements.alterations import Action
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
+from service.changes.constraints import table_of_index
 from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.altering import Alterations
@@ -44,6 +46,7 @@ from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
+from service.telemetry.exchange import current
 from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
 from service.writing.request import Load, Request
@@ -71,7 +74,7 @@ class Runtime:
         limits = WriterLimits(
             state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
         )
-        self._writer = Writer(state.epochs, limits, self._show, self._after)
+        self._writer = Writer(state.epochs, limits, self._show, self._after, state.metrics.queue_seconds)
         self._builds = Builds(state, self._writer.call)
         self._large = LargeRequests(state, self._writer.call)
         self._past = Lane("past", 2)
@@ -155,6 +158,21 @@ class Runtime:
         """The number of requests that wait for the writer or are being processed."""
         return self._writer.waiting
 
+    @property
+    def waiting_changes(self) -> int:
+        """The number of their changes."""
+        return self._writer.waiting_changes
+
+    @property
+    def oldest_waiting(self) -> float:
+        """Seconds since the request came that the writer has in hand; 0 if it has none."""
+        return self._writer.oldest_waiting
+
+    @property
+    def newest_time(self) -> int:
+        """When the newest epoch was committed, in microseconds since 1970, UTC; 0 before the first one."""
+        return self._state.commits.newest_at
+
     def catalog(self) -> Mapping[str, Relation]:
         """Every table and view, as the planner takes them. Immutable; each DDL statement replaces it."""
         return self._readable.known.relations
@@ -189,6 +207,15 @@ class Runtime:
     def held(self) -> Held:
         """How much memory the engine holds, by kind. Costs a look at each operator."""
         return self._state.engine.held()
+
+    def upkeep(self) -> Mapping[str, Upkeep]:
+        """What each table and view has cost and holds, the indexes of constraints with their tables. Costs a
+        look at each operator."""
+        found = self._state.engine.upkeep()
+        for name in [name for name in found if table_of_index(name)]:
+            table = table_of_index(name) or ""
+            found[table] = found.get(table, Upkeep()) + found.pop(name)
+        return found
 
     @property
     def log(self) -> tuple[int, int]:
@@ -298,8 +325,8 @@ class Runtime:
         else:
             request = self._request(changes, idempotency, size=size)
         if self._large.takes(request):
-            return await self._large.apply(request)
-        return await self._writer.apply(request)
+            return self._followed(await self._large.apply(request))
+        return self._followed(await self._writer.apply(request))
 
     def commit(
         self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
@@ -352,12 +379,23 @@ class Runtime:
     async def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes a draft's changes one epoch; None if what it has read has changed since."""
         if self._large.takes_draft(draft):
-            return await self._large.settle(draft)
-        return await self._writer.run(partial(self._state.epochs.settle, draft))
+            applied = await self._large.settle(draft)
+        else:
+            applied = await self._writer.run(partial(self._state.epochs.settle, draft))
+        return None if applied is None else self._followed(applied)
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
         """Calls `work` on the writer's thread. What it applies becomes one epoch; if it raises, nothing does.
 
         Work that applies nothing makes no epoch: `Applied` then has the newest epoch and 0 changes.
         """
-        return await self._writer.run(partial(self._state.epochs.transact, work))
+        applied, result = await self._writer.run(partial(self._state.epochs.transact, work))
+        return self._followed(applied), result
+
+    def _followed(self, applied: Applied) -> Applied:
+        """Notes in the journey of the current request, if it has one, what the writer did for it."""
+        if self.metrics.commits is not None:
+            exchange = current.get()
+            if exchange is not None and exchange.journey is not None:
+                exchange.journey.committed(applied.epoch, self.metrics.commits)
+        return applied

@@ -16,6 +16,7 @@ from engine.spark.configuration import SparkOptions
 from planner.limits import PlanningLimits
 from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
+from service.settings.observing_settings import LOG_FORMATS, LOGGED_REQUESTS, ObservingSettings
 from service.settings.planning_settings import PlanningSettings
 from service.settings.query_limits import QuerySettings
 
@@ -25,7 +26,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
+class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings, ObservingSettings):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -264,7 +265,9 @@ _ROOT = re.compile(
     r"|[^:]+"
 )
 _CHOICES = {
+    "log_format": LOG_FORMATS,
     "log_level": ("critical", "error", "warning", "info", "debug"),
+    "log_requests": LOGGED_REQUESTS,
     "open_to_anyone": ("no", "yes"),
     "spark": ("auto", "always", "never"),
 }
@@ -272,6 +275,7 @@ _MAY_BE_ZERO = frozenset(
     {
         "port",
         "memory_high",
+        "metrics_relations",
         "history_seconds",
         "shutdown_seconds",
         "query_workers",

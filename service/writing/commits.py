@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
-from engine.runtime.engine import Engine, Stage
+from engine.runtime.engine import Engine, Snapshot, Stage
 from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
 from service.catalog.manifests import Saved
 from service.changes.payload import encode_payload
@@ -29,6 +29,7 @@ from service.definitions.definitions import Definitions
 from service.errors import Invalid, Unavailable
 from service.metrics import Metrics
 from service.placement import Placement
+from service.telemetry.journey import CommitRecord
 from service.writing.request import Outcome
 
 Deltas = dict[str, np.ndarray]
@@ -76,10 +77,13 @@ class Commits:
         """Bytes of the log since the last checkpoint."""
         self.log_commits = 0
         """Commits of the log since the last checkpoint."""
+        self.newest_at = 0
+        """When the newest epoch was committed, in microseconds since 1970, UTC; 0 before the first one."""
 
     def resume(self, newest: CommittedEpochs | None, log_bytes: int, log_commits: int) -> None:
         """Continues after the log's newest epoch."""
-        self._clock.resume(0 if newest is None else newest.at)
+        self.newest_at = 0 if newest is None else newest.at
+        self._clock.resume(self.newest_at)
         self.log_bytes = log_bytes
         self.log_commits = log_commits
 
@@ -89,16 +93,17 @@ class Commits:
         answered = self._catalog.answered([key.key for key in keys]) if keys else {}
         return {key.key: _repeat(key, *answered[key.key]) for key in keys if key.key in answered}
 
-    def install(self, deltas: Deltas, first: int, last: int, made: Made) -> None:
+    def install(self, deltas: Deltas, first: int, last: int, made: Made, taken: float | None = None) -> None:
         """Stages, logs and publishes epochs `first` to `last`, or raises and leaves everything as it was.
 
-        Raises PassTooLarge if the epochs are too many for one pass.
+        `taken` is when the writer took them from its queue, by `time.perf_counter`. Raises PassTooLarge if
+        the epochs are too many for one pass.
         """
         self.settle_doubt()
         started = time.perf_counter()
         commit = CommittedEpochs(first, last, self._clock.now())
         stage = self._stage(self._clock.with_time(deltas, first, commit.at), last + 1, first == last)
-        self.finish(stage, deltas, commit, made, started)
+        self.finish(stage, deltas, commit, made, started, taken)
 
     def _stage(self, deltas: Mapping[str, np.ndarray], upper: int, gives_up: bool) -> Stage:
         placement = self._placement
@@ -117,9 +122,14 @@ class Commits:
         commit: CommittedEpochs,
         made: Made,
         started: float,
+        taken: float | None = None,
     ) -> None:
-        """Logs and publishes a stage: its changes, or its manifest if its state is all in files."""
+        """Logs and publishes a stage: its changes, or its manifest if its state is all in files.
+
+        `started` is when it began to be computed, and `taken` as for `install`.
+        """
         staged = time.perf_counter()
+        before = self._engine.snapshot
         payload = b""
         try:
             if stage.manifest is None:
@@ -135,10 +145,17 @@ class Commits:
             raise
         logged = time.perf_counter()
         self._publish(stage, commit)
+        published = time.perf_counter()
         metrics = self._metrics
+        if metrics.commits is not None:
+            tables, views = self._moved(before, self._engine.snapshot)
+            moments = (started if taken is None else taken, started, staged, logged, published)
+            metrics.commits.add(
+                CommitRecord(commit.first, commit.last, *moments, made.changes, tables, views)
+            )
         metrics.stage_seconds.observe(staged - started)
         metrics.commit_seconds.observe(logged - staged)
-        metrics.publish_seconds.observe(time.perf_counter() - logged)
+        metrics.publish_seconds.observe(published - logged)
         metrics.group.observe(commit.last - commit.first + 1)
         metrics.epochs.add(commit.last - commit.first + 1)
         metrics.changes.add(made.changes)
@@ -148,6 +165,15 @@ class Commits:
             self.log_commits += 1
         else:
             self.log_bytes = self.log_commits = 0
+
+    def _moved(self, before: Snapshot, after: Snapshot) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The tables and the views that two snapshots have differently."""
+        old, new = before.relations, after.relations
+        moved = [it for it in self._definitions.all.values() if old.get(it.name) is not new.get(it.name)]
+        return (
+            tuple(definition.name for definition in moved if not definition.is_view),
+            tuple(definition.name for definition in moved if definition.is_view),
+        )
 
     def _payload(self, deltas: Mapping[str, np.ndarray]) -> bytes:
         definitions = self._definitions.all
@@ -160,6 +186,7 @@ class Commits:
         except BaseException:
             self._doubt = commit.last
             raise
+        self.newest_at = commit.at
         self._clock.showed(commit.at)
         self._definitions.set_aside |= stage.over_budget
         for view, reason in stage.failed.items():

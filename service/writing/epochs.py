@@ -141,7 +141,7 @@ class Epochs:
             if isinstance(outcome, Applied)
         )
         try:
-            self._commits.install(deltas, first, first + accepted - 1, made)
+            self._commits.install(deltas, first, first + accepted - 1, made, started)
         except PassTooLarge as error:
             _log.info("a group of %d requests is divided: %s", accepted, error)
             return self._commit_parts(requests, -(-len(requests) // _PARTS))
@@ -183,7 +183,7 @@ class Epochs:
         return None if key is None else self._commits.answers([key]).get(key.key)
 
     def _refused(self, error: ServiceError) -> None:
-        self._metrics.refused.add(1, (("code", error.code),))
+        self._metrics.refused.add(1, error.code)
 
     # Transactions
 

@@ -12,16 +12,18 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
 from service.changes.table_changes import Applied
 from service.errors import Overloaded, Unavailable
+from service.metrics import Histogram
 from service.writing.epochs import Epochs
 from service.writing.request import Request
 
@@ -36,6 +38,7 @@ class _Item:
     work: Request | Callable[[], Any]
     future: asyncio.Future | Future
     loop: asyncio.AbstractEventLoop | None
+    came: float = field(default_factory=time.perf_counter)
 
 
 @dataclass(frozen=True)
@@ -49,14 +52,20 @@ class WriterLimits:
 
 class Writer:
     def __init__(
-        self, epochs: Epochs, limits: WriterLimits, show: Callable[[], None], after: Callable[[], None]
+        self,
+        epochs: Epochs,
+        limits: WriterLimits,
+        show: Callable[[], None],
+        after: Callable[[], None],
+        waited: Histogram,
     ) -> None:
         """Whenever something may have changed, the thread calls `show` before it acknowledges that, and
-        `after` behind it. Neither may raise."""
+        `after` behind it. Neither may raise. `waited` takes the seconds that each item was in the queue."""
         self._epochs = epochs
         self._limits = limits
         self._show = show
         self._after = after
+        self._waited = waited
         self._queue: SimpleQueue[_Item | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._closed = False
@@ -64,6 +73,7 @@ class Writer:
         self._came, self._came_changes = 0, 0
         self._went, self._went_changes = 0, 0
         self._in_hand: list[_Item | None] = []
+        self._oldest: float | None = None
         self._thread = threading.Thread(target=self._run, name="freshet-writer")
 
     def start(self) -> None:
@@ -79,6 +89,17 @@ class Writer:
     def waiting(self) -> int:
         """The number of requests and jobs that wait or are being processed."""
         return self._came - self._went
+
+    @property
+    def waiting_changes(self) -> int:
+        """The number of changes of those requests."""
+        return self._came_changes - self._went_changes
+
+    @property
+    def oldest_waiting(self) -> float:
+        """Seconds since the oldest item that the thread has in hand came; 0 if it has none."""
+        oldest = self._oldest
+        return 0.0 if oldest is None else time.perf_counter() - oldest
 
     async def apply(self, request: Request) -> Applied:
         """The request's epoch, once it is durable and visible. Raises the error that refuses the request."""
@@ -152,15 +173,25 @@ class Writer:
         while open:
             self._in_hand = items = self._taken(self._epochs.patience())
             open = None not in items
-            for group in _groups([item for item in items if item is not None], self._limits.group_changes):
+            for group in _groups(self._begun(items), self._limits.group_changes):
+                self._oldest = group[0].came
                 outcomes = self._outcomes(group)
                 self._show()
                 _settle(group, outcomes)
                 self._went += len(group)
                 self._went_changes += sum(_size(item) for item in group)
                 self._after()
+            self._oldest = None
             if open and self._epochs.patience() == 0:
                 self._tick()
+
+    def _begun(self, items: Sequence[_Item | None]) -> list[_Item]:
+        """The items of the queue without its end, whose waiting in it is over."""
+        now = time.perf_counter()
+        taken = [item for item in items if item is not None]
+        for item in taken:
+            self._waited.observe(now - item.came)
+        return taken
 
     def _tick(self) -> None:
         """Makes an epoch that is due. If it fails, it is due again later."""

@@ -17,5 +17,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 def test_every_variable_in_the_documents_is_a_setting() -> None:
     settings = {setting.variable for setting in SETTINGS}
-    for path in [ROOT / "README.md", ROOT / "Dockerfile", *sorted((ROOT / "docs").glob("*.md"))]:
+    examples = [path for path in (ROOT / "examples").rglob("*") if path.suffix in (".yaml", ".yml", ".json")]
+    assert examples
+    for path in [ROOT / "README.md", ROOT / "Dockerfile", *examples, *sorted((ROOT / "docs").glob("*.md"))]:
         assert set(re.findall(r"FRESHET_\w+", path.read_text())) <= settings, path.name

@@ -86,37 +86,6 @@ def test_status(client: Client) -> None:
     assert status["memory_bytes"] > 0
 
 
-def test_metrics(client: Client) -> None:
-    client.table("t", {"a": "BIGINT"}, key=["a"])
-    client.view("v", "SELECT count(*) AS n FROM t")
-    client.insert("t", {"a": 1}, {"a": 2})
-    client.deltas("t", {"insert": {"a": 1}})
-    answer = client.get("/metrics")
-    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
-    lines = answer.text.splitlines()
-    for line in lines:
-        assert re.fullmatch(
-            r'(# (HELP|TYPE) \w+ .+|\w+(\{\w+="[^"]*"(,\w+="[^"]*")*\})? [0-9.e+-]+)', line
-        ), line
-    for line in (
-        "freshet_epochs_total 1",
-        "freshet_changes_total 2",
-        "freshet_epoch 1",
-        "freshet_tables 1",
-        'freshet_views{state="running"} 1',
-        'freshet_rows{relation="t"} 2',
-        'freshet_rows{relation="v"} 1',
-        'freshet_refused_total{code="key_exists"} 1',
-        'freshet_spark_session{state="none"} 1',
-        'freshet_advances{where="spark"} 0',
-        "freshet_loaded_rows_total 0",
-        'freshet_group_requests_bucket{le="1"} 1',
-        'freshet_stage_seconds_bucket{le="+Inf"} 1',
-        "freshet_commit_seconds_count 1",
-    ):
-        assert line in lines, line
-
-
 def test_unknown_routes_and_methods(client: Client) -> None:
     assert code(client.get("/v1/nothing")) == (404, "no_such_route")
     assert code(client.delete("/v1/status")) == (405, "method_not_allowed")

@@ -11,7 +11,6 @@ from starlette.types import Message, Receive, Scope, Send
 from service.errors import Overloaded, TooLarge
 from service.http.gate import TOGETHER, Gate
 from service.http.origins import Origins
-from service.metrics import Metrics
 from service.running.process_memory import MemoryMark
 
 LIMIT = 100
@@ -49,7 +48,7 @@ async def route(scope: Scope, receive: Receive, send: Send) -> None:
 
 
 def gate() -> Gate:
-    return Gate(route, Metrics().requests, LIMIT, Origins("127.0.0.1", (), ()), MemoryMark(0))
+    return Gate(route, LIMIT, Origins("127.0.0.1", (), ()), MemoryMark(0))
 
 
 async def alone(gate: Gate, sizes: Sequence[int]) -> int:

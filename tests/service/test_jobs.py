@@ -59,9 +59,9 @@ def test_two_loads_at_once(bulk: Client, data: Path) -> None:
     assert bulk.rows("t", as_of=1) == [(1,)]
     assert bulk.get("/v1/status").json()["loads"]["done"] == 2
     metrics = bulk.get("/metrics").text.splitlines()
-    assert 'freshet_jobs{kind="load",state="done"} 2' in metrics
-    assert 'freshet_spark_session{state="running"} 1' in metrics
-    assert "freshet_loaded_rows_total 2" in metrics
+    assert 'freshet_jobs{kind="load",state="done"} 2.0' in metrics
+    assert 'freshet_spark_session{state="running"} 1.0' in metrics
+    assert "freshet_loaded_rows_total 2.0" in metrics
     loads = bulk.get("/v1/loads").json()["loads"]
     assert [load["id"] for load in loads] == [second[-16:], first[-16:]]
     assert loads[1]["ended"] <= loads[0]["started"]

@@ -15,6 +15,7 @@ from planner.relation import Relation
 from service.changes.table_changes import Applied, ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import Overloaded, Unavailable
+from service.metrics import Metrics
 from service.writing.request import Outcome, Request
 from service.writing.writer import Writer, WriterLimits
 
@@ -56,7 +57,11 @@ def epochs() -> Recorder:
 @pytest.fixture
 def writer(epochs: Recorder) -> Iterator[Writer]:
     writer = Writer(
-        epochs, WriterLimits(requests=8, changes=100, group_changes=10), show=lambda: None, after=lambda: None
+        epochs,
+        WriterLimits(requests=8, changes=100, group_changes=10),
+        show=lambda: None,
+        after=lambda: None,
+        waited=Metrics().queue_seconds,
     )
     writer.start()
     yield writer
@@ -171,7 +176,7 @@ def test_threads_may_call(writer: Writer) -> None:
 
 def test_close_finishes_what_waits(epochs: Recorder) -> None:
     async def scenario() -> None:
-        writer = Writer(epochs, WriterLimits(8, 100, 10), show=lambda: None, after=lambda: None)
+        writer = Writer(epochs, WriterLimits(8, 100, 10), lambda: None, lambda: None, Metrics().queue_seconds)
         writer.start()
         async with Held(writer):
             tasks = await started(writer.apply(request()), writer.apply(request()))
@@ -192,7 +197,7 @@ def test_a_writer_that_breaks_says_so(epochs: Recorder, monkeypatch: pytest.Monk
     monkeypatch.setattr(epochs, "commit", lambda requests: [])
 
     async def scenario() -> None:
-        writer = Writer(epochs, WriterLimits(8, 100, 10), show=lambda: None, after=lambda: None)
+        writer = Writer(epochs, WriterLimits(8, 100, 10), lambda: None, lambda: None, Metrics().queue_seconds)
         writer.start()
         async with Held(writer):
             tasks = await started(writer.apply(request()))

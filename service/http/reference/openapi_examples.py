@@ -226,7 +226,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "check_health": {JSON: {"status": "ok"}},
     "check_readiness": {JSON: {"status": "ready"}},
     "read_status": {JSON: _STATUS},
-    "read_metrics": {"text/plain": "# TYPE freshet_epoch gauge\nfreshet_epoch 13\n"},
+    "read_metrics": {
+        "text/plain": "# TYPE freshet_epoch gauge\nfreshet_epoch 13.0\n",
+        "application/openmetrics-text": "# TYPE freshet_epoch gauge\nfreshet_epoch 13.0\n# EOF\n",
+    },
 }
 OF_MEDIA: dict[str, Any] = {
     NDJSON: '{"epoch":13,"diff":1,"row":{"customer":"ada","total":"30.00"}}\n',

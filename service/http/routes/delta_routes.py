@@ -38,6 +38,7 @@ from service.http.needs import CHANGES
 from service.http.routes.strict import check_json, check_parameters
 from service.names import fold_name
 from service.problems import DESCRIPTION
+from service.telemetry.exchange import reached
 
 _LONGEST_KEY = 255
 _PRIVILEGES = {
@@ -85,6 +86,7 @@ async def _change(
     runtime = runtime_of(request)
     key = _idempotency_key(request)
     body = await receive(request, runtime.settings.body_limit)
+    reached("receive the body")
 
     def work() -> tuple[dict[str, TableChanges], Idempotency | None, int]:
         plain = body.plain()
@@ -97,6 +99,7 @@ async def _change(
     with runtime.dictionary.holding():
         changes, idempotency, size = await turns_of(request).work_on(body, work, may_grow)
         check_changes(principal_of(request), changes)
+        reached("decode")
         return _answer(await runtime.apply(changes, idempotency, size))
 
 

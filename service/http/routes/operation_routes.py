@@ -8,8 +8,9 @@ from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
+from prometheus_client.exposition import choose_encoder
+from starlette.responses import Response
 
-from engine.runtime.engine import Snapshot
 from service.definitions.definition import Definition
 from service.errors import Unavailable
 from service.http.access import lanes_of, pipeline_of, principal_of, reader_of, runtime_of
@@ -19,13 +20,13 @@ from service.http.status_models import StatusModel
 from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.jobs import STATES
 from service.pipeline.loads import KIND as LOAD
-from service.pipeline.pipeline import Pipeline
 from service.running.process_memory import anonymous_bytes, resident_bytes
 from service.running.runtime import Runtime
 
 router = APIRouter(route_class=StrictRoute, tags=["operations"])
 
 VERSION = version("freshet")
+OPENMETRICS = "application/openmetrics-text"
 _STARTED = time.monotonic()
 
 
@@ -71,49 +72,18 @@ async def status(request: Request) -> dict[str, object]:
     }
 
 
-@router.get("/metrics", operation_id="read_metrics", response_class=PlainTextResponse)
-async def metrics(request: Request) -> PlainTextResponse:
-    """Metrics in Prometheus' exposition format."""
-    runtime = runtime_of(request)
-    text = await lanes_of(request).figures.run(scraped, runtime, pipeline_of(request))
-    return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
-
-
-def scraped(runtime: Runtime, pipeline: Pipeline) -> str:
-    """All metrics as text, with the gauges at their current values."""
-    refresh(runtime, pipeline)
-    return runtime.metrics.text()
-
-
-def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
-    """Sets the gauges to their current values."""
-    metrics, snapshot = runtime.metrics, runtime.snapshot
-    definitions = runtime.definitions().values()
-    views = [d for d in definitions if d.is_view]
-    bad = len(failed(runtime, views))
-    metrics.epoch.set(snapshot.upper - 1)
-    metrics.waiting.set(runtime.waiting)
-    metrics.tables.set(len(definitions) - len(views))
-    metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "failed"),): bad})
-    metrics.rows.set({(("relation", d.name),): newest_row_count(snapshot, d.name) for d in definitions})
-    metrics.jobs.set(
-        {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}
-    )
-    if runtime.placement is not None:
-        tally = runtime.placement.tally
-        metrics.advances.set({(("where", "process"),): tally.process, (("where", "spark"),): tally.spark})
-    metrics.spark.set({(("state", pipeline.sessions.state),): 1})
-    metrics.memory.set(resident_bytes())
-    engine = runtime.held()
-    metrics.held.set(
-        {
-            (("kind", "history"),): engine.history,
-            (("kind", "traces"),): engine.traces,
-            (("kind", "mapped"),): engine.mapped,
-            (("kind", "dictionary"),): engine.dictionary,
-            (("kind", "remembered"),): engine.remembered,
-        }
-    )
+@router.get(
+    "/metrics",
+    operation_id="read_metrics",
+    response_class=PlainTextResponse,
+    responses={200: {"content": {OPENMETRICS: {"schema": {"type": "string"}}}}},
+)
+async def metrics(request: Request) -> Response:
+    """Metrics for Prometheus, in its text format or, if Accept prefers that, in OpenMetrics."""
+    runtime_of(request)
+    encode, media_type = choose_encoder(request.headers.get("accept", ""))
+    text = await lanes_of(request).figures.run(encode, request.app.state.registry)
+    return Response(text, media_type=media_type)
 
 
 def failed(runtime: Runtime, views: list[Definition]) -> list[str]:
@@ -145,9 +115,3 @@ def advances(runtime: Runtime) -> dict[str, object]:
     """How many advances ran in the process and on Spark, and the reason for the last choice."""
     placement = runtime.placement
     return {} if placement is None else asdict(placement.tally)
-
-
-def newest_row_count(snapshot: Snapshot, name: str) -> int:
-    """Rows at the newest epoch, copies included; 0 for a relation that does not exist."""
-    relation = snapshot.relations.get(name)
-    return 0 if relation is None else relation.size

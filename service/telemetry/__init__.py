@@ -1,0 +1,1 @@
+"""What each request leaves behind: its id, its line in the log, its spans."""
