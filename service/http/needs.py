@@ -60,6 +60,7 @@ DEFINE = Need(_all_of(Principal.require_defining), audited=True)
 WRITE_FILES = Need(_all_of(Principal.require_defining))
 ADMIN = Need(_all_of(Principal.require_admin))
 ACCOUNTS = Need(_all_of(Principal.require_admin), audited=True)
+OPERATE = Need(_all_of(Principal.require_admin), audited=True)
 _reads, _sees = partial(_on, Privilege.SELECT), partial(_on, *OF_ROWS)
 
 NEEDS: dict[str, Need] = {
@@ -103,6 +104,10 @@ NEEDS: dict[str, Need] = {
     "DELETE /v1/keys/{key}": ACCOUNTS,
     "GET /v1/roles": ADMIN,
     "GET /v1/audit": ADMIN,
+    "GET /v1/backups": ADMIN,
+    "POST /v1/backups": OPERATE,
+    "GET /v1/backups/{backup}": ADMIN,
+    "DELETE /v1/backups/{backup}": OPERATE,
     "GET /v1/status": IN_ROUTE,
     "GET /metrics": READ_ALL,
     "GET /healthz": OPEN,

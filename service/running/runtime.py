@@ -39,6 +39,7 @@ from service.reading.lanes import Lane
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
 from service.running.large_requests import LargeRequests
+from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover
@@ -330,6 +331,10 @@ class Runtime:
     def transaction(self) -> AbstractContextManager[Connection]:
         """A transaction that does not wait for the writer, for data that no epoch depends on."""
         return self._state.catalog.transaction()
+
+    def pinned(self) -> AbstractContextManager[PinnedState]:
+        """All that the service stores, as it is at the newest epoch; the writer goes on meanwhile."""
+        return pinned(self._state.catalog, self._state.directory, self._writer.call)
 
     def _recorded(self, write: Callable[[Connection], T]) -> T:
         with self._state.catalog.changing() as changing:
