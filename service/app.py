@@ -35,6 +35,7 @@ from service.http.reference.openapi_document import openapi_document, operation_
 from service.http.routes import account_routes as accounts
 from service.http.routes import backup_routes as backups
 from service.http.routes import change_routes as changes
+from service.http.routes import check_routes as checks
 from service.http.routes import delta_routes as deltas
 from service.http.routes import export_routes as exports
 from service.http.routes import load_routes as loads
@@ -63,6 +64,7 @@ ROUTERS = (
     sql.router,
     tables.router,
     views.router,
+    checks.router,
     rows.router,
     changes.router,
     loads.router,

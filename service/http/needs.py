@@ -78,6 +78,7 @@ NEEDS: dict[str, Need] = {
     "GET /v1/views/{view}": _sees(of="view"),
     "DELETE /v1/views/{view}": DEFINE,
     "POST /v1/views/{view}/rebuild": DEFINE,
+    "POST /v1/views/{view}/check": WRITE_FILES,
     "GET /v1/views/{view}/plan": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),
     "GET /v1/views/{view}/changes": _reads(of="view"),

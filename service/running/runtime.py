@@ -35,6 +35,7 @@ from service.definitions.intended_view import intend, intend_again
 from service.definitions.readable import Readable
 from service.metrics import Metrics
 from service.placement import Placement
+from service.reading.callers import Caller
 from service.reading.lanes import Lane
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
@@ -44,6 +45,8 @@ from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
+from service.running.view_checks import ViewChecks
+from service.running.view_comparison import ViewComparison
 from service.settings.settings import Settings
 from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
@@ -75,6 +78,7 @@ class Runtime:
         self._writer = Writer(state.epochs, limits, self._show, self._after)
         self._builds = Builds(state, self._writer.call)
         self._large = LargeRequests(state, self._writer.call)
+        self._checks = ViewChecks(state, self._writer.call, self._builds.turns)
         self._past = Lane("past", 2)
         self._judging = Lane("judging", 2)
         self._show()
@@ -105,6 +109,7 @@ class Runtime:
         self.end_feeds()
         self._past.close()
         self._judging.close()
+        self._checks.close()
         self._builds.close()
         self._large.close()
         self._checkpoints.stop()
@@ -262,6 +267,11 @@ class Runtime:
             return definition
         self.memory.check("a view")
         return await self._builds.make(name, partial(intend_again, self._state.definitions, name, False))
+
+    def check_view(self, name: str, caller: Caller) -> ViewComparison:
+        """Compares a view with a new computation of it, at the newest epoch. Blocks; the writer goes on."""
+        self.memory.check("a check")
+        return self._checks.check(name, caller)
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:

@@ -186,6 +186,17 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "create_view": {JSON: _VIEW | {"epoch": 2}},
     "describe_view": {JSON: _VIEW},
     "rebuild_view": {JSON: _VIEW},
+    "check_view": {
+        JSON: {
+            "view": "totals",
+            "epoch": 13,
+            "equal": False,
+            "size": 2,
+            "differing": 1,
+            "rows": [{"row": _TOTAL, "maintained": 1, "recomputed": 0}],
+            "errors": [],
+        }
+    },
     "explain_view": {
         "text/plain": "%0 = get orders\n%1 = aggregate %0 by customer: sum(total)\n",
         JSON: {"stage": "optimized"},
