@@ -96,7 +96,7 @@ def _compared(build: ViewBuild) -> ViewComparison:
         name,
         epoch,
         relation.schema,
-        (snapshot.rows(name, epoch), snapshot.errors(name, epoch)),
-        (relation.rows(epoch), errors),
+        (snapshot.relations[name].balance(epoch), snapshot.errors(name, epoch)),
+        (relation.balance(epoch), errors),
         (snapshot.texts, building.hydration.lease),
     )
