@@ -1,4 +1,4 @@
-"""`freshet backup` and `freshet restore`: with and without a running service, and killed half-way (kill -9)."""
+"""`freshet backup` and `freshet restore`: with and without a service, and killed half-way (kill -9)."""
 
 from __future__ import annotations
 

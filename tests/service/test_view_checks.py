@@ -59,8 +59,8 @@ def fill(client: Client) -> None:
     client.change("t", {"upsert": {"id": 3, "name": "n0"}})
 
 
-def check(client: Client, name: str) -> dict:
-    answer = client.post(f"/v1/views/{name}/check")
+def check(client: Client, name: str, by: str = "rebuild") -> dict:
+    answer = client.post(f"/v1/views/{name}/check", params={"by": by})
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -81,6 +81,44 @@ def layers_of(client: Client, name: str, errors: bool = False) -> list[Layer]:
     relation._cache.clear()
     relation.errors._found.clear()
     return [layer for layer in (relation.errors.layers if errors else relation.layers) if len(layer)]
+
+
+def test_duckdb_is_another_referee(filled: Client) -> None:
+    """It judges the views that it can, finds a planted fault, and says why it cannot judge the others."""
+    refused = {"failing": (409, "view_has_errors"), "recent": (422, "cannot_be_judged")}
+    for name in VIEWS.keys() - refused.keys():
+        assert check(filled, name, "duckdb")["equal"], name
+        for layer in layers_of(filled, name):
+            layer.rows[0, -1] += 1
+            layers_of(filled, name)
+            # What reads the faulty view is judged over it as it is.
+            assert not check(filled, name, "duckdb")["equal"], name
+            layer.rows[0, -1] -= 1
+            layers_of(filled, name)
+    for name, expected in refused.items():
+        assert code(filled.post(f"/v1/views/{name}/check", params={"by": "duckdb"})) == expected
+    filled.view("inexact", "SELECT sum(id::double precision) AS s FROM t")
+    filled.view("old", "SELECT * FROM edges")
+    assert filled.post("/v1/sql", {"sql": "ALTER TABLE edges ADD COLUMN c INT"}).status_code == 200
+    for name in ("inexact", "old"):
+        refusal = filled.post(f"/v1/views/{name}/check", params={"by": "duckdb"})
+        assert code(refusal) == (422, "cannot_be_judged")
+        assert check(filled, name)["equal"]
+    assert filled.post("/v1/views/old/check", params={"by": "magic"}).status_code == 422
+
+
+def test_duckdb_judges_values_of_every_type(settings: Settings) -> None:
+    with Client(settings) as client:
+        sql = """CREATE TABLE x (i SMALLINT, n NUMERIC(12, 3), s TEXT, b BOOLEAN, d DATE, at TIMESTAMP,
+            z TIMESTAMPTZ, u UUID, j JSON, l BIGINT[])"""
+        assert client.post("/v1/sql", {"sql": sql}).status_code == 200
+        client.view("v", "SELECT * FROM x UNION ALL SELECT * FROM x WHERE i = 1")
+        row = {"i": 1, "n": "1.250", "s": "naïve", "b": True, "d": "2020-01-02", "at": "2020-01-02T03:04:05"}
+        row |= {"z": "2020-01-02T03:04:05Z", "u": "123e4567-e89b-12d3-a456-426614174000", "j": {"a": [1]}}
+        client.insert("x", row | {"l": [1, None]}, {"i": 2}, {})
+        for by in ("rebuild", "duckdb"):
+            found = check(client, "v", by)
+            assert found["equal"] and found["size"] == 4, (by, found)
 
 
 FAULTS = ((-1, 1), (-1, -1), (0, 1 << 20))

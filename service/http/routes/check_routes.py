@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
+from typing import Annotated, Literal
+
+from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
-from service.http.access import lanes_of, runtime_of
+from service.http.access import lanes_of, queries_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name
-from service.reading.callers import Caller
+from service.reading.duck import QueryEvaluator
 from service.reading.row_formats import json_rows
 from service.running.runtime import Runtime
 from service.running.view_comparison import ViewComparison
+from service.sql.view_referee import judge
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
@@ -45,19 +48,32 @@ class CheckModel(BaseModel):
     errors: list[DifferingError]
 
 
+Way = Annotated[
+    Literal["rebuild", "duckdb"],
+    Query(description="Who computes the view anew: the engine, from its tables, or DuckDB, as a query."),
+]
+
+
 @router.post("/{view}/check")
-async def check_view(request: Request, view: str) -> CheckModel:
-    """Compute a view anew from its tables at the newest epoch, and compare it with its maintained rows.
+async def check_view(request: Request, view: str, by: Way = "rebuild") -> CheckModel:
+    """Compute a view anew at the newest epoch, and compare it with its maintained rows.
 
     The service goes on meanwhile. The check ends if its client disconnects.
     """
-    runtime, caller = runtime_of(request), caller_of(request)
-    work = lanes_of(request).checks.run(_checked, runtime, fold_name(view), caller)
-    return await attended(request, caller, work)
+    runtime, caller, name = runtime_of(request), caller_of(request), fold_name(view)
+
+    def rebuilt() -> CheckModel:
+        return _model(runtime, runtime.check_view(name, caller))
+
+    def judged(duck: QueryEvaluator) -> CheckModel:
+        return _model(runtime, judge(name, runtime.readable, runtime.dictionary, duck))
+
+    if by == "duckdb":
+        return await attended(request, caller, queries_of(request).readers.in_turn(caller, judged))
+    return await attended(request, caller, lanes_of(request).checks.run(rebuilt))
 
 
-def _checked(runtime: Runtime, name: str, caller: Caller) -> CheckModel:
-    found = runtime.check_view(name, caller)
+def _model(runtime: Runtime, found: ViewComparison) -> CheckModel:
     return CheckModel(
         view=found.name,
         epoch=found.epoch,
