@@ -21,6 +21,7 @@ from starlette.routing import Route
 
 from engine.spark.sessions import Sessions
 from service import problems
+from service.backup.backups import Backups
 from service.clock import Time, system_time
 from service.errors import start_failure
 from service.exposition.otlp_switch import Otlp, otlp_of
@@ -36,7 +37,9 @@ from service.http.needs import check_declared
 from service.http.origins import Origins
 from service.http.reference.openapi_document import openapi_document, operation_id
 from service.http.routes import account_routes as accounts
+from service.http.routes import backup_routes as backups
 from service.http.routes import change_routes as changes
+from service.http.routes import check_routes as checks
 from service.http.routes import delta_routes as deltas
 from service.http.routes import export_routes as exports
 from service.http.routes import load_routes as loads
@@ -66,6 +69,7 @@ ROUTERS = (
     sql.router,
     tables.router,
     views.router,
+    checks.router,
     rows.router,
     changes.router,
     loads.router,
@@ -73,6 +77,7 @@ ROUTERS = (
     sources.router,
     sinks.router,
     accounts.router,
+    backups.router,
     operations.router,
     pages.router,
 )
@@ -122,6 +127,7 @@ def create_app(
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
                 await asyncio.to_thread(app.state.queries.close)
+                await asyncio.to_thread(app.state.backups.close)
                 await asyncio.to_thread(app.state.pipeline.close)
                 await asyncio.to_thread(runtime.close)
             await asyncio.to_thread(own.stop)
@@ -213,6 +219,7 @@ async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time
     except BaseException:
         await asyncio.to_thread(runtime.close)
         raise
+    app.state.backups = Backups(runtime, app.state.pipeline.jobs)
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning, app.state.lanes.long_texts)

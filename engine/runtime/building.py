@@ -23,11 +23,12 @@ from engine.runtime.execution import Executor, ExecutorJob, Stored
 from engine.runtime.executor_jobs import job_over, text_files
 from engine.runtime.hydration import Hydration
 from engine.runtime.options import Options
-from engine.runtime.registry import KnownSource
+from engine.runtime.registry import KnownSource, failure_logs
 from engine.runtime.spill import TextPart
 from engine.state.dictionary import Dictionary
+from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
-from engine.state.snapshot import Snapshot
+from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import Writing
 from engine.state.store.manifest import Manifest
 
@@ -79,6 +80,15 @@ class Building:
         """The names of the files that the view is built from."""
         names = {layer.file.name for layers in self.ground.layers.values() for layer in layers if layer.file}
         return names | {part.file.name for part in self.ground.texts}
+
+    def relation(self) -> RelationSnapshot:
+        """The view as it has been computed, readable from `since` to `epoch`."""
+        history = self.hydration.history
+        logs = failure_logs(history, self.hydration.dataflow.operators.values())
+        errors = ErrorHistory(tuple(layer for log in logs for layer in log.trace.layers()))
+        width = len(self.plan.schema)
+        layers = history.trace.layers()
+        return RelationSnapshot(self.plan.schema, tuple(range(width)), layers, self.since, errors)
 
     # Computing
 

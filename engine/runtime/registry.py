@@ -56,9 +56,7 @@ class Registry:
     def add_view(self, name: str, plan: Node, history: History, operators: Iterable[Operator]) -> None:
         """Add a view. Its failure logs are listed in the order of `operators`, which include the view's
         own."""
-        own = reachable([history])
-        parts = (part for operator in operators if operator in own for part in operator.parts())
-        failures = tuple(part.failures for part in parts if hasattr(part, "failures"))
+        failures = failure_logs(history, operators)
         for log in failures:
             log.readers.add(name)
         self.views[name] = KnownView(plan, history, failures)
@@ -172,6 +170,13 @@ class Registry:
             layers = tuple(layer for log in view.failures for layer in log.trace.layers())
             relation = replace(relation, errors=relation.errors.with_layers(layers))
         return relation.with_layers(history.trace.layers(), history.trace.since)
+
+
+def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[FailureLog, ...]:
+    """The failure logs of those of the operators that a history depends on, in their order."""
+    own = reachable([history])
+    parts = (part for operator in operators if operator in own for part in operator.parts())
+    return tuple(part.failures for part in parts if hasattr(part, "failures"))
 
 
 def require_texts(source: Source, delta: np.ndarray, dictionary: Dictionary) -> None:

@@ -70,11 +70,15 @@ class RelationSnapshot:
         """The rows at an epoch: words [W, n] in the schema's order, and counts [n]."""
         found = self._cache.get(epoch)
         if found is None:
-            found = self._as_rows(accumulate(self.batches, len(self.order), epoch, self.kept.order.masks))
+            found = self._as_rows(self._accumulated(epoch))
             if len(self._cache) >= _CACHED_EPOCHS:
                 self._cache.clear()
             self._cache[epoch] = found
         return found
+
+    def balance(self, epoch: int) -> Rows:
+        """As `rows`, but with negative counts too, which a sound history does not have."""
+        return self._in_order(self._accumulated(epoch))
 
     def rows_from(self, first: tuple[int, ...] | None, epoch: int, most: int) -> Rows:
         """As `rows`, but only from row `first` on, and only until there are `most` rows, copies included.
@@ -94,8 +98,15 @@ class RelationSnapshot:
 
     def _as_rows(self, batch: np.ndarray) -> Rows:
         """The words and counts of a batch that is accumulated."""
-        batch = batch[batch[:, -1] > 0]
+        return self._in_order(batch[batch[:, -1] > 0])
+
+    def _in_order(self, batch: np.ndarray) -> Rows:
+        """The words, in the schema's order, and counts of a batch."""
         return np.ascontiguousarray(batch[:, self.positions].T), np.ascontiguousarray(batch[:, -1])
+
+    def _accumulated(self, epoch: int) -> np.ndarray:
+        """The distinct rows at an epoch, as a batch."""
+        return accumulate(self.batches, len(self.order), epoch, self.kept.order.masks)
 
     def changes(self, since: int, until: int) -> np.ndarray:
         """The differences at the epochs after `since` up to `until`; see `Snapshot.changes`.

@@ -4,7 +4,8 @@ It is one SQL database, reached through SQLAlchemy Core: SQLite in the data dire
 SQLite runs in WAL mode and syncs on every commit, so a commit that has returned survives a crash.
 `migrations/` creates and upgrades the schema at start.
 
-One thread at a time calls what changes the database or reads the log. Any thread may call `epoch_at`.
+One thread at a time calls what changes the database or reads the log. Any thread may call `epoch_at`, and
+take a `snapshot` of all tables.
 
 A commit of the log holds the epochs `first` to `last`, all committed at the same time. Its payload is split
 into parts, because databases limit the size of a value. Nearly always there is one part: one row, one
@@ -98,6 +99,18 @@ class Catalog:
         with self._database.begin() as connection:
             yield connection
 
+    @contextmanager
+    def snapshot(self) -> Iterator[sa.Connection]:
+        """A connection that reads all tables as they are now, whatever is committed meanwhile. Any thread may
+        use it."""
+        with self._database.connect() as connection:
+            if connection.dialect.name == "sqlite":
+                connection.exec_driver_sql("BEGIN")  # without it, the driver has no transaction around reads
+            else:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+            connection.execute(sa.select(commits.c.last).limit(1))  # the first read takes the snapshot
+            yield connection
+
     # Definitions
 
     @contextmanager
@@ -148,12 +161,7 @@ class Catalog:
     def newest(self) -> CommittedEpochs | None:
         """The last commit that is or was in the log."""
         with self._connection.begin():
-            for table in (log, commits):
-                query = sa.select(table.c.first, table.c.last, table.c.committed_at)
-                row = self._connection.execute(query.order_by(table.c.last.desc()).limit(1)).first()
-                if row is not None:
-                    return CommittedEpochs(*row)
-        return None
+            return newest_commit(self._connection)
 
     def payloads(self) -> Iterator[bytes]:
         """The payloads of the log, in order."""
@@ -252,19 +260,34 @@ _INSERT_LOG = sa.insert(log)
 _INSERT_KEY = sa.insert(idempotency_keys)
 
 
+def newest_commit(connection: sa.Connection) -> CommittedEpochs | None:
+    """The last commit that is or was in the log, in the connection's transaction."""
+    for table in (log, commits):
+        query = sa.select(table.c.first, table.c.last, table.c.committed_at)
+        row = connection.execute(query.order_by(table.c.last.desc()).limit(1)).first()
+        if row is not None:
+            return CommittedEpochs(*row)
+    return None
+
+
 def migrate(connection: sa.Connection) -> None:
     """Brings the schema up to date."""
+    with connection.begin():
+        upgrade(connection)
+
+
+def upgrade(connection: sa.Connection, revision: str = "head") -> None:
+    """Brings the schema to a revision, in the connection's transaction."""
     config = Config()
     (place,) = migrations.__path__[:1]
     config.set_main_option("script_location", place.replace("%", "%%"))
     config.attributes["connection"] = connection
-    with connection.begin():
-        try:
-            command.upgrade(config, "head")
-        except CommandError as error:
-            raise ServiceError(
-                f"the database was made by a newer release: {error}", "start that release instead"
-            ) from None
+    try:
+        command.upgrade(config, revision)
+    except CommandError as error:
+        raise ServiceError(
+            f"the database was made by a newer release: {error}", "start that release instead"
+        ) from None
 
 
 def _prepare_sqlite(connection: object, record: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from starlette.requests import Request
 
 from service.accounts.principals import Principal
+from service.backup.backups import Backups
 from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
@@ -64,3 +65,9 @@ def pipeline_of(request: Request) -> Pipeline:
     """The pipeline of loads, exports, sources and sinks. Raises Unavailable like `runtime_of`."""
     runtime_of(request)
     return request.app.state.pipeline
+
+
+def backups_of(request: Request) -> Backups:
+    """The backups of the runtime. Raises Unavailable like `runtime_of`."""
+    runtime_of(request)
+    return request.app.state.backups

@@ -135,7 +135,7 @@ class ProblemModel(BaseModel):
 
 
 class JobModel(BaseModel):
-    """A load or an export. It is `running` once it is accepted; `started` is when its turn came.
+    """A load, an export or a backup. It is `running` once it is accepted; `started` is when its turn came.
     `progress` is from 0 to 1. `error` says why it failed."""
 
     id: str

@@ -61,6 +61,7 @@ DEFINE = Need(_all_of(Principal.require_defining), audited=True)
 WRITE_FILES = Need(_all_of(Principal.require_defining))
 ADMIN = Need(_all_of(Principal.require_admin))
 ACCOUNTS = Need(_all_of(Principal.require_admin), audited=True)
+OPERATE = Need(_all_of(Principal.require_admin), audited=True)
 _reads, _sees = partial(_on, Privilege.SELECT), partial(_on, *OF_ROWS)
 
 NEEDS: dict[str, Need] = {
@@ -78,6 +79,7 @@ NEEDS: dict[str, Need] = {
     "GET /v1/views/{view}": _sees(of="view"),
     "DELETE /v1/views/{view}": DEFINE,
     "POST /v1/views/{view}/rebuild": DEFINE,
+    "POST /v1/views/{view}/check": WRITE_FILES,
     "GET /v1/views/{view}/plan": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),
     "GET /v1/views/{view}/changes": _reads(of="view"),
@@ -104,6 +106,10 @@ NEEDS: dict[str, Need] = {
     "DELETE /v1/keys/{key}": ACCOUNTS,
     "GET /v1/roles": ADMIN,
     "GET /v1/audit": ADMIN,
+    "GET /v1/backups": ADMIN,
+    "POST /v1/backups": OPERATE,
+    "GET /v1/backups/{backup}": ADMIN,
+    "DELETE /v1/backups/{backup}": OPERATE,
     "GET /v1/status": IN_ROUTE,
     "GET /metrics": READ_ALL,
     "GET /healthz": OPEN,

@@ -1,4 +1,4 @@
-"""Jobs: requests for loads and exports with their progress and outcome, stored in the catalog.
+"""Jobs: requests for loads, exports and backups with their progress and outcome, stored in the catalog.
 
 A job is `running` from its submission until it is `done`, `failed` or `cancelled`, and then never changes. A
 load becomes done in the transaction that makes its epoch durable, by its receipt. So a job that is still
@@ -21,6 +21,7 @@ import sqlalchemy as sa
 from service.catalog.database import Number, metadata
 from service.errors import NotFound, Overloaded
 
+BACKUP = "backup"
 RUNNING, DONE, FAILED, CANCELLED = STATES = ("running", "done", "failed", "cancelled")
 
 jobs = sa.Table(
@@ -47,8 +48,8 @@ Transaction = Callable[[], AbstractContextManager[sa.Connection]]
 
 @dataclass(frozen=True)
 class Job:
-    """A job of a `kind`, `load` or `export`. `request` has no secrets; `error` is a problem document; times
-    are microseconds since 1970, UTC."""
+    """A job of a `kind`: `load`, `export` or `backup`. `request` has no secrets; `error` is a problem
+    document; times are microseconds since 1970, UTC."""
 
     id: str
     kind: str

@@ -22,6 +22,8 @@ _WILD = re.compile(r"[*?\[]")
 _SPECIAL = re.compile(r"([\\*?\[\]{}^,])")
 _PLAIN = re.compile(r"[\w./:=,*@+-]*")
 _OWN = re.compile(r"lock|freshet\.db.*|spark")
+BACKUP_MARK = "FRESHET_BACKUP"
+"""A file that a backup's directory has from the beginning. What is in there may be for nobody's eyes."""
 
 
 @dataclass(frozen=True)
@@ -113,8 +115,10 @@ def _files(path: Path, settings: Settings, above: frozenset[Path]) -> Iterator[P
 
 
 def _check_own(real: Path, path: str, settings: Settings) -> None:
-    """Raises Invalid for the service's own files."""
+    """Raises Invalid for the service's own files, and for those of backups."""
     data = settings.data.resolve()
     inside = real.relative_to(data).parts if real.is_relative_to(data) else ()
+    if any((directory / BACKUP_MARK).exists() for directory in (real, *real.parents)):
+        raise Invalid(f"{path!r} belongs to a backup", code="path_not_allowed")
     if real.is_relative_to(settings.state.resolve()) or (inside and _OWN.fullmatch(inside[0])):
         raise Invalid(f"{path!r} belongs to the service", code="path_not_allowed")

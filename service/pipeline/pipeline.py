@@ -9,7 +9,7 @@ from service.errors import Problem
 from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.exports import Exports
 from service.pipeline.job_runs import Runner
-from service.pipeline.jobs import FAILED, JobStore
+from service.pipeline.jobs import BACKUP, FAILED, JobStore
 from service.pipeline.loads import Loads
 from service.pipeline.scratch import scratch_path
 from service.pipeline.sinks import Sinks
@@ -53,7 +53,7 @@ class Pipeline:
         """Fails the jobs that an earlier service left unfinished, and removes what they had begun."""
         for job in self.jobs.unfinished():
             shutil.rmtree(scratch_path(self._settings, job.id), ignore_errors=True)
-            if job.kind == EXPORT:
+            if job.kind in (EXPORT, BACKUP):
                 self.exports.clear(job)
             self.jobs.update(job.ended(FAILED, error=members(_INTERRUPTED)))
 

@@ -30,6 +30,7 @@ from service.pipeline.intake import Intake
 from service.pipeline.source_catalog import SourceProgress, SourceRecord
 from service.pipeline.spark_failures import explain_failure
 from service.running.runtime import Runtime
+from service.settings.settings import Settings
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -45,6 +46,11 @@ _FOR_EVER = "36500d"
 """Spark silently ignores files that are older than the newest one by this much; the default is a week."""
 
 State = Literal["starting", "running", "stopped", "failed"]
+
+
+def streams_of(settings: Settings) -> Path:
+    """The directory of the checkpoints of all streams, a directory for each source's id."""
+    return settings.data.resolve() / "pipeline" / "sources"
 
 
 class StreamingSource:
@@ -80,7 +86,7 @@ class StreamingSource:
     @property
     def checkpoint(self) -> Path:
         """The directory of the stream's checkpoint."""
-        return self._runtime.settings.data.resolve() / "pipeline" / "sources" / self.id
+        return streams_of(self._runtime.settings) / self.id
 
     @property
     def state(self) -> State:

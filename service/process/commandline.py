@@ -1,4 +1,4 @@
-"""The command line: `freshet serve`, `keys` and `demo`. Settings are environment variables."""
+"""The command line: `freshet serve`, `keys`, `backup`, `restore`, `demo`. Settings are in the environment."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import NoReturn
 
 from service.demo import story
 from service.demo.background import Background
+from service.process.backup_arguments import add_backup_commands
 from service.process.key_arguments import add_key_commands
 from service.settings.settings import SETTINGS, Setting
 
@@ -46,6 +47,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
     demo.add_argument("--directory", type=Path, default=_DEMO, help=f"where its data and log go ({_DEMO})")
     demo.add_argument("--stop", action="store_true", help="end the service that the demo left running")
     add_key_commands(commands)
+    add_backup_commands(commands)
     return parser.parse_args(arguments)
 
 
@@ -58,6 +60,9 @@ def main() -> None:
     # The modules of these take seconds to load: nothing else waits for them.
     if arguments.command == "keys":
         import_module("service.process.key_commands").run(arguments)
+        return
+    if arguments.command in ("backup", "restore"):
+        import_module("service.process.backup_commands").run(arguments)
         return
     import_module("service.process.serving").serve()
 

@@ -46,7 +46,8 @@ class Lanes:
     `reads` are rows as they are, `lookups` rows that a predicate names, `figures` are about the service,
     `feeds` are pages of changefeeds, and `planning` is for statements: parsed, planned, written as answers;
     `long_texts` for those that take seconds. `answers` compresses answers. `jobs` are loads, exports, sources
-    and sinks as the catalog has them, and `observing` waits for the writer to measure a view.
+    and sinks as the catalog has them, `observing` waits for the writer to measure a view, and `checks` are of
+    views, which are computed anew.
     """
 
     reads: Lane = field(default_factory=lambda: Lane("reads", 4))
@@ -58,6 +59,7 @@ class Lanes:
     answers: Lane = field(default_factory=lambda: Lane("answers", 2))
     jobs: Lane = field(default_factory=lambda: Lane("jobs", 2))
     observing: Lane = field(default_factory=lambda: Lane("observing", 2))
+    checks: Lane = field(default_factory=lambda: Lane("checks", 2))
 
     def close(self) -> None:
         for lane in vars(self).values():

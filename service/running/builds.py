@@ -49,7 +49,8 @@ class Builds:
         self._state = state
         self._call = call
         self._threads = ThreadPoolExecutor(_THREADS, "freshet-builds")
-        self._turns = threading.Semaphore(state.settings.builds)
+        self.turns = threading.Semaphore(state.settings.builds)
+        """Taken by whoever computes a view in a process of its own."""
         self._asked: set[Future[Definition]] = set()
 
     async def make(self, name: str, plan: Plan) -> Definition:
@@ -99,7 +100,7 @@ class Builds:
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
-                build.compute(state.directory, prefix, self._turns)
+                build.compute(state.directory, prefix, self.turns)
                 return self._adopted(build)
         finally:
             self._call(lambda: self._end(build))

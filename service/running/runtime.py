@@ -37,14 +37,18 @@ from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.readable import Readable
 from service.metrics import Metrics
 from service.placement import Placement
+from service.reading.callers import Caller
 from service.reading.lanes import Lane
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
 from service.running.large_requests import LargeRequests
+from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
+from service.running.view_checks import ViewChecks
+from service.running.view_comparison import ViewComparison
 from service.settings.settings import Settings
 from service.telemetry.exchange import current
 from service.writing.epochs import Drafted
@@ -77,6 +81,7 @@ class Runtime:
         self._writer = Writer(state.epochs, limits, self._show, self._after, state.metrics.queue_seconds)
         self._builds = Builds(state, self._writer.call)
         self._large = LargeRequests(state, self._writer.call)
+        self._checks = ViewChecks(state, self._writer.call, self._builds.turns)
         self._past = Lane("past", 2)
         self._judging = Lane("judging", 2)
         self._show()
@@ -107,6 +112,7 @@ class Runtime:
         self.end_feeds()
         self._past.close()
         self._judging.close()
+        self._checks.close()
         self._builds.close()
         self._large.close()
         self._checkpoints.stop()
@@ -291,6 +297,11 @@ class Runtime:
         self.memory.check("a view")
         return await self._builds.make(name, partial(intend_again, self._state.definitions, name, False))
 
+    def check_view(self, name: str, caller: Caller) -> ViewComparison:
+        """Compares a view with a new computation of it, at the newest epoch. Blocks; the writer goes on."""
+        self.memory.check("a check")
+        return self._checks.check(name, caller)
+
     @property
     def builds(self) -> Mapping[str, ViewBuild]:
         """The views that are being built, without those that were dropped and end soon."""
@@ -359,6 +370,10 @@ class Runtime:
     def transaction(self) -> AbstractContextManager[Connection]:
         """A transaction that does not wait for the writer, for data that no epoch depends on."""
         return self._state.catalog.transaction()
+
+    def pinned(self) -> AbstractContextManager[PinnedState]:
+        """All that the service stores, as it is at the newest epoch; the writer goes on meanwhile."""
+        return pinned(self._state.catalog, self._state.directory, self._writer.call)
 
     def _recorded(self, write: Callable[[Connection], T]) -> T:
         with self._state.catalog.changing() as changing:

@@ -43,8 +43,14 @@ from service.writing.commits import Commits
 from service.writing.epochs import Epochs
 
 _log = logging.getLogger("freshet.state")
-_OWN = ("lock", "freshet.db*", "spark", "queries")
+UNFINISHED = "restoring"
+"""A file in a data directory into which a backup is being restored, or was until the restore was killed."""
+_OWN = ("lock", "freshet.db*", "spark", "queries", UNFINISHED)
 """The service's own entries in the data directory, which may also contain clients' files."""
+
+
+class DirectoryInUse(ServiceError):
+    """Another process has locked the data directory."""
 
 
 @dataclass(eq=False)
@@ -205,12 +211,21 @@ def _check_address(settings: Settings, accounts: Accounts) -> None:
         )
 
 
-def lock_directory(settings: Settings) -> int:
-    """Locks the data directory for this process, until the descriptor is closed."""
+def lock_directory(settings: Settings, *, restoring: bool = False) -> int:
+    """Locks the data directory for this process, until the descriptor is closed.
+
+    Raises ServiceError if another process has it, or if a restore has not finished, unless this is one.
+    """
     descriptor = os.open(settings.data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
         os.close(descriptor)
-        raise ServiceError(f"another process uses the data directory {settings.data}") from None
+        raise DirectoryInUse(f"another process uses the data directory {settings.data}") from None
+    if not restoring and (settings.data / UNFINISHED).exists():
+        os.close(descriptor)
+        raise ServiceError(
+            f"a backup was being restored into {settings.data}, and was not finished",
+            "run freshet restore again, or remove the directory",
+        )
     return descriptor

@@ -28,6 +28,7 @@ _TAGS = {
     "sources": "Directories whose files become rows of a table.",
     "sinks": "Directories that a view's changes are appended to.",
     "accounts": "Keys and roles, and the log of what was done with them.",
+    "backups": "Copies of the whole service at one epoch, to be restored elsewhere.",
     "operations": "Health, readiness, status and metrics.",
 }
 _REF = "#/components/schemas/"

@@ -51,6 +51,7 @@ _EXPORT = _ENDED | {
     "mode": "overwrite",
     "options": {},
 }
+_BACKUP = _ENDED | {"rows": None, "path": "backups/monday"}
 _NEW_SOURCE = {"name": "arrivals", "table": "orders", "format": "json", "path": "arrivals"}
 _SOURCE: dict[str, Any] = _NEW_SOURCE | {
     "options": {},
@@ -151,6 +152,7 @@ PATHS = {
     "source": "arrivals",
     "sink": "archive",
     "key": _KEY["id"],
+    "backup": _ENDED["id"],
 }
 """Values of the parameters in paths."""
 
@@ -173,6 +175,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "create_sink": {JSON: _NEW_SINK},
     "create_key": {JSON: {"name": "nightly load", "role": "write", "relations": ["orders"]}},
     "rotate_key": {JSON: {"grace_seconds": 3600}},
+    "begin_backup": {JSON: {"path": "backups/monday"}},
 }
 ANSWERS: dict[str, dict[str, Any]] = {
     "run_sql": {JSON: {"results": [_RESULT]}, NDJSON: '{"n":1}\n', CSV: "n\r\n1\r\n"},
@@ -183,6 +186,17 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "create_view": {JSON: _VIEW | {"epoch": 2}},
     "describe_view": {JSON: _VIEW},
     "rebuild_view": {JSON: _VIEW},
+    "check_view": {
+        JSON: {
+            "view": "totals",
+            "epoch": 13,
+            "equal": False,
+            "size": 2,
+            "differing": 1,
+            "rows": [{"row": _TOTAL, "maintained": 1, "recomputed": 0}],
+            "errors": [],
+        }
+    },
     "explain_view": {
         "text/plain": "%0 = get orders\n%1 = aggregate %0 by customer: sum(total)\n",
         JSON: {"stage": "optimized"},
@@ -223,6 +237,10 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "rotate_key": {JSON: _KEY | {"key": _SECRET}},
     "list_roles": {JSON: {"roles": [{"name": "clerk", "permissions": {"SELECT": ["totals"]}}]}},
     "read_audit": {JSON: {"entries": [_ENTRY]}},
+    "list_backups": {JSON: {"backups": [_BACKUP]}},
+    "begin_backup": {JSON: _BACKUP | {"state": "running", "progress": 0.0, "epoch": None}},
+    "describe_backup": {JSON: _BACKUP},
+    "cancel_backup": {JSON: _BACKUP | {"state": "cancelled", "epoch": None}},
     "check_health": {JSON: {"status": "ok"}},
     "check_readiness": {JSON: {"status": "ready"}},
     "read_status": {JSON: _STATUS},

@@ -1,0 +1,138 @@
+"""`freshet backup` and `freshet restore`: with and without a service, and killed half-way (kill -9)."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from service.backup.backup_manifest import read_backup
+from service.backup.restore import restore_backup
+from service.errors import Invalid, ServiceError
+from service.metrics import Metrics
+from service.process import backup_commands
+from service.process.commandline import read_arguments
+from service.running.state import UNFINISHED, recover
+from service.settings.settings import Settings
+from tests.seeds import SEED
+from tests.service.backups import back_up
+from tests.service.client import Client, Process
+from tests.service.jobs import values
+from tests.service.waiting import wait_until
+
+NO_SPARK = {"FRESHET_SPARK": "never"}
+KILLS = int(os.environ.get("FRESHET_KILLS", "1"))
+SCRIPT = (
+    "CREATE TABLE t (a BIGINT, b TEXT)",
+    "CREATE VIEW v AS SELECT b, sum(a) AS s FROM t GROUP BY b",
+    "INSERT INTO t SELECT i, 'text ' || i FROM generate_series(1, 20000) AS g (i)",
+)
+
+
+@pytest.fixture
+def filled(settings: Settings) -> list[str]:
+    """A data directory without a service, and the rows of its view."""
+    with Client(settings) as client:
+        for sql in SCRIPT:
+            assert client.post("/v1/sql", {"sql": sql}).status_code == 200
+        return values(client, "/v1/views/v/rows")
+
+
+@pytest.fixture
+def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+    """Runs a command over the data directory; returns the message with which it ends, "" if all went well."""
+    monkeypatch.setenv("FRESHET_DATA", str(settings.data))
+    monkeypatch.setattr(backup_commands, "keep_private", lambda: None)
+
+    def run(*arguments: object) -> str:
+        try:
+            backup_commands.run(read_arguments(list(map(str, arguments))))
+        except SystemExit as end:
+            return str(end.code)
+        return ""
+
+    return run
+
+
+def test_backups_of_a_service_that_runs_and_of_one_that_does_not(
+    run: Callable[..., str],
+    start: Callable[..., Process],
+    filled: list[str],
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first goes by the service, with a key; both hold the same."""
+    assert run("backup", tmp_path / "stopped") == ""
+    assert "exists already" in run("backup", tmp_path / "stopped")
+    service = start(**NO_SPARK)
+    service.wait_ready()
+    monkeypatch.setenv("FRESHET_PORT", str(service.port))
+    made = httpx.post(f"{service.url}/v1/keys", json={"name": "boss", "role": "admin"}, timeout=60)
+    (tmp_path / "key").write_text(made.json()["key"] + "\n")
+    key = ("--key-file", tmp_path / "key")
+    assert "--key-file" in run("backup", settings.data / "running")
+    assert run("backup", settings.data / "running", *key) == ""
+    assert "is not under a directory" in run("backup", tmp_path / "out", *key)
+    assert "cannot be reached" in run("backup", tmp_path / "out", "--url", "http://127.0.0.1:1")
+    assert "another process uses" in run("restore", tmp_path / "stopped")
+    assert service.terminate() == 0
+    backup = settings.data / "running"
+    assert read_backup(backup).epoch == read_backup(tmp_path / "stopped").epoch == 1
+    assert not [path for path in (backup, *backup.rglob("*")) if path.stat().st_mode & 0o077]
+    assert "is not empty" in run("restore", backup)
+    assert run("restore", backup, "--data", tmp_path / "copy") == ""
+    monkeypatch.setenv("FRESHET_DATA", str(tmp_path / "nowhere"))
+    assert "there is no data directory" in run("backup", tmp_path / "x")
+    with Client(replace(settings, data=tmp_path / "copy")) as client:
+        assert client.runtime.accounts.are_needed
+
+
+def test_a_killed_restore_is_begun_again(filled: list[str], settings: Settings, tmp_path: Path) -> None:
+    chance = random.Random(SEED)
+    with Client(settings) as client:
+        backup, _ = back_up(client, "backup")
+    for number in range(KILLS):
+        copy = replace(settings, data=tmp_path / f"copy{number}")
+        process = Process(copy.data, NO_SPARK, ("-m", "service", "restore", str(backup)))
+        wait_until((copy.data / UNFINISHED).exists)
+        time.sleep(chance.random() * 0.03)
+        process.kill()
+        if (copy.data / UNFINISHED).exists():
+            with pytest.raises(ServiceError, match="was not finished"):
+                recover(copy, Metrics())
+            restore_backup(backup, copy)
+        with Client(copy) as client:
+            assert values(client, "/v1/views/v/rows") == filled
+
+
+def test_a_killed_backup_is_none(
+    filled: list[str], start: Callable[..., Process], settings: Settings, tmp_path: Path
+) -> None:
+    """The service dies in the middle: what is left has no manifest, and goes at the next start."""
+    chance = random.Random(SEED)
+    for number in range(KILLS):
+        service = start(**NO_SPARK)
+        service.wait_ready()
+        answer = httpx.post(f"{service.url}/v1/backups", json={"path": f"backup{number}"}, timeout=60)
+        assert answer.status_code == 202, answer.text
+        wait_until(lambda: bool(list(settings.data.glob("*backup*"))))
+        time.sleep(chance.random() * 0.02)
+        service.kill()
+        for left in settings.data.glob(".backup*.new"):
+            if not (left / "manifest.json").exists():  # else the kill came right before the last step
+                with pytest.raises(Invalid, match="not finished"):
+                    restore_backup(left, replace(settings, data=tmp_path / "copy"))
+    with Client(settings) as client:
+        assert values(client, "/v1/views/v/rows") == filled
+        assert not list(settings.data.glob(".backup*"))
+        jobs = client.get("/v1/backups").json()["backups"]
+        assert len(jobs) == KILLS and {job["state"] for job in jobs} <= {"failed", "done"}
+    for backup in settings.data.glob("backup*"):
+        assert read_backup(backup).epoch == 1
