@@ -25,7 +25,7 @@ from freshet.sending.retrying import ApiOutcome, Retries, conversation
 from freshet.sending.senders import AsyncSender
 from freshet.values import row_bodies
 from freshet.values.rows import Rows, SqlRows
-from freshet.values.sql_parameters import Parameters, with_parameters
+from freshet.values.sql_parameters import Parameters
 
 T = TypeVar("T")
 
@@ -94,12 +94,12 @@ class AsyncConnection:
     async def sql(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> SqlRows:
-        return (await self.script(sql, parameters, dialect=dialect))[-1]
+        return await self.run(calls.statement(sql, parameters, dialect))
 
     async def script(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> list[SqlRows]:
-        return await self.run(calls.script(with_parameters(sql, parameters, dialect), dialect))
+        return await self.run(calls.script(sql, parameters, dialect))
 
     @asynccontextmanager
     async def changing(self, *, idempotency_key: str | None = None) -> AsyncIterator[GatheredChanges]:

@@ -28,7 +28,7 @@ from freshet.sending.senders import Sender
 from freshet.values import row_bodies
 from freshet.values.html_tables import SHOWN
 from freshet.values.rows import Rows, SqlRows
-from freshet.values.sql_parameters import Parameters, with_parameters
+from freshet.values.sql_parameters import Parameters
 
 T = TypeVar("T")
 AsOf = int | str | datetime
@@ -105,13 +105,13 @@ class Connection:
     def sql(self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT) -> SqlRows:
         """Runs SQL, and returns the result of its last statement. `$1` stands for the first of a list of
         parameters, `:name` for one of a dict."""
-        return self.script(sql, parameters, dialect=dialect)[-1]
+        return self.run(calls.statement(sql, parameters, dialect))
 
     def script(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> list[SqlRows]:
         """The same, with the results of all statements."""
-        return self.run(calls.script(with_parameters(sql, parameters, dialect), dialect))
+        return self.run(calls.script(sql, parameters, dialect))
 
     @contextmanager
     def changing(self, *, idempotency_key: str | None = None) -> Iterator[GatheredChanges]:

@@ -80,7 +80,7 @@ _ASKED_HEADERS = (
     "Idempotency-Key",
     "Last-Event-ID",
 )
-_TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After")
+_TOLD_HEADERS = ("Freshet-Count", "Freshet-Epoch", "Freshet-Statement", "Location", "Retry-After")
 """Headers that pages of `FRESHET_ORIGINS` may send and read, besides those that every page may."""
 
 

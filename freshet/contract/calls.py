@@ -25,10 +25,12 @@ from freshet.contract.descriptions import (
 from freshet.errors import InvalidRequestError
 from freshet.values import row_bodies
 from freshet.values.rows import Rows, SqlRows, read_result, read_stream
+from freshet.values.sql_parameters import Parameters, json_parameters
 from freshet.values.table_columns import new_table
 
 T = TypeVar("T")
 _JSON = {"Content-Type": "application/json"}
+_ARROW_OR_JSON = f"{row_bodies.ARROW}, application/json;q=0.5"
 DIALECT = "postgres"
 TABLES, VIEWS = "tables", "views"
 """The kinds of relations, by their place in paths."""
@@ -43,8 +45,18 @@ def _get(path: str, read: Any, query: Mapping[str, Any] | None = None, accept: s
     return ApiCall("GET", path, read, asked, {"Accept": accept} if accept else {}, repeatable=True)
 
 
-def _post(path: str, body: object, read: Any, lines_before: int = 0) -> ApiCall[Any]:
-    return ApiCall("POST", path, read, headers=_JSON, body=orjson.dumps(body), lines_before=lines_before)
+def _post(
+    path: str, body: object, read: Any, lines_before: int = 0, accept: str | None = None
+) -> ApiCall[Any]:
+    headers = _JSON if accept is None else _JSON | {"Accept": accept}
+    return ApiCall("POST", path, read, headers=headers, body=_json(body), lines_before=lines_before)
+
+
+def _json(body: object) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise InvalidRequestError(f"the request cannot be written as JSON: {error}") from None
 
 
 def _nothing(answer: ApiAnswer) -> None:
@@ -193,9 +205,32 @@ def follow(kind: str, name: str, since: int, skip_errors: bool) -> ApiCall[None]
 # SQL
 
 
-def script(sql: str, dialect: str) -> ApiCall[list[SqlRows]]:
-    return _post("/v1/sql", {"sql": sql, "dialect": dialect}, _results)
+def statement(sql: str, parameters: Parameters | None, dialect: str) -> ApiCall[SqlRows]:
+    """The result of a script's last statement: as Arrow, or as JSON if Arrow cannot say it."""
+    return _script(sql, parameters, dialect, _last_result, _ARROW_OR_JSON)
+
+
+def script(sql: str, parameters: Parameters | None, dialect: str) -> ApiCall[list[SqlRows]]:
+    """The results of all statements of a script."""
+    return _script(sql, parameters, dialect, _results)
+
+
+def _script(
+    sql: str, parameters: Parameters | None, dialect: str, read: Any, accept: str | None = None
+) -> ApiCall[Any]:
+    given = json_parameters(parameters)
+    body = {"sql": sql, "dialect": dialect} | ({} if given is None else {"parameters": given})
+    return _post("/v1/sql", body, read, accept=accept)
 
 
 def _results(answer: ApiAnswer) -> list[SqlRows]:
     return [read_result(result) for result in answer.json()["results"]]
+
+
+def _last_result(answer: ApiAnswer) -> SqlRows:
+    if not answer.headers["content-type"].startswith(row_bodies.ARROW):
+        return _results(answer)[-1]
+    headers = answer.headers
+    count = int(headers["freshet-count"]) if "freshet-count" in headers else None
+    table = read_stream(answer.body, int(headers["freshet-epoch"])).arrow()
+    return SqlRows(table, int(headers["freshet-epoch"]), headers["freshet-statement"], count)

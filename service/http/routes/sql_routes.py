@@ -10,6 +10,8 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.responses import Response, StreamingResponse
 
+from engine.errors import InvalidValue
+from planner.errors import PlannerError
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
 from service.errors import Invalid, problem_of
@@ -17,7 +19,7 @@ from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.media_schemas import answered_as
-from service.http.negotiation import media_type_for
+from service.http.negotiation import accepts, media_type_for
 from service.http.routes.strict import StrictRoute
 from service.http.given_parameters import parameters_of
 from service.problems import MEDIA_TYPE, members
@@ -94,9 +96,11 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 async def run_sql(request: Request, format: Format = None) -> Response:
     """Run a script. It stops at the first statement that fails; the problem has that statement's `index`.
 
-    In a format other than JSON, the answer has the rows of the last statement alone.
+    In a format other than JSON, the answer has the rows of the last statement alone. A request whose Accept
+    also has JSON gets JSON if the last statement returns no rows, or rows that the other format cannot say.
     """
     media_type = media_type_for(request, format, OFFERED)
+    or_json = media_type != JSON and format is None and accepts(request.headers.get("accept"), JSON)
     script = await _script(request)
     door, lanes = door_of(request), lanes_of(request)
     if script.cursor is not None:
@@ -105,13 +109,17 @@ async def run_sql(request: Request, format: Format = None) -> Response:
     else:
         place, start = None, 0
         try:
-            results = await _run(request, script, media_type != JSON)
+            results = await _run(request, script, media_type != JSON and not or_json)
         except ScriptFailed as failed:
             return _failure(failed)
-    if media_type == JSON:
-        body = await lanes.answers.run(_document, results, script.limit, place, door.kept)
-        return Response(body, media_type=JSON)
-    return await _stream(request, results[-1], media_type, start, script.limit)
+    if media_type != JSON and results:
+        try:
+            return await _stream(request, results[-1], media_type, start, script.limit)
+        except (Invalid, InvalidValue, PlannerError):
+            if not or_json:
+                raise
+    body = await lanes.answers.run(_document, results, script.limit, place, door.kept)
+    return Response(body, media_type=JSON)
 
 
 async def _script(request: Request) -> Script:
@@ -158,9 +166,13 @@ async def _stream(
     stop = reading.size if limit is None else min(start + limit, reading.size)
     stream = STREAMS[media_type]
     pieces = lane.each(stream.pieces(reading, dictionary, start, stop))
-    return StreamingResponse(
-        pieces, headers={"Freshet-Epoch": str(result.epoch)}, media_type=stream.media_type
-    )
+    return StreamingResponse(pieces, headers=_told(result), media_type=stream.media_type)
+
+
+def _told(result: Result) -> dict[str, str]:
+    """What JSON says of a result besides its rows."""
+    count = {} if result.count is None else {"Freshet-Count": str(result.count)}
+    return {"Freshet-Epoch": str(result.epoch), "Freshet-Statement": result.statement, **count}
 
 
 def _failure(failed: ScriptFailed) -> Response:
