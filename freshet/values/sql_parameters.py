@@ -48,7 +48,9 @@ def _type(value: Any) -> str | None:
     for kinds, type in _TYPES:
         if isinstance(value, kinds):
             return type(value) if callable(type) else type
-    raise InvalidRequestError(f"a value of {value.__class__.__name__} has no form in SQL: {str(value)[:80]!r}")
+    raise InvalidRequestError(
+        f"a value of {value.__class__.__name__} has no form in SQL: {str(value)[:80]!r}"
+    )
 
 
 def _integer(value: int) -> str | None:
@@ -63,7 +65,9 @@ def _numeric(value: Decimal) -> str:
     scale = max(0, -int(exponent))
     precision = max(len(digits) + max(0, int(exponent)), scale, 1)
     if precision > _MOST_DIGITS:
-        raise InvalidRequestError(f"a number of {precision} digits does not fit NUMERIC", "pass it as a float")
+        raise InvalidRequestError(
+            f"a number of {precision} digits does not fit NUMERIC", "pass it as a float"
+        )
     return f"NUMERIC({precision}, {scale})"
 
 

@@ -116,7 +116,9 @@ def test_parameters_that_the_sql_lacks(db: Connection, sql: str, parameters: Any
 
 def test_parameters_in_other_dialects(db: Connection) -> None:
     text = "it's \\' --"
-    assert db.sql("SELECT `a` FROM (SELECT :x AS `a`) AS t", {"x": text}, dialect="mysql").tuples() == [(text,)]
+    assert db.sql("SELECT `a` FROM (SELECT :x AS `a`) AS t", {"x": text}, dialect="mysql").tuples() == [
+        (text,)
+    ]
 
 
 def test_what_comes_as_arrow(service: Any, db: Connection, name: str) -> None:

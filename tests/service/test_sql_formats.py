@@ -54,6 +54,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One service for all tests of this file."""
     with Client(Settings(data=tmp_path_factory.mktemp("data"))) as client:
         client.table("numbers", {"n": "BIGINT", "t": "TEXT"})
+        client.table("wanted", {"a": "BIGINT"})
         client.insert("numbers", *({"n": n, "t": f"text {n}"} for n in range(250)))
         yield client
 
@@ -220,7 +221,6 @@ def test_what_is_kept_has_a_budget_and_a_time() -> None:
 def test_json_where_another_format_says_less(
     client: Client, sql: str, media_type: str, told: tuple[str | None, str | None]
 ) -> None:
-    client.table("wanted", {"a": "BIGINT"})
     accepted = {"Accept": "text/csv, application/json;q=0.5"}
     answer = client.post("/v1/sql", {"sql": sql}, headers=accepted)
     assert answer.status_code == 200, answer.text

@@ -14,18 +14,20 @@ from engine.errors import InvalidValue
 from planner.errors import PlannerError
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
-from service.errors import Invalid, problem_of
+from service.errors import HistoryGone, Invalid, problem_of
 from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.media_schemas import answered_as
 from service.http.negotiation import accepts, media_type_for
+from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
 from service.http.given_parameters import parameters_of
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace, KeptAnswers
 from service.reading.row_formats import OFFERED, STREAMS
+from service.running.runtime import Runtime
 from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
 
@@ -47,6 +49,11 @@ class Script(BaseModel):
         description="Values for `$1`, `$2`, ... (an array) or for `:name` (an object). A value is JSON, or "
         '`{"type": "DATE", "value": "2026-01-01"}`.',
     )
+    as_of: int | str | None = Field(
+        default=None,
+        description="The epoch, or an RFC 3339 time, whose rows queries read where they name none themselves. "
+        "No statement may change anything then.",
+    )
     limit: int | None = Field(
         default=None, ge=1, description="The most rows of each result; one that has more has a `next`."
     )
@@ -60,6 +67,8 @@ class Script(BaseModel):
             raise ValueError("send either sql or cursor")
         if self.cursor is not None and self.parameters is not None:
             raise ValueError("a cursor has its parameters already")
+        if self.cursor is not None and self.as_of is not None:
+            raise ValueError("a cursor has its epoch already")
         return self
 
 
@@ -133,10 +142,21 @@ async def _script(request: Request) -> Script:
 
 
 async def _run(request: Request, script: Script, rows_last: bool) -> list[Result]:
-    caller, types = caller_of(request), runtime_of(request).types()
-    parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, types)
-    work = door_of(request).run(script.sql or "", script.dialect, caller, parameters, rows_last)
+    caller, runtime = caller_of(request), runtime_of(request)
+    parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
+    as_of = await _epoch(runtime, script.as_of)
+    work = door_of(request).run(script.sql or "", script.dialect, caller, parameters, rows_last, as_of)
     return await attended(request, caller, work)
+
+
+async def _epoch(runtime: Runtime, as_of: int | str | None) -> int | None:
+    """The epoch that queries read, if not the newest. Raises HistoryGone for a time before all epochs."""
+    if as_of is None:
+        return None
+    epoch = await epoch_of(runtime, str(as_of), runtime.snapshot.upper - 1)
+    if epoch == 0 and not str(as_of).isdigit():
+        raise HistoryGone(f"there is no epoch at or before {as_of}", "the first epoch is later")
+    return epoch
 
 
 def _document(
