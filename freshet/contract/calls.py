@@ -36,16 +36,16 @@ TABLES, VIEWS = "tables", "views"
 """The kinds of relations, by their place in paths."""
 
 
-def _path(*parts: str) -> str:
+def path_of(*parts: str) -> str:
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
-def _get(path: str, read: Any, query: Mapping[str, Any] | None = None, accept: str = "") -> ApiCall[Any]:
+def get_call(path: str, read: Any, query: Mapping[str, Any] | None = None, accept: str = "") -> ApiCall[Any]:
     asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
     return ApiCall("GET", path, read, asked, {"Accept": accept} if accept else {}, repeatable=True)
 
 
-def _post(
+def post_call(
     path: str, body: object, read: Any, lines_before: int = 0, accept: str | None = None
 ) -> ApiCall[Any]:
     headers = _JSON if accept is None else _JSON | {"Accept": accept}
@@ -59,7 +59,7 @@ def _json(body: object) -> bytes:
         raise InvalidRequestError(f"the request cannot be written as JSON: {error}") from None
 
 
-def _nothing(answer: ApiAnswer) -> None:
+def nothing(answer: ApiAnswer) -> None:
     return None
 
 
@@ -67,54 +67,56 @@ def _nothing(answer: ApiAnswer) -> None:
 
 
 def status() -> ApiCall[dict[str, Any]]:
-    return _get("/v1/status", ApiAnswer.json)
+    return get_call("/v1/status", ApiAnswer.json)
 
 
 def newest_epoch() -> ApiCall[int]:
-    return _get("/v1/status", lambda answer: answer.json()["epoch"])
+    return get_call("/v1/status", lambda answer: answer.json()["epoch"])
 
 
 # Definitions
 
 
 def create_table(name: str, columns: object, primary_key: Sequence[str]) -> ApiCall[TableDescription]:
-    return _post(_path("tables"), new_table(name, columns, primary_key), lambda a: read_table(a.json()))
+    return post_call(path_of("tables"), new_table(name, columns, primary_key), lambda a: read_table(a.json()))
 
 
 def create_view(name: str, sql: str, dialect: str, or_replace: bool) -> ApiCall[object]:
     if not or_replace:
-        return _post(_path("views"), {"name": name, "sql": sql, "dialect": dialect}, _nothing)
+        return post_call(path_of("views"), {"name": name, "sql": sql, "dialect": dialect}, nothing)
     script = f"CREATE OR REPLACE VIEW {name} AS\n{sql}"
-    return _post("/v1/sql", {"sql": script, "dialect": dialect}, _nothing, lines_before=1)
+    return post_call("/v1/sql", {"sql": script, "dialect": dialect}, nothing, lines_before=1)
 
 
 def table(name: str) -> ApiCall[TableDescription]:
-    return _get(_path("tables", name), lambda answer: read_table(answer.json()))
+    return get_call(path_of("tables", name), lambda answer: read_table(answer.json()))
 
 
 def tables() -> ApiCall[list[TableDescription]]:
-    return _get(_path("tables"), lambda answer: [read_table(found) for found in answer.json()["tables"]])
+    return get_call(
+        path_of("tables"), lambda answer: [read_table(found) for found in answer.json()["tables"]]
+    )
 
 
 def view(name: str) -> ApiCall[ViewDescription]:
-    return _get(_path("views", name), lambda answer: read_view(answer.json()))
+    return get_call(path_of("views", name), lambda answer: read_view(answer.json()))
 
 
 def views() -> ApiCall[list[ViewDescription]]:
-    return _get(_path("views"), lambda answer: [read_view(found) for found in answer.json()["views"]])
+    return get_call(path_of("views"), lambda answer: [read_view(found) for found in answer.json()["views"]])
 
 
 def drop(kind: str, name: str) -> ApiCall[None]:
-    return ApiCall("DELETE", _path(kind, name), _nothing)
+    return ApiCall("DELETE", path_of(kind, name), nothing)
 
 
 def rebuild(name: str) -> ApiCall[None]:
-    return ApiCall("POST", f"{_path('views', name)}/rebuild", _nothing, repeatable=True)
+    return ApiCall("POST", f"{path_of('views', name)}/rebuild", nothing, repeatable=True)
 
 
 def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
-    return _get(
-        f"{_path('views', name)}/plan",
+    return get_call(
+        f"{path_of('views', name)}/plan",
         lambda answer: answer.body.decode(),
         {"stage": stage, "format": format},
     )
@@ -124,7 +126,7 @@ def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
 
 
 def change(table: str, body: tuple[str, bytes], idempotency_key: str | None) -> ApiCall[Acknowledgement]:
-    return _change(f"{_path('tables', table)}/deltas", *body, idempotency_key)
+    return _change(f"{path_of('tables', table)}/deltas", *body, idempotency_key)
 
 
 def change_several(
@@ -162,7 +164,7 @@ def rows(
         "limit": limit,
         "errors": "skip" if skip_errors else None,
     }
-    return _get(f"{_path(kind, name)}/rows", _rows, query, row_bodies.ARROW)
+    return get_call(f"{path_of(kind, name)}/rows", _rows, query, row_bodies.ARROW)
 
 
 def _rows(answer: ApiAnswer) -> Rows:
@@ -180,7 +182,7 @@ def _moment(as_of: int | str | datetime | None) -> int | str | None:
 
 
 def columns(kind: str, name: str) -> ApiCall[tuple[ColumnDescription, ...]]:
-    return _get(_path(kind, name), lambda answer: read_columns(answer.json()))
+    return get_call(path_of(kind, name), lambda answer: read_columns(answer.json()))
 
 
 def changes(
@@ -188,8 +190,8 @@ def changes(
 ) -> ApiCall[list[Change]]:
     reader = ChangeReader(columns)
     query = {"since": since, "until": until, "errors": "skip" if skip_errors else None}
-    return _get(
-        f"{_path(kind, name)}/changes",
+    return get_call(
+        f"{path_of(kind, name)}/changes",
         lambda answer: [reader.read(json.loads(line)) for line in answer.body.splitlines()],
         query,
         row_bodies.NDJSON,
@@ -199,7 +201,7 @@ def changes(
 def follow(kind: str, name: str, since: int, skip_errors: bool) -> ApiCall[None]:
     """A call to be streamed."""
     query = {"since": since, "errors": "skip" if skip_errors else None}
-    return _get(f"{_path(kind, name)}/changes", _nothing, query, "text/event-stream")
+    return get_call(f"{path_of(kind, name)}/changes", nothing, query, "text/event-stream")
 
 
 # SQL
@@ -220,7 +222,7 @@ def _script(
 ) -> ApiCall[Any]:
     given = json_parameters(parameters)
     body = {"sql": sql, "dialect": dialect} | ({} if given is None else {"parameters": given})
-    return _post("/v1/sql", body, read, accept=accept)
+    return post_call("/v1/sql", body, read, accept=accept)
 
 
 def _results(answer: ApiAnswer) -> list[SqlRows]:

@@ -1,8 +1,8 @@
-"""Parameters of SQL as `/v1/sql` takes them: each value beside the SQL, with its type where JSON does not say it.
+"""Parameters of SQL as `/v1/sql` takes them: values beside the SQL, with types where JSON does not say them.
 
-`$1` stands for a value of a sequence, `:name` for one of a mapping. The service binds them, so a value is never
-read as SQL. A text, a boolean and an integer go as they are: like a literal, they take the type that their
-place wants.
+`$1` stands for a value of a sequence, `:name` for one of a mapping. The service binds them, so a value is
+never read as SQL. A text, a boolean and an integer go as they are: like a literal, they take the type that
+their place wants.
 """
 
 from __future__ import annotations

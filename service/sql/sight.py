@@ -1,8 +1,8 @@
 """Sights: the tables and views as one statement sees them, every reference at its epoch.
 
-References without a version all see the same epoch: the newest, or the one that the request names, or, inside a
-transaction, the newest with the transaction's own changes to tables. Views do not have those changes yet, so a transaction that has changed
-something cannot read views.
+References without a version all see the same epoch: the newest, or the one that the request names, or, inside
+a transaction, the newest with the transaction's own changes to tables. Views do not have those changes yet,
+so a transaction that has changed something cannot read views.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from service.writing.transaction import Transaction
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
     `observe` measures a view's running operators; `size` is the approximate row count of a relation;
-    `limits` are those of planning; `as_of` is the epoch of references without a version, if not the newest."""
+    `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
+    newest."""
 
     readable: Readable
     times: Mapping[datetime, int]

@@ -18,11 +18,11 @@ from service.errors import HistoryGone, Invalid, problem_of
 from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
+from service.http.given_parameters import parameters_of
 from service.http.media_schemas import answered_as
 from service.http.negotiation import accepts, media_type_for
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
-from service.http.given_parameters import parameters_of
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace, KeptAnswers
@@ -51,7 +51,7 @@ class Script(BaseModel):
     )
     as_of: int | str | None = Field(
         default=None,
-        description="The epoch, or an RFC 3339 time, whose rows queries read where they name none themselves. "
+        description="The epoch, or an RFC 3339 time, that queries read where they name none themselves. "
         "No statement may change anything then.",
     )
     limit: int | None = Field(

@@ -1,0 +1,132 @@
+"""What the service says of keys, roles, the audit log, loads, exports, sources and sinks.
+
+Members that a later service adds are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class KeyDescription:
+    """`relations` limits the key to these names and patterns, if it is not None. Times are RFC 3339."""
+
+    id: str
+    name: str
+    role: str
+    relations: list[str] | None
+    created: str
+    used: str | None = None
+    revoked: str | None = None
+
+
+@dataclass(frozen=True)
+class MadeKey:
+    """A key that was made or rotated. `key` is its text, which no later answer has."""
+
+    id: str
+    name: str
+    role: str
+    relations: list[str] | None
+    key: str = field(repr=False)
+
+
+@dataclass(frozen=True)
+class RoleDescription:
+    """`permissions` has the names and patterns of relations by privilege."""
+
+    name: str
+    permissions: Mapping[str, list[str]]
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """`key` and `name` are None if no key was needed; `outcome` is `done` or the status of the refusal."""
+
+    number: int
+    at: str
+    key: str | None
+    name: str | None
+    address: str
+    action: str
+    outcome: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class JobDescription:
+    """A load or an export. `state` is `running`, `done`, `failed` or `cancelled`; `progress` is from 0 to 1;
+    `error` is the problem that it has failed with."""
+
+    id: str
+    state: str
+    progress: float
+    format: str
+    path: str | None
+    options: Mapping[str, Any]
+    created: str
+    started: str | None = None
+    ended: str | None = None
+    rows: int | None = None
+    epoch: int | None = None
+    error: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class LoadDescription(JobDescription):
+    table: str
+    skipped: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExportDescription(JobDescription):
+    relation: str
+    mode: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceDescription:
+    """`reason` says why the source has failed, or what it waits for."""
+
+    name: str
+    table: str
+    format: str
+    path: str
+    state: str
+    reason: str | None
+    batches: int
+    rows: int
+    skipped: int
+    epoch: int | None
+    options: Mapping[str, Any]
+    envelope: str | None
+    timestamps: str | None
+    trigger_seconds: float
+    files_per_batch: int
+    bad_rows: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SinkDescription:
+    """`epoch` is the newest one in the files; `reason` says why the sink has failed, or what it waits for."""
+
+    name: str
+    view: str
+    format: str
+    path: str
+    state: str
+    reason: str | None
+    epoch: int | None
+    files: int
+    rows: int
+    interval_seconds: float
+
+
+def read_as(kind: type[T], found: Mapping[str, Any]) -> T:
+    """The description in a JSON object."""
+    known: Any = kind.__dataclass_fields__  # type: ignore[attr-defined]
+    return kind(**{name: value for name, value in found.items() if name in known})
