@@ -82,62 +82,24 @@ __all__ = [
 ]
 
 _MODULES = {
-    "freshet.async_connection": (
-        "AsyncConnection",
-        "AsyncTable",
-        "AsyncView",
-    ),
-    "freshet.connecting": (
-        "connect",
-        "connect_async",
-    ),
-    "freshet.connection": (
-        "Connection",
-        "Table",
-        "View",
-    ),
-    "freshet.contract.changefeed": (
-        "Change",
-        "Epoch",
-    ),
-    "freshet.contract.descriptions": (
-        "Acknowledgement",
-        "ColumnDescription",
-        "TableDescription",
-        "ViewDescription",
-    ),
+    "freshet.async_connection": "AsyncConnection AsyncTable AsyncView",
+    "freshet.connecting": "connect connect_async",
+    "freshet.connection": "Connection Table View",
+    "freshet.contract.changefeed": "Change Epoch",
+    "freshet.contract.descriptions": "Acknowledgement ColumnDescription TableDescription ViewDescription",
     "freshet.contract.operation_descriptions": (
-        "AuditEntry",
-        "ExportDescription",
-        "KeyDescription",
-        "LoadDescription",
-        "MadeKey",
-        "RoleDescription",
-        "SinkDescription",
-        "SourceDescription",
+        "AuditEntry ExportDescription KeyDescription LoadDescription MadeKey RoleDescription "
+        "SinkDescription SourceDescription"
     ),
-    "freshet.contract.plan": ("Plan",),
+    "freshet.contract.plan": "Plan",
     "freshet.errors": (
-        "ConflictError",
-        "Error",
-        "HistoryGoneError",
-        "InvalidRequestError",
-        "NotFoundError",
-        "OverloadedError",
-        "UnauthorizedError",
-        "UnavailableError",
-        "UnreachableError",
+        "ConflictError Error HistoryGoneError InvalidRequestError NotFoundError OverloadedError "
+        "UnauthorizedError UnavailableError UnreachableError"
     ),
-    "freshet.sending.following": (
-        "AsyncFeed",
-        "Feed",
-    ),
-    "freshet.values.rows": (
-        "Rows",
-        "SqlRows",
-    ),
+    "freshet.sending.following": "AsyncFeed Feed",
+    "freshet.values.rows": "Rows SqlRows",
 }
-_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+_PLACES = {name: module for module, names in _MODULES.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -198,6 +198,19 @@ def changes(
     )
 
 
+def stream_rows(
+    kind: str, name: str, format: str, as_of: str | None, where: str | None, order_by: str | None
+) -> ApiCall[None]:
+    """A call to be streamed: rows in a format that the service writes."""
+    query = {"format": format, "as_of": as_of, "where": where, "order_by": order_by}
+    return get_call(f"{path_of(kind, name)}/rows", nothing, query)
+
+
+def no_columns() -> ApiCall[tuple[ColumnDescription, ...]]:
+    """For a feed whose values stay as JSON has them."""
+    return get_call("/v1/status", lambda answer: ())
+
+
 def follow(kind: str, name: str, since: int, skip_errors: bool) -> ApiCall[None]:
     """A call to be streamed."""
     query = {"since": since, "errors": "skip" if skip_errors else None}
@@ -215,6 +228,13 @@ def statement(sql: str, parameters: Parameters | None, dialect: str) -> ApiCall[
 def script(sql: str, parameters: Parameters | None, dialect: str) -> ApiCall[list[SqlRows]]:
     """The results of all statements of a script."""
     return _script(sql, parameters, dialect, _results)
+
+
+def script_document(sql: str, dialect: str, as_of: str | None = None) -> ApiCall[list[dict[str, Any]]]:
+    """The same as the JSON that the service sends: each with `statement` and `epoch`, and what it has of
+    `columns`, `rows` and `count`."""
+    body = {"sql": sql, "dialect": dialect} | ({} if as_of is None else {"as_of": as_of})
+    return post_call("/v1/sql", body, lambda answer: answer.json()["results"])
 
 
 def _script(

@@ -1,0 +1,129 @@
+"""Rows on standard output: a table for people; NDJSON, CSV or JSON for programs.
+
+Values are those of the REST contract (JSON), so every format says them exactly.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TextIO
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from freshet.command.options import OutputFormat
+from freshet.errors import InvalidRequestError
+
+SHOWN = 1000
+"""The most rows of a table on a terminal."""
+_NUMBERS = ("SMALLINT", "INTEGER", "BIGINT", "NUMERIC", "REAL", "DOUBLE")
+Row = Sequence[Any]
+Columns = Sequence[tuple[str, str]]
+"""The names of columns, and their SQL types."""
+
+
+def chosen(format: OutputFormat | None) -> OutputFormat:
+    """The format, or what standard output is for."""
+    return format or ("table" if sys.stdout.isatty() else "ndjson")
+
+
+def print_rows(
+    columns: Columns, rows: Iterable[Row], format: OutputFormat, stream: TextIO | None = None
+) -> None:
+    """Writes rows to `stream`, or to standard output."""
+    stream = stream or sys.stdout
+    if format == "table":
+        console = Console(file=stream)
+        console.print(row_table(columns, rows), highlight=False)
+    elif format == "csv":
+        write_csv([name for name, _ in columns], rows, stream)
+    else:
+        _check_names([name for name, _ in columns])
+        objects = ({name: value for (name, _), value in zip(columns, row, strict=True)} for row in rows)
+        _write_objects(objects, format, stream)
+
+
+def print_objects(objects: Sequence[Mapping[str, Any]], format: OutputFormat) -> None:
+    """The same for objects that all have the same members."""
+    columns = [(name, "") for name in objects[0]] if objects else []
+    print_rows(columns, [list(found.values()) for found in objects], format)
+
+
+def row_table(columns: Columns, rows: Iterable[Row], title: str | None = None) -> Table:
+    """The first rows as a table; its caption tells that there are more."""
+    table = Table(title=title, title_justify="left", caption_justify="left")
+    for name, type in columns:
+        table.add_column(
+            Text(name), justify="right" if type.startswith(_NUMBERS) else "left", overflow="fold"
+        )
+    count = 0
+    for row in rows:
+        count += 1
+        if count <= SHOWN:
+            table.add_row(*map(cell, row))
+    shown = f", the first {SHOWN:,} are shown" if count > SHOWN else ""
+    table.caption = f"{count:,} row{'' if count == 1 else 's'}{shown}"
+    return table
+
+
+def record_table(columns: Columns, row: Row) -> Table:
+    """One row, a column a line."""
+    table = Table(show_header=False)
+    for (name, _), value in zip(columns, row, strict=True):
+        table.add_row(Text(name, "bold"), cell(value))
+    return table
+
+
+def cell(value: Any) -> Text:
+    """A value for people. A NULL is not the text NULL: it is dim."""
+    return Text("NULL", "dim") if value is None else Text(shown_text(value))
+
+
+def shown_text(value: Any) -> str:
+    """A value as text. Control characters, which a terminal would obey, are escaped."""
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
+def write_csv(names: Sequence[str], rows: Iterable[Row], stream: TextIO) -> None:
+    """CSV as the service writes it: NULL is an empty field, and an empty text is in quotes."""
+    stream.write(csv_line(names))
+    for row in rows:
+        stream.write(csv_line(row))
+
+
+def csv_line(row: Row) -> str:
+    return ",".join(map(_field, row)) + "\r\n"
+
+
+def _field(value: Any) -> str:
+    if value is None:
+        return ""
+    if value == "":
+        return '""'
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow([value if isinstance(value, str) else json.dumps(value)])
+    return line.getvalue()
+
+
+def _write_objects(objects: Iterable[Mapping[str, Any]], format: OutputFormat, stream: TextIO) -> None:
+    if format == "json":
+        stream.write(json.dumps(list(objects), ensure_ascii=False) + "\n")
+        return
+    for found in objects:
+        stream.write(json.dumps(found, ensure_ascii=False) + "\n")
+
+
+def _check_names(names: Sequence[str]) -> None:
+    for place, name in enumerate(names):
+        if name in names[:place]:
+            raise InvalidRequestError(
+                f"the result has two columns called {name}, which an object cannot have",
+                "name them with AS, or use --format csv",
+                code="duplicate_column",
+            )
