@@ -7,9 +7,9 @@ from typing import Annotated, Literal
 
 import typer
 from rich.console import Console
-from rich.text import Text
 
 from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of
+from freshet.command.plan_trees import plan_tree
 from freshet.command.reporting import report
 from freshet.connection import Connection
 from freshet.contract import calls
@@ -17,12 +17,6 @@ from freshet.errors import Error
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 PlanStage = Literal["logical", "optimized", "dataflow", "supersteps", "analyze"]
-_STYLES = (
-    (r"'(?:[^']|'')*'", "green"),
-    (r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?: ?(?:ns|us|µs|ms|s|B|KB|MB|GB|%))?(?!\w)", "cyan"),
-    (r"(?m)^[\s│├└─|]*[-*]?\s*(?P<operator>[a-z_]+)", "bold"),
-    (r"(?m)^-- .*$", "bold magenta"),
-)
 
 
 @app.command()
@@ -41,9 +35,9 @@ def explain(
 ) -> None:
     """Show how a query is computed.
 
-    The stages are `logical`, the query as it is bound; `optimized`, what the passes make of it; `dataflow`, the
-    operators that run; `supersteps`, how Spark runs them. `analyze` is for views: it has the rows, the bytes and
-    the time of each operator.
+    The stages are `logical`, the query as it is bound; `optimized`, what the passes make of it; `dataflow`,
+    the operators that run; `supersteps`, how Spark runs them. `analyze` is for views: it has the rows, the bytes
+    and the time of each operator. A terminal gets a tree, with each operator's share of the time.
     """
     if (view is None) == (command is None):
         raise typer.BadParameter("name either a view or a query with -c", param_hint="VIEW")
@@ -57,7 +51,7 @@ def explain(
         except Error as error:
             raise typer.Exit(report(error, command or "")) from None
     if sys.stdout.isatty():
-        Console(soft_wrap=True).print(coloured(text), highlight=False)
+        Console(soft_wrap=True).print(plan_tree(text), highlight=False)
     else:
         print(text)
 
@@ -75,14 +69,3 @@ def _of_query(connection: Connection, query: str, stage: str, dialect: str) -> s
             error.line = max(1, error.line - 1)
         raise
     return "\n".join(row[0] for row in result["rows"])
-
-
-def coloured(text: str) -> Text:
-    """A plan with its operators, numbers and literals in colour."""
-    shown = Text(text)
-    for pattern, style in _STYLES:
-        if "(?P<" in pattern:
-            shown.highlight_regex(pattern.replace("?P<operator>", "?P<bold>"), style_prefix="")
-        else:
-            shown.highlight_regex(pattern, style)
-    return shown

@@ -51,8 +51,8 @@ def tail(
     A change is a row that came (`diff` above 0) or went (below 0). Without `--since` the changes from now on
     are printed. If the connection is lost, it is made again, and nothing comes twice.
 
-    With `--state FILE`, the file has the last epoch that was printed as a whole. A later run with the same file
-    goes on there. An epoch is written to the file after it is printed: if the process is killed between the two,
+    With `--state FILE`, the file has the last epoch that was printed as a whole. A later run with the same
+    file goes on there. The file is written after an epoch is printed: if the process is killed between the two,
     that one epoch is printed again.
     """
     with connection_of(url, key, certificate, _RETRIES) as connection:
