@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from importlib.metadata import version
-from typing import Annotated, ClassVar
+from types import MappingProxyType
+from typing import Annotated
 
 import typer
 
@@ -20,21 +21,29 @@ _SERVICE, _DATA, _OPERATION = "Service", "Data", "Operation"
 
 
 class Commands(LazyGroup):
-    entries: ClassVar = {
-        "serve": CommandEntry("freshet.command.serve_command", "Serve until SIGTERM or SIGINT.", _SERVICE),
-        "demo": CommandEntry(
-            "freshet.command.demo_command", "Show a service at work on Debian's packages.", _SERVICE
-        ),
-        "sql": CommandEntry("freshet.command.sql_command", "Run SQL, or open a shell for it.", _DATA),
-        "tail": CommandEntry("freshet.command.tail_command", "Print changes as they come.", _DATA),
-        "load": CommandEntry("freshet.command.load_command", "Load a file into a table.", _DATA),
-        "export": CommandEntry("freshet.command.export_command", "Write rows to a file.", _DATA),
-        "explain": CommandEntry("freshet.command.explain_command", "Show how a query is computed.", _DATA),
-        "status": CommandEntry("freshet.command.status_command", "Show the state of a service.", _OPERATION),
-        "keys": CommandEntry(
-            "freshet.command.keys_command", "Make, list, rotate and revoke keys.", _OPERATION
-        ),
-    }
+    entries = MappingProxyType(
+        {
+            "serve": CommandEntry(
+                "freshet.command.serve_command", "Serve until SIGTERM or SIGINT.", _SERVICE
+            ),
+            "demo": CommandEntry(
+                "freshet.command.demo_command", "Show a service at work on Debian's packages.", _SERVICE
+            ),
+            "sql": CommandEntry("freshet.command.sql_command", "Run SQL, or open a shell for it.", _DATA),
+            "tail": CommandEntry("freshet.command.tail_command", "Print changes as they come.", _DATA),
+            "load": CommandEntry("freshet.command.load_command", "Load a file into a table.", _DATA),
+            "export": CommandEntry("freshet.command.export_command", "Write rows to a file.", _DATA),
+            "explain": CommandEntry(
+                "freshet.command.explain_command", "Show how a query is computed.", _DATA
+            ),
+            "status": CommandEntry(
+                "freshet.command.status_command", "Show the state of a service.", _OPERATION
+            ),
+            "keys": CommandEntry(
+                "freshet.command.keys_command", "Make, list, rotate and revoke keys.", _OPERATION
+            ),
+        }
+    )
 
 
 app = typer.Typer(

@@ -36,8 +36,8 @@ def explain(
     """Show how a query is computed.
 
     The stages are `logical`, the query as it is bound; `optimized`, what the passes make of it; `dataflow`,
-    the operators that run; `supersteps`, how Spark runs them. `analyze` is for views: it has the rows, the bytes
-    and the time of each operator. A terminal gets a tree, with each operator's share of the time.
+    the operators that run; `supersteps`, how Spark runs them. `analyze` is for views: it has the rows, the
+    bytes and the time of each operator. A terminal gets a tree, with each operator's share of the time.
     """
     if (view is None) == (command is None):
         raise typer.BadParameter("name either a view or a query with -c", param_hint="VIEW")

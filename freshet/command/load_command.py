@@ -67,15 +67,13 @@ def load(
     All rows become one epoch, or none of them does. A row is an insert, unless the file says otherwise: NDJSON
     and JSON have changes such as `{"insert": {...}}`, the others may have a column `_op`.
 
-    A file of this machine is sent in one request. For a large one, use `--remote`: the service reads it from a
-    place that `FRESHET_LOAD_ROOTS` allows, and the command shows how far it is. Ctrl-C cancels it.
+    A file of this machine is sent in one request. For a large one, use `--remote`: the service reads it from
+    a place that `FRESHET_LOAD_ROOTS` allows, and the command shows how far it is. Ctrl-C cancels it.
     """
     suffix = f".{type}" if type else Path(file).suffix.lower()
     names = _SPARK if remote else _TYPES
     if suffix not in names:
-        raise typer.BadParameter(
-            f"{file} could be anything: {', '.join(names)} are known", param_hint="--type"
-        )
+        raise typer.BadParameter(f"the name tells no type: {', '.join(names)} are known", param_hint="--type")
     with connection_of(url, key, certificate) as connection:
         if remote:
             _load_there(connection, table, _SPARK[suffix], file, bad_rows)

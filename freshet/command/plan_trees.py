@@ -1,7 +1,7 @@
 """Plans as trees in colour, made of the text in which the service lists them, `r1 := filter r0` a line.
 
-The root is what the plan returns, and an operator's inputs hang below it. One that several read is drawn once;
-elsewhere its name stands for it. A text of any other form, a recursion's for instance, stays a list.
+The root is what the plan returns, and an operator's inputs hang below it. One that several read is drawn
+once; elsewhere its name stands for it. A text of any other form, a recursion's for instance, stays a list.
 """
 
 from __future__ import annotations

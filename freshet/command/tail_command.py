@@ -52,8 +52,8 @@ def tail(
     are printed. If the connection is lost, it is made again, and nothing comes twice.
 
     With `--state FILE`, the file has the last epoch that was printed as a whole. A later run with the same
-    file goes on there. The file is written after an epoch is printed: if the process is killed between the two,
-    that one epoch is printed again.
+    file goes on there. The file is written after an epoch is printed: if the process is killed between the
+    two, that one epoch is printed again.
     """
     with connection_of(url, key, certificate, _RETRIES) as connection:
         relation = relation_of(connection, name)

@@ -12,153 +12,21 @@ from prompt_toolkit.document import Document
 from freshet.connection import Connection
 from freshet.errors import Error
 
-KEYWORDS = [
-    "ALL",
-    "ALTER",
-    "AND",
-    "AS",
-    "ASC",
-    "BEGIN",
-    "BETWEEN",
-    "BY",
-    "CASE",
-    "CAST",
-    "COLUMN",
-    "COMMENT",
-    "COMMIT",
-    "CREATE",
-    "CROSS",
-    "DEFAULT",
-    "DELETE",
-    "DESC",
-    "DESCRIBE",
-    "DISTINCT",
-    "DROP",
-    "ELSE",
-    "END",
-    "EXCEPT",
-    "EXISTS",
-    "EXPLAIN",
-    "FALSE",
-    "FILTER",
-    "FIRST",
-    "FOLLOWING",
-    "FROM",
-    "FULL",
-    "GRANT",
-    "GROUP",
-    "HAVING",
-    "IF",
-    "IN",
-    "INNER",
-    "INSERT",
-    "INTERSECT",
-    "INTERVAL",
-    "INTO",
-    "IS",
-    "JOIN",
-    "KEY",
-    "LAST",
-    "LATERAL",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "MERGE",
-    "NATURAL",
-    "NOT",
-    "NULL",
-    "NULLS",
-    "OFFSET",
-    "ON",
-    "OR",
-    "ORDER",
-    "OUTER",
-    "OVER",
-    "PARTITION",
-    "PRECEDING",
-    "PRIMARY",
-    "RECURSIVE",
-    "REPLACE",
-    "RETURNING",
-    "REVOKE",
-    "RIGHT",
-    "ROLE",
-    "ROLLBACK",
-    "ROW",
-    "ROWS",
-    "SELECT",
-    "SET",
-    "SHOW",
-    "TABLE",
-    "TABLES",
-    "THEN",
-    "TO",
-    "TRUE",
-    "TRUNCATE",
-    "UNBOUNDED",
-    "UNION",
-    "UPDATE",
-    "USING",
-    "VALUES",
-    "VERSION",
-    "VIEW",
-    "VIEWS",
-    "WHEN",
-    "WHERE",
-    "WINDOW",
-    "WITH",
-]
-FUNCTIONS = [
-    "abs",
-    "array_agg",
-    "avg",
-    "bool_and",
-    "bool_or",
-    "ceil",
-    "coalesce",
-    "concat",
-    "count",
-    "current_date",
-    "date_part",
-    "date_trunc",
-    "dense_rank",
-    "exp",
-    "extract",
-    "first_value",
-    "floor",
-    "greatest",
-    "lag",
-    "last_value",
-    "lead",
-    "least",
-    "left",
-    "length",
-    "ln",
-    "lower",
-    "ltrim",
-    "max",
-    "min",
-    "mod",
-    "now",
-    "nullif",
-    "power",
-    "rank",
-    "replace",
-    "right",
-    "round",
-    "row_number",
-    "rtrim",
-    "split_part",
-    "sqrt",
-    "stddev",
-    "string_agg",
-    "strpos",
-    "substring",
-    "sum",
-    "trim",
-    "upper",
-    "variance",
-]
+_KEYWORDS = """
+ALL ALTER AND AS ASC BEGIN BETWEEN BY CASE CAST COLUMN COMMENT COMMIT CREATE CROSS DEFAULT DELETE DESC DESCRIBE
+DISTINCT DROP ELSE END EXCEPT EXISTS EXPLAIN FALSE FILTER FIRST FOLLOWING FROM FULL GRANT GROUP HAVING IF IN
+INNER INSERT INTERSECT INTERVAL INTO IS JOIN KEY LAST LATERAL LEFT LIKE LIMIT MERGE NATURAL NOT NULL NULLS OFFSET
+ON OR ORDER OUTER OVER PARTITION PRECEDING PRIMARY RECURSIVE REPLACE RETURNING REVOKE RIGHT ROLE ROLLBACK ROW
+ROWS SELECT SET SHOW TABLE TABLES THEN TO TRUE TRUNCATE UNBOUNDED UNION UPDATE USING VALUES VERSION VIEW VIEWS
+WHEN WHERE WINDOW WITH
+"""
+_FUNCTIONS = """
+abs array_agg avg bool_and bool_or ceil coalesce concat count current_date date_part date_trunc dense_rank exp
+extract first_value floor greatest lag last_value lead least left length ln lower ltrim max min mod now nullif
+power rank replace right round row_number rtrim split_part sqrt stddev string_agg strpos substring sum trim
+upper variance
+"""
+KEYWORDS, FUNCTIONS = _KEYWORDS.split(), _FUNCTIONS.split()
 _WORD = re.compile(r"[\w$]*$")
 _OF_RELATION = re.compile(
     r"\b(?:FROM|JOIN|INTO|UPDATE|TABLE|VIEW|DESCRIBE|TRUNCATE)\s+[\w$]*$", re.IGNORECASE
@@ -176,10 +44,11 @@ class Names:
     def refresh(self, connection: Connection) -> None:
         """Asks the service. What was known stays if it does not answer."""
         try:
-            found = [*connection.tables(), *connection.views()]
+            found = {table.name: table.columns for table in connection.tables()}
+            found |= {view.name: view.columns for view in connection.views()}
         except Error:
             return
-        self.relations = {each.name: [column.name for column in each.columns] for each in found}
+        self.relations = {name: [column.name for column in columns] for name, columns in found.items()}
 
 
 class SqlCompleter(Completer):

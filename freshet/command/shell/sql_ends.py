@@ -1,7 +1,7 @@
 """Whether what a person has typed is whole: a command of the shell, or SQL that ends with a semicolon.
 
-Semicolons count outside of strings, quoted names, dollar quotes and comments. The service has the last word on
-the SQL: this decides only whether Enter sends it or begins another line.
+Semicolons count outside of strings, quoted names, dollar quotes and comments. The service has the last word
+on the SQL: this decides only whether Enter sends it or begins another line.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """`\\watch`: a view's rows on the screen, with what has just come in green and what has just gone in red.
 
-The rows that changed last stand first. A view of more rows than `KEPT` is shown in part: rows that are not held
-are passed over when they go.
+The rows that changed last stand first. A view of more rows than `KEPT` is shown in part: rows that are not
+held are passed over when they go.
 """
 
 from __future__ import annotations
