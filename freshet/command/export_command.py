@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
-from rich.progress import DownloadColumn, Progress, SpinnerColumn, TimeElapsedColumn, TransferSpeedColumn
+from rich.progress import DownloadColumn, SpinnerColumn, TimeElapsedColumn, TransferSpeedColumn
 
 from freshet.command.following_jobs import finish
 from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
@@ -56,8 +55,8 @@ def export(
 
     All rows are from one epoch: the newest, or the one of `--as-of`. The file appears when it is whole.
 
-    With `--remote`, the service writes a directory at a place that `FRESHET_LOAD_ROOTS` allows, and the command
-    shows how far it is. Ctrl-C cancels it.
+    With `--remote`, the service writes a directory at a place that `FRESHET_LOAD_ROOTS` allows, and the
+    command shows how far it is. Ctrl-C cancels it.
     """
     suffix = f".{type}" if type else Path(file).suffix.lower()
     if suffix not in _FORMATS:
@@ -84,11 +83,9 @@ def _write(pieces: Iterator[bytes], file: Path) -> None:
     """Writes the file beside its place, and moves it there when it is whole."""
     new = file.with_name(f".{file.name}.part")
     columns = (SpinnerColumn(), DownloadColumn(), TransferSpeedColumn(), TimeElapsedColumn())
+    showing = Progress(*columns, console=Console(stderr=True), transient=True)
     try:
-        with (
-            new.open("wb") as sink,
-            Progress(*columns, console=Console(stderr=True), transient=True) as progress,
-        ):
+        with new.open("wb") as sink, showing as progress:
             bar = progress.add_task(str(file), total=None)
             for piece in pieces:
                 sink.write(piece)

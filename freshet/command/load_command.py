@@ -64,8 +64,8 @@ def load(
 ) -> None:
     """Load a file into a table.
 
-    All rows become one epoch, or none of them does. A row is an insert, unless the file says otherwise: NDJSON
-    and JSON have changes such as `{"insert": {...}}`, the others may have a column `_op`.
+    All rows become one epoch, or none of them does. A row is an insert, unless the file says otherwise:
+    NDJSON and JSON have changes such as `{"insert": {...}}`, the others may have a column `_op`.
 
     A file of this machine is sent in one request. For a large one, use `--remote`: the service reads it from
     a place that `FRESHET_LOAD_ROOTS` allows, and the command shows how far it is. Ctrl-C cancels it.

@@ -5,14 +5,12 @@ Values are those of the REST contract (JSON), so every format says them exactly.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TextIO
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
@@ -41,7 +39,8 @@ def print_rows(
         console = Console(file=stream)
         console.print(row_table(columns, rows), highlight=False)
     elif format == "csv":
-        write_csv([name for name, _ in columns], rows, stream)
+        stream.write(csv_line([name for name, _ in columns]))
+        stream.writelines(csv_line(documents(columns, row)) for row in rows)
     else:
         _check_names([name for name, _ in columns])
         objects = ({name: value for (name, _), value in zip(columns, row, strict=True)} for row in rows)
@@ -54,9 +53,9 @@ def print_objects(objects: Sequence[Mapping[str, Any]], format: OutputFormat) ->
     print_rows(columns, [list(found.values()) for found in objects], format)
 
 
-def row_table(columns: Columns, rows: Iterable[Row], title: str | None = None) -> Table:
-    """The first rows as a table; its caption tells that there are more."""
-    table = Table(title=title, title_justify="left", caption_justify="left")
+def row_table(columns: Columns, rows: Iterable[Row], title: str | None = None) -> Group:
+    """The first rows as a table; a line below tells that there are more."""
+    table = Table(title=title, title_justify="left")
     for name, type in columns:
         table.add_column(
             Text(name), justify="right" if type.startswith(_NUMBERS) else "left", overflow="fold"
@@ -67,8 +66,7 @@ def row_table(columns: Columns, rows: Iterable[Row], title: str | None = None) -
         if count <= SHOWN:
             table.add_row(*map(cell, row))
     shown = f", the first {SHOWN:,} are shown" if count > SHOWN else ""
-    table.caption = f"{count:,} row{'' if count == 1 else 's'}{shown}"
-    return table
+    return Group(table, Text(f"{count:,} row{'' if count == 1 else 's'}{shown}", "dim"))
 
 
 def record_table(columns: Columns, row: Row) -> Table:
@@ -90,25 +88,31 @@ def shown_text(value: Any) -> str:
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
 
 
-def write_csv(names: Sequence[str], rows: Iterable[Row], stream: TextIO) -> None:
-    """CSV as the service writes it: NULL is an empty field, and an empty text is in quotes."""
-    stream.write(csv_line(names))
-    for row in rows:
-        stream.write(csv_line(row))
-
-
 def csv_line(row: Row) -> str:
+    """A line of CSV as the service writes it: NULL is an empty field, and an empty text is in quotes."""
     return ",".join(map(_field, row)) + "\r\n"
 
 
 def _field(value: Any) -> str:
     if value is None:
         return ""
-    if value == "":
-        return '""'
-    line = io.StringIO()
-    csv.writer(line, lineterminator="").writerow([value if isinstance(value, str) else json.dumps(value)])
-    return line.getvalue()
+    text = value if isinstance(value, str) else json_text(value)
+    if text == "" or any(mark in text for mark in ',"\r\n'):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
+def json_text(value: Any) -> str:
+    """A value as compact JSON."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def documents(columns: Columns, row: Row) -> list[Any]:
+    """The row with its documents as JSON texts; otherwise a text in one could not be told from them."""
+    return [
+        json_text(value) if value is not None and (type == "JSON" or type.endswith("[]")) else value
+        for (_, type), value in zip(columns, row, strict=True)
+    ]
 
 
 def _write_objects(objects: Iterable[Mapping[str, Any]], format: OutputFormat, stream: TextIO) -> None:

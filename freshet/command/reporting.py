@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-
+from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
@@ -35,11 +34,10 @@ def place(sql: str, line: int | None, column: int | None) -> list[str]:
     text = lines[line - 1].rstrip("\r")
     begin = max(0, column - _WIDTH // 2) if len(text) > _WIDTH else 0
     part = text[begin : begin + _WIDTH]
-    before = "".join("\t" if c == "\t" else " " for c in part[: column - 1 - begin])
     label = f"  line {line}: "
-    return [label + part, " " * len(label) + before + "^"]
+    before = cell_len(_spaced(part[: column - 1 - begin]))
+    return [label + _spaced(part), " " * (len(label) + before) + "^"]
 
 
-def warn(text: str) -> None:
-    """A sentence on stderr."""
-    print(text, file=sys.stderr)
+def _spaced(text: str) -> str:
+    return text.replace("\t", "    ")

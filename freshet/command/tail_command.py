@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
-from freshet.command.printing import csv_line, shown_text
+from freshet.command.printing import Columns, chosen, csv_line, documents, shown_text
+from freshet.contract import calls
 from freshet.contract.changefeed import Epoch
 from freshet.sending.following import Feed, FeedSource
 
@@ -22,6 +23,7 @@ app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 _RETRIES = 100
 """A feed outlives a service that is started again: it is tried for about eight minutes."""
 TailFormat = Literal["table", "ndjson", "csv"]
+Show = Callable[[Epoch], None]
 
 
 @app.command()
@@ -58,13 +60,14 @@ def tail(
     with connection_of(url, key, certificate, _RETRIES) as connection:
         relation = relation_of(connection, name)
         start = since if since is not None else _kept(state)
-        printed = _PRINTERS[format or ("table" if sys.stdout.isatty() else "ndjson")]()
+        columns = connection.run(calls.columns(relation.kind, name))
+        show = _PRINTERS[chosen(format)]([(column.name, column.type) for column in columns])
         source = FeedSource(relation.kind, name, as_sent=True)
         with Feed(connection, source, start) as feed:
             if state is not None:
                 _keep(state, feed.since)
             for count, epoch in enumerate(feed, 1):
-                printed(epoch)
+                show(epoch)
                 sys.stdout.flush()
                 if state is not None:
                     _keep(state, epoch.number)
@@ -94,7 +97,7 @@ def _keep(state: Path, epoch: int) -> None:
         ) from None
 
 
-def _lines() -> Callable[[Epoch], None]:
+def _lines(columns: Columns) -> Show:
     """For people: an epoch's number, and a line for each change."""
     console = Console(soft_wrap=True, highlight=False)
 
@@ -109,7 +112,7 @@ def _lines() -> Callable[[Epoch], None]:
     return show
 
 
-def _ndjson() -> Callable[[Epoch], None]:
+def _ndjson(columns: Columns) -> Show:
     def show(epoch: Epoch) -> None:
         for change in epoch:
             document = {"epoch": change.epoch, "diff": change.diff, "row": change.row}
@@ -118,22 +121,16 @@ def _ndjson() -> Callable[[Epoch], None]:
     return show
 
 
-def _csv() -> Callable[[Epoch], None]:
+def _csv(columns: Columns) -> Show:
     """Columns `epoch` and `diff`, then those of the row."""
-    head: list[str] = []
+    sys.stdout.write(csv_line(["epoch", "diff", *(name for name, _ in columns)]))
 
     def show(epoch: Epoch) -> None:
         for change in epoch:
-            if not head:
-                head.extend(["epoch", "diff", *change.row])
-                sys.stdout.write(csv_line(head))
-            sys.stdout.write(csv_line([change.epoch, change.diff, *change.row.values()]))
+            row = documents(columns, [change.row.get(name) for name, _ in columns])
+            sys.stdout.write(csv_line([change.epoch, change.diff, *row]))
 
     return show
 
 
-_PRINTERS: dict[str, Callable[[], Callable[[Epoch], None]]] = {
-    "table": _lines,
-    "ndjson": _ndjson,
-    "csv": _csv,
-}
+_PRINTERS: dict[str, Callable[[Columns], Show]] = {"table": _lines, "ndjson": _ndjson, "csv": _csv}

@@ -13,18 +13,18 @@ from freshet.connection import Connection
 from freshet.errors import Error
 
 _KEYWORDS = """
-ALL ALTER AND AS ASC BEGIN BETWEEN BY CASE CAST COLUMN COMMENT COMMIT CREATE CROSS DEFAULT DELETE DESC DESCRIBE
-DISTINCT DROP ELSE END EXCEPT EXISTS EXPLAIN FALSE FILTER FIRST FOLLOWING FROM FULL GRANT GROUP HAVING IF IN
-INNER INSERT INTERSECT INTERVAL INTO IS JOIN KEY LAST LATERAL LEFT LIKE LIMIT MERGE NATURAL NOT NULL NULLS OFFSET
-ON OR ORDER OUTER OVER PARTITION PRECEDING PRIMARY RECURSIVE REPLACE RETURNING REVOKE RIGHT ROLE ROLLBACK ROW
-ROWS SELECT SET SHOW TABLE TABLES THEN TO TRUE TRUNCATE UNBOUNDED UNION UPDATE USING VALUES VERSION VIEW VIEWS
-WHEN WHERE WINDOW WITH
+ALL ALTER AND AS ASC BEGIN BETWEEN BY CASE CAST COLUMN COMMENT COMMIT CREATE CROSS DEFAULT DELETE DESC
+DESCRIBE DISTINCT DROP ELSE END EXCEPT EXISTS EXPLAIN FALSE FILTER FIRST FOLLOWING FROM FULL GRANT GROUP
+HAVING IF IN INNER INSERT INTERSECT INTERVAL INTO IS JOIN KEY LAST LATERAL LEFT LIKE LIMIT MERGE NATURAL
+NOT NULL NULLS OFFSET ON OR ORDER OUTER OVER PARTITION PRECEDING PRIMARY RECURSIVE REPLACE RETURNING
+REVOKE RIGHT ROLE ROLLBACK ROW ROWS SELECT SET SHOW TABLE TABLES THEN TO TRUE TRUNCATE UNBOUNDED UNION
+UPDATE USING VALUES VERSION VIEW VIEWS WHEN WHERE WINDOW WITH
 """
 _FUNCTIONS = """
-abs array_agg avg bool_and bool_or ceil coalesce concat count current_date date_part date_trunc dense_rank exp
-extract first_value floor greatest lag last_value lead least left length ln lower ltrim max min mod now nullif
-power rank replace right round row_number rtrim split_part sqrt stddev string_agg strpos substring sum trim
-upper variance
+abs array_agg avg bool_and bool_or ceil coalesce concat count current_date date_part date_trunc
+dense_rank exp extract first_value floor greatest lag last_value lead least left length ln lower ltrim
+max min mod now nullif power rank replace right round row_number rtrim split_part sqrt stddev string_agg
+strpos substring sum trim upper variance
 """
 KEYWORDS, FUNCTIONS = _KEYWORDS.split(), _FUNCTIONS.split()
 _WORD = re.compile(r"[\w$]*$")
@@ -96,8 +96,8 @@ class SqlCompleter(Completer):
         """The relation that a name stands for, which may be an alias."""
         if name.lower() in self._names.relations:
             return name.lower()
-        alias = re.search(rf"\b([\w$]+)\s+(?:AS\s+)?{re.escape(name)}\b", text, re.IGNORECASE)
-        return alias[1].lower() if alias else ""
+        named = re.finditer(rf"\b([\w$]+)\s+(?:AS\s+)?{re.escape(name)}\b", text, re.IGNORECASE)
+        return next((found[1].lower() for found in named if found[1].lower() in self._names.relations), "")
 
 
 def _fitting(names: Iterable[str], word: str, kind: str) -> Iterator[Completion]:

@@ -11,10 +11,11 @@ import re
 _TOKEN = re.compile(
     r"""
     (?P<whole> [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
-      | \$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$ | [\w$]+ )
+      | \$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$ )
     | (?P<line> --[^\n]* )
     | (?P<comment> /\* )
-    | (?P<open> ['"] | \$(?:[^\W\d]\w*)?\$ )
+    | (?P<open> [eE]' | ['"] | \$(?:[^\W\d]\w*)?\$ )
+    | (?P<word> \w[\w$]* )
     | (?P<other> \S )
     """,
     re.VERBOSE | re.DOTALL,

@@ -10,7 +10,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, Group
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
@@ -57,9 +57,9 @@ class WatchedRows:
                 self.gone.append(row)
         self.counts = dict(list({**newest, **self.counts}.items())[:KEPT])
 
-    def table(self, title: str, lines: int) -> Table:
+    def table(self, title: str, lines: int) -> Group:
         """The first rows that fit so many lines; those that have gone stand first, struck through."""
-        table = Table(title=f"{title} at epoch {self.epoch}", title_justify="left", caption_justify="left")
+        table = Table(title=f"{title} at epoch {self.epoch}", title_justify="left", title_style="bold")
         for name in self.columns:
             table.add_column(Text(name), overflow="fold")
         marked = [(row, "red strike", 1) for row in self.gone]
@@ -69,10 +69,8 @@ class WatchedRows:
             if count > 1:
                 cells[0].append(f" ({count} times)", "dim")
             table.add_row(*cells, style=style)
-        table.caption = (
-            f"{sum(self.counts.values()):,} rows, {len(self.came)} came, {len(self.gone)} went; Ctrl-C ends"
-        )
-        return table
+        moved = f"{len(self.came)} came, {len(self.gone)} went"
+        return Group(table, Text(f"{sum(self.counts.values()):,} rows, {moved}; Ctrl-C ends", "dim"))
 
 
 def watched(connection: Connection, name: str) -> WatchedRows:
