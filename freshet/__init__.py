@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         ViewDescription,
     )
     from freshet.contract.operation_descriptions import (
-        AuditEntry,
+        AuditDescription,
         ExportDescription,
         KeyDescription,
         LoadDescription,
@@ -48,7 +48,7 @@ __all__ = [
     "AsyncFeed",
     "AsyncTable",
     "AsyncView",
-    "AuditEntry",
+    "AuditDescription",
     "Change",
     "ColumnDescription",
     "ConflictError",
@@ -88,7 +88,7 @@ _MODULES = {
     "freshet.contract.changefeed": "Change Epoch",
     "freshet.contract.descriptions": "Acknowledgement ColumnDescription TableDescription ViewDescription",
     "freshet.contract.operation_descriptions": (
-        "AuditEntry ExportDescription KeyDescription LoadDescription MadeKey RoleDescription "
+        "AuditDescription ExportDescription KeyDescription LoadDescription MadeKey RoleDescription "
         "SinkDescription SourceDescription"
     ),
     "freshet.contract.plan": "Plan",

@@ -8,7 +8,7 @@ from typing import TypeVar
 from freshet.contract import operation_calls
 from freshet.contract.api_call import ApiCall
 from freshet.contract.operation_descriptions import (
-    AuditEntry,
+    AuditDescription,
     ExportDescription,
     KeyDescription,
     LoadDescription,
@@ -45,7 +45,7 @@ class AsyncOperations:
     async def roles(self) -> list[RoleDescription]:
         return await self.run(operation_calls.roles())
 
-    async def audit(self, since: int = 0, limit: int = 100) -> list[AuditEntry]:
+    async def audit(self, since: int = 0, limit: int = 100) -> list[AuditDescription]:
         return await self.run(operation_calls.audit(since, limit))
 
     async def begin_load(

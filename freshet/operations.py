@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 from freshet.contract import operation_calls
 from freshet.contract.api_call import ApiCall
 from freshet.contract.operation_descriptions import (
-    AuditEntry,
+    AuditDescription,
     ExportDescription,
     KeyDescription,
     LoadDescription,
@@ -52,7 +52,7 @@ class Operations:
         """All roles, and what each may do."""
         return self.run(operation_calls.roles())
 
-    def audit(self, since: int = 0, limit: int = 100) -> list[AuditEntry]:
+    def audit(self, since: int = 0, limit: int = 100) -> list[AuditDescription]:
         """Entries of the audit log after number `since`, the oldest first."""
         return self.run(operation_calls.audit(since, limit))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
-from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of
+from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.command.plan_trees import plan_tree
 from freshet.command.reporting import report
 from freshet.connection import Connection

@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
-from rich.progress import DownloadColumn, SpinnerColumn, TimeElapsedColumn, TransferSpeedColumn
+from rich.console import Console
+from rich.progress import DownloadColumn, Progress, SpinnerColumn, TimeElapsedColumn, TransferSpeedColumn
 
+from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
 from freshet.command.following_jobs import finish
-from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
 from freshet.connection import Connection, Table, View
 from freshet.contract import calls
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from freshet.command.options import Certificate, Key, connection_of
+from freshet.command.connection_options import Certificate, Key, connection_of
 from freshet.command.printing import chosen, print_objects
 from freshet.connection import Connection
 

@@ -9,8 +9,8 @@ from typing import Annotated, Literal
 import typer
 from rich.console import Console
 
+from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.command.following_jobs import finish
-from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.connection import Connection
 from freshet.contract import calls
 from freshet.values.row_bodies import ARROW, NDJSON

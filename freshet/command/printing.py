@@ -14,7 +14,7 @@ from rich.console import Console, Group
 from rich.table import Table
 from rich.text import Text
 
-from freshet.command.options import OutputFormat
+from freshet.command.connection_options import OutputFormat
 from freshet.errors import InvalidRequestError
 
 SHOWN = 1000

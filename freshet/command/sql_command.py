@@ -9,7 +9,15 @@ from typing import Annotated
 
 import typer
 
-from freshet.command.options import DEFAULT_URL, Certificate, Format, Key, OutputFormat, Url, connection_of
+from freshet.command.connection_options import (
+    DEFAULT_URL,
+    Certificate,
+    Format,
+    Key,
+    OutputFormat,
+    Url,
+    connection_of,
+)
 from freshet.command.printing import chosen, print_rows
 from freshet.command.reporting import report
 from freshet.connection import Connection

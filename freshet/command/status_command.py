@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 import typer
 from rich.console import Console
 
-from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of
+from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.command.printing import chosen, record_table
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")

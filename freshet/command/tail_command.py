@@ -13,7 +13,7 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from freshet.command.options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
+from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
 from freshet.command.printing import Columns, chosen, csv_line, documents, shown_text
 from freshet.contract import calls
 from freshet.contract.changefeed import Epoch

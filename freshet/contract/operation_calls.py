@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 from freshet.contract.api_call import ApiAnswer, ApiCall
 from freshet.contract.calls import get_call, nothing, path_of, post_call
 from freshet.contract.operation_descriptions import (
-    AuditEntry,
+    AuditDescription,
     ExportDescription,
     KeyDescription,
     LoadDescription,
@@ -62,8 +62,8 @@ def roles() -> ApiCall[list[RoleDescription]]:
     return get_call(path_of("roles"), _all(RoleDescription, "roles"))
 
 
-def audit(since: int, limit: int) -> ApiCall[list[AuditEntry]]:
-    return get_call(path_of("audit"), _all(AuditEntry, "entries"), {"since": since, "limit": limit})
+def audit(since: int, limit: int) -> ApiCall[list[AuditDescription]]:
+    return get_call(path_of("audit"), _all(AuditDescription, "entries"), {"since": since, "limit": limit})
 
 
 # Jobs

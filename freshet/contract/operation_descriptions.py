@@ -45,7 +45,7 @@ class RoleDescription:
 
 
 @dataclass(frozen=True)
-class AuditEntry:
+class AuditDescription:
     """`key` and `name` are None if no key was needed; `outcome` is `done` or the status of the refusal."""
 
     number: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from rich.console import Console
 
-from freshet.command.options import relation_of
+from freshet.command.connection_options import relation_of
 from freshet.command.printing import row_table
 from freshet.command.shell.watching import watch
 from freshet.connection import Connection
