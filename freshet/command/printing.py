@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from freshet.command.connection_options import OutputFormat
+from freshet.command.terminal_text import harmless
 from freshet.errors import InvalidRequestError
 
 SHOWN = 1000
@@ -55,10 +56,10 @@ def print_objects(objects: Sequence[Mapping[str, Any]], format: OutputFormat) ->
 
 def row_table(columns: Columns, rows: Iterable[Row], title: str | None = None) -> Group:
     """The first rows as a table; a line below tells that there are more."""
-    table = Table(title=title, title_justify="left")
+    table = Table(title=None if title is None else Text(harmless(title)), title_justify="left")
     for name, type in columns:
         table.add_column(
-            Text(name), justify="right" if type.startswith(_NUMBERS) else "left", overflow="fold"
+            Text(harmless(name)), justify="right" if type.startswith(_NUMBERS) else "left", overflow="fold"
         )
     count = 0
     for row in rows:
@@ -73,7 +74,7 @@ def record_table(columns: Columns, row: Row) -> Table:
     """One row, a column a line."""
     table = Table(show_header=False)
     for (name, _), value in zip(columns, row, strict=True):
-        table.add_row(Text(name, "bold"), cell(value))
+        table.add_row(Text(harmless(name), "bold"), cell(value))
     return table
 
 
@@ -83,9 +84,8 @@ def cell(value: Any) -> Text:
 
 
 def shown_text(value: Any) -> str:
-    """A value as text. Control characters, which a terminal would obey, are escaped."""
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+    """A value as text."""
+    return harmless(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
 def csv_line(row: Row) -> str:
