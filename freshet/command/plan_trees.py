@@ -14,6 +14,8 @@ from rich.console import RenderableType
 from rich.text import Text
 from rich.tree import Tree
 
+from freshet.command.terminal_text import harmless
+
 _STEP = re.compile(r"(\w+) := (.*)")
 _END = re.compile(r"return (\w+)")
 _TIME = re.compile(r"\bmilliseconds ([\d.]+)")
@@ -41,6 +43,7 @@ class PlanStep:
 
 def plan_tree(text: str) -> RenderableType:
     """The tree of a plan; its text in colour if it is no tree."""
+    text = harmless(text)
     read = plan_steps(text)
     if read is None:
         return _coloured(text)

@@ -6,6 +6,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
+from freshet.command.terminal_text import harmless
 from freshet.errors import Error, UnreachableError
 
 REFUSED, UNREACHABLE = 1, 3
@@ -15,12 +16,12 @@ _WIDTH = 100
 def report(error: Error, sql: str = "", console: Console | None = None) -> int:
     """Writes an error, to stderr if no console is told, and returns the exit code."""
     console = console or Console(stderr=True, soft_wrap=True)
-    line = Text.assemble(("error: ", "bold red"), error.message, (f" [{error.code}]", "dim"))
+    line = Text.assemble(("error: ", "bold red"), harmless(error.message), (f" [{error.code}]", "dim"))
     console.print(line, highlight=False)
     for shown in place(sql, error.line, error.column):
         console.print(Text(shown), highlight=False)
     if error.hint:
-        console.print(Text.assemble(("hint: ", "cyan"), error.hint), highlight=False)
+        console.print(Text.assemble(("hint: ", "cyan"), harmless(error.hint)), highlight=False)
     return UNREACHABLE if isinstance(error, UnreachableError) else REFUSED
 
 
@@ -40,4 +41,4 @@ def place(sql: str, line: int | None, column: int | None) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    return text.replace("\t", "    ")
+    return harmless(text).replace("\t", "    ")

@@ -20,6 +20,8 @@ from freshet import Connection
 from freshet.command.application import Commands, main
 from freshet.command.plan_trees import plan_steps, plan_tree
 from freshet.command.reporting import place
+from freshet.command.shell.shell import Shell
+from service.settings.settings import SETTINGS
 from tests.docs.markdown import ROOT
 from tests.ports import free_port
 from tests.service.client import Process
@@ -335,3 +337,34 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state-home"))
     monkeypatch.delenv("FRESHET_KEY", raising=False)
     yield
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("freshet st", "status"), ("freshet tail --st", "--state"), ("freshet keys ro", "rotate")],
+)
+def test_completion_of_the_system_s_shell(words: str, expected: str) -> None:
+    told = {"_FRESHET_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(words.count(" "))}
+    command = [sys.executable, "-m", "freshet"]
+    shown = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, env={**os.environ, **told})
+    assert shown.stdout.split() == [expected], shown.stderr
+
+
+def test_help_of_serve_has_every_setting(run: Run) -> None:
+    shown = " ".join(run("serve", "--help")[1].split())
+    for setting in SETTINGS:
+        assert setting.variable in shown
+        assert setting.meaning.split()[-1] in shown
+
+
+def test_what_a_terminal_would_obey_is_escaped(run: Run, name: str, db: Connection) -> None:
+    db.table(name).create("a TEXT")
+    db.sql(f"COMMENT ON TABLE {name} IS '[bold]x[/nothing]'")
+    db.table(name).insert({"a": "\x1b[2J[red]"})
+    shown = run("sql", "-c", f"SELECT a FROM {name}", "--format", "table")[1]
+    assert "\x1b" not in shown and "\\x1b[2J[red]" in shown
+    said = run("sql", "-c", "SELECT '\x1b[2J' + nothing")[2]
+    assert "\x1b" not in said and "^" in said
+    described = io.StringIO()
+    Shell(db, Console(file=described, width=100), "postgres", None).run(f"\\d {name}")
+    assert "[bold]x[/nothing]" in described.getvalue()

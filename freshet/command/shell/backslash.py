@@ -10,6 +10,7 @@ from rich.console import Console
 from freshet.command.connection_options import relation_of
 from freshet.command.printing import row_table
 from freshet.command.shell.watching import watch
+from freshet.command.terminal_text import harmless
 from freshet.connection import Connection
 from freshet.contract.descriptions import ViewDescription
 from freshet.errors import InvalidRequestError
@@ -69,7 +70,7 @@ def _describe(state: ShellState, name: str) -> None:
     names = [(title, "") for title in ("column", "type", "null", "key", "default")]
     state.console.print(row_table(names, rows, title=found.comment), highlight=False)
     if isinstance(found, ViewDescription):
-        state.console.print(f"{found.state}: {found.sql}", highlight=False, markup=False)
+        state.console.print(f"{found.state}: {harmless(found.sql)}", highlight=False, markup=False)
 
 
 def _tables(state: ShellState) -> list[Sequence[object]]:

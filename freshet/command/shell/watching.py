@@ -16,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from freshet.command.printing import cell
+from freshet.command.terminal_text import harmless
 from freshet.connection import Connection, View
 from freshet.connection import Table as FreshetTable
 from freshet.contract import calls
@@ -59,9 +60,9 @@ class WatchedRows:
 
     def table(self, title: str, lines: int) -> Group:
         """The first rows that fit so many lines; those that have gone stand first, struck through."""
-        table = Table(title=f"{title} at epoch {self.epoch}", title_justify="left", title_style="bold")
+        table = Table(title=Text(f"{title} at epoch {self.epoch}", "bold"), title_justify="left")
         for name in self.columns:
-            table.add_column(Text(name), overflow="fold")
+            table.add_column(Text(harmless(name)), overflow="fold")
         marked = [(row, "red strike", 1) for row in self.gone]
         marked += [(row, "green" if row in self.came else "", count) for row, count in self.counts.items()]
         for row, style, count in marked[:lines]:
