@@ -8,6 +8,7 @@ COPY engine engine
 COPY planner planner
 COPY service service
 COPY migrations migrations
+COPY freshet freshet
 RUN python -m venv /opt/freshet \
  && /opt/freshet/bin/pip install --no-cache-dir '.[connect,postgresql,telemetry]' \
  && /opt/freshet/bin/pip uninstall --yes pip setuptools \

@@ -14,13 +14,13 @@ help: ## list the targets
 		printf '  make %-8s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/.runtime ## start the service, load the packages of Debian 12 and show the main job, step by step
-	@$(RUN) -m service demo
+	@$(RUN) -m freshet demo
 
 serve: $(VENV)/.runtime ## the service in the foreground; its settings are read from the environment
-	@exec $(RUN) -m service serve
+	@exec $(RUN) -m freshet serve
 
 stop: ## end the service that `make demo` left running
-	@test ! -x $(RUN) || $(RUN) -m service demo --stop
+	@test ! -x $(RUN) || $(RUN) -m freshet demo --stop
 
 test: $(VENV)/.development ## all tests, in as many processes as there are cores
 	@$(TEST)

@@ -12,6 +12,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
+from freshet.async_operations import AsyncOperations
 from freshet.connection import AsOf
 from freshet.contract import calls
 from freshet.contract.api_call import ApiCall
@@ -25,12 +26,12 @@ from freshet.sending.retrying import ApiOutcome, Retries, conversation
 from freshet.sending.senders import AsyncSender
 from freshet.values import row_bodies
 from freshet.values.rows import Rows, SqlRows
-from freshet.values.sql_parameters import Parameters, with_parameters
+from freshet.values.sql_parameters import Parameters
 
 T = TypeVar("T")
 
 
-class AsyncConnection:
+class AsyncConnection(AsyncOperations):
     """A service, as `connect_async` finds it. Leaving it as a context manager closes it."""
 
     def __init__(self, sender: AsyncSender, retries: Retries) -> None:
@@ -94,12 +95,12 @@ class AsyncConnection:
     async def sql(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> SqlRows:
-        return (await self.script(sql, parameters, dialect=dialect))[-1]
+        return await self.run(calls.statement(sql, parameters, dialect))
 
     async def script(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> list[SqlRows]:
-        return await self.run(calls.script(with_parameters(sql, parameters, dialect), dialect))
+        return await self.run(calls.script(sql, parameters, dialect))
 
     @asynccontextmanager
     async def changing(self, *, idempotency_key: str | None = None) -> AsyncIterator[GatheredChanges]:
@@ -112,32 +113,32 @@ class AsyncConnection:
 
 
 class _AsyncRelation:
-    _kind = ""
+    kind = ""
 
     def __init__(self, connection: AsyncConnection, name: str) -> None:
         self._connection = connection
         self.name = name
 
     async def drop(self) -> None:
-        await self._connection.run(calls.drop(self._kind, self.name))
+        await self._connection.run(calls.drop(self.kind, self.name))
 
     async def _rows(self, *wishes: Any) -> Rows:
-        return await self._connection.run(calls.rows(self._kind, self.name, *wishes))
+        return await self._connection.run(calls.rows(self.kind, self.name, *wishes))
 
     async def _changes(self, since: int, until: int | None, skip_errors: bool = False) -> list[Change]:
-        columns = await self._connection.run(calls.columns(self._kind, self.name))
+        columns = await self._connection.run(calls.columns(self.kind, self.name))
         return await self._connection.run(
-            calls.changes(self._kind, self.name, since, until, columns, skip_errors)
+            calls.changes(self.kind, self.name, since, until, columns, skip_errors)
         )
 
     def _follow(self, since: int | None, skip_errors: bool = False) -> AsyncFeed:
-        return AsyncFeed(self._connection, FeedSource(self._kind, self.name, skip_errors), since)
+        return AsyncFeed(self._connection, FeedSource(self.kind, self.name, skip_errors), since)
 
 
 class AsyncTable(_AsyncRelation):
     """`Table`, with methods to be awaited."""
 
-    _kind = calls.TABLES
+    kind = calls.TABLES
 
     async def create(self, columns: object, primary_key: Sequence[str] = ()) -> AsyncTable:
         await self._connection.run(calls.create_table(self.name, columns, primary_key))
@@ -181,7 +182,7 @@ class AsyncTable(_AsyncRelation):
 class AsyncView(_AsyncRelation):
     """`View`, with methods to be awaited."""
 
-    _kind = calls.VIEWS
+    kind = calls.VIEWS
 
     async def describe(self) -> ViewDescription:
         return await self._connection.run(calls.view(self.name))

@@ -22,20 +22,21 @@ from freshet.contract.gathering_changes import GatheredChanges
 from freshet.contract.plan import Plan
 from freshet.errors import Error, UnreachableError
 from freshet.live import Live, Shown
+from freshet.operations import Operations
 from freshet.sending.following import Feed, FeedSource
 from freshet.sending.retrying import ApiOutcome, Retries, conversation
 from freshet.sending.senders import Sender
 from freshet.values import row_bodies
 from freshet.values.html_tables import SHOWN
 from freshet.values.rows import Rows, SqlRows
-from freshet.values.sql_parameters import Parameters, with_parameters
+from freshet.values.sql_parameters import Parameters
 
 T = TypeVar("T")
 AsOf = int | str | datetime
 """An epoch, an aware time, or one as RFC 3339 writes it."""
 
 
-class Connection:
+class Connection(Operations):
     """A service, as `connect` finds it. Leaving it as a context manager closes it."""
 
     def __init__(self, sender: Sender, retries: Retries) -> None:
@@ -105,13 +106,13 @@ class Connection:
     def sql(self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT) -> SqlRows:
         """Runs SQL, and returns the result of its last statement. `$1` stands for the first of a list of
         parameters, `:name` for one of a dict."""
-        return self.script(sql, parameters, dialect=dialect)[-1]
+        return self.run(calls.statement(sql, parameters, dialect))
 
     def script(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> list[SqlRows]:
         """The same, with the results of all statements."""
-        return self.run(calls.script(with_parameters(sql, parameters, dialect), dialect))
+        return self.run(calls.script(sql, parameters, dialect))
 
     @contextmanager
     def changing(self, *, idempotency_key: str | None = None) -> Iterator[GatheredChanges]:
@@ -128,9 +129,9 @@ class Connection:
 
 
 class _Relation:
-    """What tables and views have in common. `_kind` is their place in the REST contract."""
+    """What tables and views have in common. `kind` is their place in the REST contract."""
 
-    _kind = ""
+    kind = ""
 
     def __init__(self, connection: Connection, name: str) -> None:
         self._connection = connection
@@ -141,7 +142,7 @@ class _Relation:
 
     def drop(self) -> None:
         """Drops it, with its history."""
-        self._connection.run(calls.drop(self._kind, self.name))
+        self._connection.run(calls.drop(self.kind, self.name))
 
     def _repr_html_(self) -> str:
         """The first rows, for notebooks."""
@@ -152,18 +153,18 @@ class _Relation:
         return Shown(self.name, rows)._repr_html_()
 
     def _rows(self, *wishes: Any) -> Rows:
-        return self._connection.run(calls.rows(self._kind, self.name, *wishes))
+        return self._connection.run(calls.rows(self.kind, self.name, *wishes))
 
     def _changes(self, since: int, until: int | None, skip_errors: bool = False) -> list[Change]:
-        columns = self._connection.run(calls.columns(self._kind, self.name))
-        return self._connection.run(calls.changes(self._kind, self.name, since, until, columns, skip_errors))
+        columns = self._connection.run(calls.columns(self.kind, self.name))
+        return self._connection.run(calls.changes(self.kind, self.name, since, until, columns, skip_errors))
 
     def _follow(self, since: int | None, skip_errors: bool = False) -> Feed:
-        return Feed(self._connection, FeedSource(self._kind, self.name, skip_errors), since)
+        return Feed(self._connection, FeedSource(self.kind, self.name, skip_errors), since)
 
 
 class Table(_Relation):
-    _kind = calls.TABLES
+    kind = calls.TABLES
 
     def create(self, columns: object, primary_key: Sequence[str] = ()) -> Table:
         """Creates the table. `columns` are SQL (`"id BIGINT PRIMARY KEY, name TEXT"`), types by names
@@ -220,7 +221,7 @@ class Table(_Relation):
 
 
 class View(_Relation):
-    _kind = calls.VIEWS
+    kind = calls.VIEWS
 
     def describe(self) -> ViewDescription:
         return self._connection.run(calls.view(self.name))

@@ -1,4 +1,4 @@
-"""`python -m service`, the same as `freshet`."""
+"""`python -m service`, the same as `freshet serve`."""
 
 from service.process.commandline import main
 

@@ -93,7 +93,14 @@ _ASKED_HEADERS = (
     "Traceparent",
     "Tracestate",
 )
-_TOLD_HEADERS = ("Freshet-Epoch", "Location", "Retry-After", "X-Request-Id")
+_TOLD_HEADERS = (
+    "Freshet-Count",
+    "Freshet-Epoch",
+    "Freshet-Statement",
+    "Location",
+    "Retry-After",
+    "X-Request-Id",
+)
 """Headers that pages of `FRESHET_ORIGINS` may send and read, besides those that every page may."""
 
 

@@ -25,29 +25,41 @@ from freshet.contract.descriptions import (
 from freshet.errors import InvalidRequestError
 from freshet.values import row_bodies
 from freshet.values.rows import Rows, SqlRows, read_result, read_stream
+from freshet.values.sql_parameters import Parameters, json_parameters
 from freshet.values.table_columns import new_table
 
 T = TypeVar("T")
 _JSON = {"Content-Type": "application/json"}
+_ARROW_OR_JSON = f"{row_bodies.ARROW}, application/json;q=0.5"
 DIALECT = "postgres"
 TABLES, VIEWS = "tables", "views"
 """The kinds of relations, by their place in paths."""
 
 
-def _path(*parts: str) -> str:
+def path_of(*parts: str) -> str:
     return "/v1/" + "/".join(quote(part, safe="") for part in parts)
 
 
-def _get(path: str, read: Any, query: Mapping[str, Any] | None = None, accept: str = "") -> ApiCall[Any]:
+def get_call(path: str, read: Any, query: Mapping[str, Any] | None = None, accept: str = "") -> ApiCall[Any]:
     asked = {name: str(value) for name, value in (query or {}).items() if value is not None}
     return ApiCall("GET", path, read, asked, {"Accept": accept} if accept else {}, repeatable=True)
 
 
-def _post(path: str, body: object, read: Any, lines_before: int = 0) -> ApiCall[Any]:
-    return ApiCall("POST", path, read, headers=_JSON, body=orjson.dumps(body), lines_before=lines_before)
+def post_call(
+    path: str, body: object, read: Any, lines_before: int = 0, accept: str | None = None
+) -> ApiCall[Any]:
+    headers = _JSON if accept is None else _JSON | {"Accept": accept}
+    return ApiCall("POST", path, read, headers=headers, body=_json(body), lines_before=lines_before)
 
 
-def _nothing(answer: ApiAnswer) -> None:
+def _json(body: object) -> bytes:
+    try:
+        return orjson.dumps(body)
+    except orjson.JSONEncodeError as error:
+        raise InvalidRequestError(f"the request cannot be written as JSON: {error}") from None
+
+
+def nothing(answer: ApiAnswer) -> None:
     return None
 
 
@@ -55,54 +67,56 @@ def _nothing(answer: ApiAnswer) -> None:
 
 
 def status() -> ApiCall[dict[str, Any]]:
-    return _get("/v1/status", ApiAnswer.json)
+    return get_call("/v1/status", ApiAnswer.json)
 
 
 def newest_epoch() -> ApiCall[int]:
-    return _get("/v1/status", lambda answer: answer.json()["epoch"])
+    return get_call("/v1/status", lambda answer: answer.json()["epoch"])
 
 
 # Definitions
 
 
 def create_table(name: str, columns: object, primary_key: Sequence[str]) -> ApiCall[TableDescription]:
-    return _post(_path("tables"), new_table(name, columns, primary_key), lambda a: read_table(a.json()))
+    return post_call(path_of("tables"), new_table(name, columns, primary_key), lambda a: read_table(a.json()))
 
 
 def create_view(name: str, sql: str, dialect: str, or_replace: bool) -> ApiCall[object]:
     if not or_replace:
-        return _post(_path("views"), {"name": name, "sql": sql, "dialect": dialect}, _nothing)
+        return post_call(path_of("views"), {"name": name, "sql": sql, "dialect": dialect}, nothing)
     script = f"CREATE OR REPLACE VIEW {name} AS\n{sql}"
-    return _post("/v1/sql", {"sql": script, "dialect": dialect}, _nothing, lines_before=1)
+    return post_call("/v1/sql", {"sql": script, "dialect": dialect}, nothing, lines_before=1)
 
 
 def table(name: str) -> ApiCall[TableDescription]:
-    return _get(_path("tables", name), lambda answer: read_table(answer.json()))
+    return get_call(path_of("tables", name), lambda answer: read_table(answer.json()))
 
 
 def tables() -> ApiCall[list[TableDescription]]:
-    return _get(_path("tables"), lambda answer: [read_table(found) for found in answer.json()["tables"]])
+    return get_call(
+        path_of("tables"), lambda answer: [read_table(found) for found in answer.json()["tables"]]
+    )
 
 
 def view(name: str) -> ApiCall[ViewDescription]:
-    return _get(_path("views", name), lambda answer: read_view(answer.json()))
+    return get_call(path_of("views", name), lambda answer: read_view(answer.json()))
 
 
 def views() -> ApiCall[list[ViewDescription]]:
-    return _get(_path("views"), lambda answer: [read_view(found) for found in answer.json()["views"]])
+    return get_call(path_of("views"), lambda answer: [read_view(found) for found in answer.json()["views"]])
 
 
 def drop(kind: str, name: str) -> ApiCall[None]:
-    return ApiCall("DELETE", _path(kind, name), _nothing)
+    return ApiCall("DELETE", path_of(kind, name), nothing)
 
 
 def rebuild(name: str) -> ApiCall[None]:
-    return ApiCall("POST", f"{_path('views', name)}/rebuild", _nothing, repeatable=True)
+    return ApiCall("POST", f"{path_of('views', name)}/rebuild", nothing, repeatable=True)
 
 
 def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
-    return _get(
-        f"{_path('views', name)}/plan",
+    return get_call(
+        f"{path_of('views', name)}/plan",
         lambda answer: answer.body.decode(),
         {"stage": stage, "format": format},
     )
@@ -112,7 +126,7 @@ def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
 
 
 def change(table: str, body: tuple[str, bytes], idempotency_key: str | None) -> ApiCall[Acknowledgement]:
-    return _change(f"{_path('tables', table)}/deltas", *body, idempotency_key)
+    return _change(f"{path_of('tables', table)}/deltas", *body, idempotency_key)
 
 
 def change_several(
@@ -150,7 +164,7 @@ def rows(
         "limit": limit,
         "errors": "skip" if skip_errors else None,
     }
-    return _get(f"{_path(kind, name)}/rows", _rows, query, row_bodies.ARROW)
+    return get_call(f"{path_of(kind, name)}/rows", _rows, query, row_bodies.ARROW)
 
 
 def _rows(answer: ApiAnswer) -> Rows:
@@ -168,7 +182,7 @@ def _moment(as_of: int | str | datetime | None) -> int | str | None:
 
 
 def columns(kind: str, name: str) -> ApiCall[tuple[ColumnDescription, ...]]:
-    return _get(_path(kind, name), lambda answer: read_columns(answer.json()))
+    return get_call(path_of(kind, name), lambda answer: read_columns(answer.json()))
 
 
 def changes(
@@ -176,26 +190,69 @@ def changes(
 ) -> ApiCall[list[Change]]:
     reader = ChangeReader(columns)
     query = {"since": since, "until": until, "errors": "skip" if skip_errors else None}
-    return _get(
-        f"{_path(kind, name)}/changes",
+    return get_call(
+        f"{path_of(kind, name)}/changes",
         lambda answer: [reader.read(json.loads(line)) for line in answer.body.splitlines()],
         query,
         row_bodies.NDJSON,
     )
 
 
+def stream_rows(
+    kind: str, name: str, format: str, as_of: str | None, where: str | None, order_by: str | None
+) -> ApiCall[None]:
+    """A call to be streamed: rows in a format that the service writes."""
+    query = {"format": format, "as_of": as_of, "where": where, "order_by": order_by}
+    return get_call(f"{path_of(kind, name)}/rows", nothing, query)
+
+
+def no_columns() -> ApiCall[tuple[ColumnDescription, ...]]:
+    """For a feed whose values stay as JSON has them."""
+    return get_call("/v1/status", lambda answer: ())
+
+
 def follow(kind: str, name: str, since: int, skip_errors: bool) -> ApiCall[None]:
     """A call to be streamed."""
     query = {"since": since, "errors": "skip" if skip_errors else None}
-    return _get(f"{_path(kind, name)}/changes", _nothing, query, "text/event-stream")
+    return get_call(f"{path_of(kind, name)}/changes", nothing, query, "text/event-stream")
 
 
 # SQL
 
 
-def script(sql: str, dialect: str) -> ApiCall[list[SqlRows]]:
-    return _post("/v1/sql", {"sql": sql, "dialect": dialect}, _results)
+def statement(sql: str, parameters: Parameters | None, dialect: str) -> ApiCall[SqlRows]:
+    """The result of a script's last statement: as Arrow, or as JSON if Arrow cannot say it."""
+    return _script(sql, parameters, dialect, _last_result, _ARROW_OR_JSON)
+
+
+def script(sql: str, parameters: Parameters | None, dialect: str) -> ApiCall[list[SqlRows]]:
+    """The results of all statements of a script."""
+    return _script(sql, parameters, dialect, _results)
+
+
+def script_document(sql: str, dialect: str, as_of: str | None = None) -> ApiCall[list[dict[str, Any]]]:
+    """The same as the JSON that the service sends: each with `statement` and `epoch`, and what it has of
+    `columns`, `rows` and `count`."""
+    body = {"sql": sql, "dialect": dialect} | ({} if as_of is None else {"as_of": as_of})
+    return post_call("/v1/sql", body, lambda answer: answer.json()["results"])
+
+
+def _script(
+    sql: str, parameters: Parameters | None, dialect: str, read: Any, accept: str | None = None
+) -> ApiCall[Any]:
+    given = json_parameters(parameters)
+    body = {"sql": sql, "dialect": dialect} | ({} if given is None else {"parameters": given})
+    return post_call("/v1/sql", body, read, accept=accept)
 
 
 def _results(answer: ApiAnswer) -> list[SqlRows]:
     return [read_result(result) for result in answer.json()["results"]]
+
+
+def _last_result(answer: ApiAnswer) -> SqlRows:
+    if not answer.headers["content-type"].startswith(row_bodies.ARROW):
+        return _results(answer)[-1]
+    headers = answer.headers
+    count = int(headers["freshet-count"]) if "freshet-count" in headers else None
+    table = read_stream(answer.body, int(headers["freshet-epoch"])).arrow()
+    return SqlRows(table, int(headers["freshet-epoch"]), headers["freshet-statement"], count)

@@ -24,14 +24,17 @@ _PASSING = (UnreachableError, OverloadedError, UnavailableError)
 
 
 class FeedSource:
-    """The relation that a feed follows."""
+    """The relation that a feed follows. With `as_sent`, its values stay as JSON has them."""
 
-    def __init__(self, kind: str, name: str, skip_errors: bool) -> None:
+    def __init__(self, kind: str, name: str, skip_errors: bool = False, as_sent: bool = False) -> None:
         self.kind = kind
         self.name = name
         self._skip_errors = skip_errors
+        self._as_sent = as_sent
 
     def columns(self) -> ApiCall[tuple[ColumnDescription, ...]]:
+        if self._as_sent:
+            return calls.no_columns()
         return calls.columns(self.kind, self.name)
 
     def follow(self, since: int) -> ApiCall[None]:

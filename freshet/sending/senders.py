@@ -97,7 +97,7 @@ class HttpSender:
                 if response.status_code >= 400:
                     response.read()
                     _refuse(response)
-                yield from response.iter_raw()
+                yield from response.iter_bytes()
             finally:
                 response.close()
 
@@ -123,7 +123,7 @@ class AsyncHttpSender:
                 if response.status_code >= 400:
                     await response.aread()
                     _refuse(response)
-                async for piece in response.aiter_raw():
+                async for piece in response.aiter_bytes():
                     yield piece
             finally:
                 await response.aclose()

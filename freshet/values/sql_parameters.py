@@ -1,173 +1,117 @@
-"""Parameters of SQL, written into its text as literals of their types.
+"""Parameters of SQL as `/v1/sql` takes them: values beside the SQL, with types where JSON does not say them.
 
-`$1` stands for a value of a sequence, `:name` for one of a mapping. They count only where SQL has an
-expression: not in strings, quoted names, comments, or casts (`::`). The scanner knows PostgreSQL's quoting,
-so other dialects are refused: one that reads a backslash in a string as an escape would read literals
-differently.
+`$1` stands for a value of a sequence, `:name` for one of a mapping. The service binds them, so a value is
+never read as SQL. A text, a boolean and an integer go as they are: like a literal, they take the type that
+their place wants.
 """
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+import pyarrow as pa
 
 from freshet.errors import InvalidRequestError
 from freshet.values.row_bodies import json_value
 
 Parameters = Sequence[Any] | Mapping[str, Any]
-_DIALECTS = frozenset({"postgres", "duckdb"})
 
-_TOKEN = re.compile(
-    r"""
-    (?P<skip> [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*" | --[^\n]* | ::
-      | \$(?P<tag>(?:[^\W\d]\w*)?)\$.*?\$(?P=tag)\$ )
-    | (?P<comment> /\* )
-    | (?P<word> [^\W\d][\w$]* | \d[\w.]* )
-    | \$(?P<place>\d+)
-    | :(?P<name>[^\W\d]\w*)
-    | (?P<open>['"])
-    """,
-    re.VERBOSE | re.DOTALL,
-)
-_COMMENT_MARK = re.compile(r"/\*|\*/")
+_INT64 = range(-(2**63), 2**63)
+_MOST_DIGITS = 38
+_DOUBLE = "DOUBLE PRECISION"
 
 
-def with_parameters(sql: str, parameters: Parameters | None, dialect: str) -> str:
-    """The SQL with its parameters in it. Raises InvalidRequestError if it names others than are given."""
+def json_parameters(parameters: Parameters | None) -> list[object] | dict[str, object] | None:
+    """The member `parameters` of a request. Raises InvalidRequestError for a value that SQL does not have."""
     if parameters is None:
-        return sql
-    if dialect not in _DIALECTS:
-        raise InvalidRequestError(
-            f"parameters cannot be used in dialect {dialect}",
-            "write the SQL in postgres, or without parameters",
-        )
+        return None
     if isinstance(parameters, str | bytes):
         raise InvalidRequestError("the parameters are one text", "pass a list, or a dict by names")
-    used: set[int | str] = set()
-    text = "".join(_pieces(sql, parameters, used))
-    known = parameters.keys() if isinstance(parameters, Mapping) else range(len(parameters))
-    for key in known:
-        if key not in used:
-            raise InvalidRequestError(
-                f"the SQL has no parameter {_name(key)}", "leave out values that it does not use"
-            )
-    return text
+    if isinstance(parameters, Mapping):
+        return {str(name): _written(value) for name, value in parameters.items()}
+    return [_written(value) for value in parameters]
 
 
-def _name(key: int | str) -> str:
-    return f":{key}" if isinstance(key, str) else f"${key + 1}"
+def _written(value: object) -> object:
+    type = _type(value)
+    return json_value(value) if type is None else {"type": type, "value": json_value(value)}
 
 
-def _pieces(sql: str, parameters: Parameters, used: set[int | str]) -> Iterator[str]:
-    at = 0
-    by_name = isinstance(parameters, Mapping)
-    while match := _TOKEN.search(sql, at):
-        yield sql[at : match.start()]
-        end = match.end()
-        if match["open"]:
-            raise _error("a quote is not closed", "close it, or double it inside a text", sql, match.start())
-        if match["comment"]:
-            end = _comment_end(sql, match.start())
-        found = match["name"] if by_name else match["place"]
-        if found is None:
-            yield sql[match.start() : end]
-        else:
-            key = found if by_name else int(found) - 1
-            yield literal(_value(sql, match.start(), parameters, key))
-            used.add(key)
-        at = end
-    yield sql[at:]
+def _type(value: Any) -> str | None:
+    """The SQL type to send with a value; None if it is a plain literal."""
+    for kinds, type in _TYPES:
+        if isinstance(value, kinds):
+            return type(value) if callable(type) else type
+    raise InvalidRequestError(
+        f"a value of {value.__class__.__name__} has no form in SQL: {str(value)[:80]!r}"
+    )
 
 
-def _value(sql: str, at: int, parameters: Any, key: int | str) -> object:
-    is_known = key in parameters if isinstance(parameters, Mapping) else 0 <= int(key) < len(parameters)
-    if is_known:
-        return parameters[key]
-    raise _error(f"parameter {_name(key)} has no value", f"{len(parameters)} values are given", sql, at)
+def _integer(value: int) -> str | None:
+    return None if value in _INT64 else _numeric(Decimal(int(value)))
 
 
-def _error(message: str, hint: str, sql: str, at: int) -> InvalidRequestError:
-    """The error of a place in the SQL."""
-    line, column = sql.count("\n", 0, at) + 1, at - sql.rfind("\n", 0, at)
-    return InvalidRequestError(message, hint, line=line, column=column)
-
-
-def _comment_end(sql: str, at: int) -> int:
-    """The end of the comment at `at`; comments nest."""
-    depth = 0
-    for mark in _COMMENT_MARK.finditer(sql, at):
-        depth += 1 if mark[0] == "/*" else -1
-        if depth == 0:
-            return mark.end()
-    return len(sql)
-
-
-def literal(value: Any) -> str:
-    """A value as an SQL expression in parentheses where it needs them."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    for kind, write in _LITERALS:
-        if isinstance(value, kind):
-            return write(value)
-    raise InvalidRequestError(f"a value of {type(value).__name__} has no form in SQL: {str(value)[:80]!r}")
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"
-
-
-def _cast(value: object, type: str) -> str:
-    return f"CAST({_text(str(value))} AS {type})"
-
-
-def _number(value: int | Decimal) -> str:
-    if isinstance(value, Decimal) and not value.is_finite():
+def _numeric(value: Decimal) -> str:
+    """The smallest NUMERIC that has the value."""
+    if not value.is_finite():
         raise InvalidRequestError(f"NUMERIC has no {value}")
-    text = format(value, "f") if isinstance(value, Decimal) else str(value)
-    return f"({text})" if text.startswith("-") else text
+    _, digits, exponent = value.as_tuple()
+    scale = max(0, -int(exponent))
+    precision = max(len(digits) + max(0, int(exponent)), scale, 1)
+    if precision > _MOST_DIGITS:
+        raise InvalidRequestError(
+            f"a number of {precision} digits does not fit NUMERIC", "pass it as a float"
+        )
+    return f"NUMERIC({precision}, {scale})"
 
 
 def _datetime(value: datetime) -> str:
-    return _cast(value.isoformat(), "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ")
+    return "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
 
 
-def _interval(value: timedelta) -> str:
-    microseconds = value.seconds * 10**6 + value.microseconds
-    return f"INTERVAL '{value.days} days {microseconds} microseconds'"
+def _array(values: Sequence[Any]) -> str | None:
+    """The type of an array. Its elements have one type, or are numbers that a wider one has exactly."""
+    types = {_type(value) for value in values if value is not None}
+    if types <= {None}:
+        return None
+    if len(types) == 1:
+        return f"{types.pop()}[]"
+    numbers = [value for value in values if value is not None]
+    if all(isinstance(value, int | Decimal) and not isinstance(value, bool) for value in numbers):
+        return f"{_widest(numbers)}[]"
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers):
+        return f"{_DOUBLE}[]"
+    raise InvalidRequestError(f"the values of a list have different types: {str(values)[:80]}")
 
 
-def _array(value: Sequence[Any]) -> str:
-    if not value:
-        raise InvalidRequestError(
-            "an empty list has no type in SQL", "write an empty array of the type that you mean in the SQL"
-        )
-    return f"ARRAY[{', '.join(map(literal, value))}]"
+def _widest(numbers: Sequence[int | Decimal]) -> str:
+    """The smallest NUMERIC that has all the values."""
+    parts = [Decimal(number).as_tuple() for number in numbers]
+    scale = max(max(0, -int(part.exponent)) for part in parts)
+    whole = max(len(part.digits) + int(part.exponent) for part in parts)
+    return _numeric(Decimal((0, (1,) * max(1, whole + scale), -scale)))
 
 
-def _document(value: Mapping[str, Any]) -> str:
-    return _cast(json.dumps(json_value(value), ensure_ascii=False), "JSON")
-
-
-_LITERALS: tuple[tuple[type | tuple[type, ...], Callable[[Any], str]], ...] = (
-    (type(None), lambda value: "NULL"),
-    (bool, lambda value: "TRUE" if value else "FALSE"),
-    ((int, Decimal), _number),
-    (float, lambda value: _cast(json_value(value), "DOUBLE PRECISION")),
-    (str, _text),
-    (UUID, lambda value: _cast(value, "UUID")),
+_TYPES: tuple[tuple[type | tuple[type, ...], Callable[[Any], str | None] | str | None], ...] = (
+    (np.generic, lambda value: _type(value.item())),
+    (Enum, lambda value: _type(value.value)),
+    ((type(None), bool, str), None),
+    (int, _integer),
+    (float, _DOUBLE),
+    (Decimal, _numeric),
+    (UUID, "UUID"),
     (datetime, _datetime),
-    (date, lambda value: _cast(value, "DATE")),
-    (time, lambda value: _cast(value.isoformat(), "TIME")),
-    (timedelta, _interval),
-    ((bytes, bytearray), lambda value: f"decode('{value.hex()}', 'hex')"),
-    (Mapping, _document),
-    ((list, tuple), _array),
+    (date, "DATE"),
+    (time, "TIME"),
+    ((timedelta, pa.MonthDayNano), "INTERVAL"),
+    ((bytes, bytearray, memoryview), "BYTEA"),
+    (Mapping, "JSON"),
+    ((list, tuple, np.ndarray), _array),
 )
-"""How a value of each class is written; the first that fits, for a bool is an int, and a datetime a date."""
+"""The type of each class's values; the first that fits, for a bool is an int, and a datetime a date."""

@@ -32,10 +32,18 @@ def negotiate(accept: str | None, offered: tuple[str, ...]) -> str:
         return offered[0]
     for wanted in preferred(accept):
         for media_type in offered:
-            kind = media_type.partition("/")[0]
-            if wanted in (media_type, f"{kind}/*", "*/*"):
+            if _covers(wanted, media_type):
                 return media_type
     raise NotAcceptable(f"no format here satisfies Accept: {accept}", f"use one of {', '.join(offered)}")
+
+
+def accepts(accept: str | None, media_type: str) -> bool:
+    """Whether an Accept header takes a media type."""
+    return not accept or any(_covers(wanted, media_type) for wanted in preferred(accept))
+
+
+def _covers(wanted: str, media_type: str) -> bool:
+    return wanted in (media_type, f"{media_type.partition('/')[0]}/*", "*/*")
 
 
 def preferred(header: str) -> list[str]:

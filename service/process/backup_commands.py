@@ -1,15 +1,15 @@
-"""`freshet backup` and `freshet restore`.
+"""`freshet backup` and `freshet restore` over a data directory without a service.
 
-A running service writes its backup itself: the command asks it to, and waits. Where none runs, the command
-writes the backup from the data directory.
+A running service writes its backup itself, so `back_up` leaves it to the service then.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import secrets
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,64 +25,67 @@ from service.errors import Conflict, ServiceError, start_failure
 from service.pipeline.source import streams_of
 from service.pipeline.targets import ERROR_IF_EXISTS, ExportTarget
 from service.privacy import keep_private
-from service.process.asking import RunningService
 from service.running.pinned_state import pinned
 from service.running.state import DirectoryInUse, lock_directory
 from service.settings.settings import Settings
 
+_ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
+"""Addresses that a service listens on, and where it can then be reached from here."""
 
-def run(arguments: argparse.Namespace) -> None:
-    """Runs a command, and ends the process: with one sentence if it cannot be done."""
+
+def back_up(path: Path) -> int | None:
+    """Writes a backup from the data directory. Returns its epoch; None if a service runs there."""
+    with _ending() as settings:
+        if not settings.data.is_dir():
+            raise Conflict(f"there is no data directory {settings.data}", "set FRESHET_DATA, or name a --url")
+        try:
+            lock = lock_directory(settings)
+        except DirectoryInUse:
+            return None
+        target = ExportTarget(path, secrets.token_hex(8))
+        try:
+            target.check(ERROR_IF_EXISTS)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            catalog = Catalog(settings.url)
+            try:
+                with pinned(catalog, StateDirectory(settings.state), lambda job: job()) as state:
+                    manifest = write_backup(
+                        state, target.staging, streams_of(settings), lambda progress: None
+                    )
+                put(target.staging, path)
+            finally:
+                catalog.close()
+                target.clear()
+        finally:
+            os.close(lock)
+        return manifest.epoch
+
+
+def restore(backup: Path, data: Path | None, database_url: str | None) -> None:
+    """Makes a service of a backup, in the place of the settings or in another one."""
+    with _ending() as settings:
+        settings = replace(
+            settings, data=data or settings.data, database_url=database_url or settings.database_url
+        )
+        manifest = restore_backup(backup, settings)
+        print(f"{settings.data} holds epoch {manifest.epoch}, from the backup of {manifest.made}")
+
+
+def address() -> str:
+    """Where the service of the settings is reached from this machine."""
+    with _ending() as settings:
+        scheme = "https" if settings.tls_certificate else "http"
+        host = _ANY_ADDRESS.get(settings.host, settings.host)
+        return f"{scheme}://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+@contextmanager
+def _ending() -> Iterator[Settings]:
+    """The settings; whatever cannot be done ends the process with one sentence."""
     keep_private()
     try:
-        _COMMANDS[arguments.command](arguments, Settings.from_environment())
-    except KeyboardInterrupt:
-        sys.exit("freshet: cancelled")
+        yield Settings.from_environment()
     except OSError as error:
         sys.exit(f"freshet: {error}")
     except (ValueError, ServiceError, EngineError, SQLAlchemyError) as error:
         sys.exit(f"freshet: {start_failure(error) or error}")
-
-
-def _back_up(arguments: argparse.Namespace, settings: Settings) -> None:
-    path = arguments.path.absolute()
-    epoch = _back_up_stopped(path, settings) if arguments.url is None else None
-    if epoch is None:
-        key = "" if arguments.key_file is None else arguments.key_file.read_text().strip()
-        epoch = RunningService.of(settings, arguments.url, key).back_up(path)
-    print(f"the backup {path} holds epoch {epoch}")
-
-
-def _back_up_stopped(path: Path, settings: Settings) -> int | None:
-    """Writes a backup from the data directory. Returns its epoch; None if a service runs there."""
-    if not settings.data.is_dir():
-        raise Conflict(f"there is no data directory {settings.data}", "set FRESHET_DATA, or name a --url")
-    try:
-        lock = lock_directory(settings)
-    except DirectoryInUse:
-        return None
-    target = ExportTarget(path, secrets.token_hex(8))
-    try:
-        target.check(ERROR_IF_EXISTS)
-        path.parent.mkdir(parents=True, exist_ok=True)
-        catalog = Catalog(settings.url)
-        try:
-            with pinned(catalog, StateDirectory(settings.state), lambda job: job()) as state:
-                manifest = write_backup(state, target.staging, streams_of(settings), lambda progress: None)
-            put(target.staging, path)
-        finally:
-            catalog.close()
-            target.clear()
-    finally:
-        os.close(lock)
-    return manifest.epoch
-
-
-def _restore(arguments: argparse.Namespace, settings: Settings) -> None:
-    given = {"data": arguments.data, "database_url": arguments.database_url}
-    settings = replace(settings, **{name: value for name, value in given.items() if value is not None})
-    manifest = restore_backup(arguments.backup.absolute(), settings)
-    print(f"{settings.data} holds epoch {manifest.epoch}, from the backup of {manifest.made}")
-
-
-_COMMANDS = {"backup": _back_up, "restore": _restore}

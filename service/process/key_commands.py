@@ -1,14 +1,13 @@
 """`freshet keys`: makes, lists, rotates and revokes keys in the catalog, while no service runs.
 
-A running service keeps its accounts in memory, so its keys are changed through it: the commands refuse then.
+A running service keeps its accounts in memory, so its keys are changed through it: the functions refuse then.
 """
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 
@@ -25,57 +24,56 @@ from service.running.state import lock_directory
 from service.settings.settings import Settings
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
-_ONCE = "This is the only time that it is shown."
+ONCE = "This is the only time that it is shown."
 
 
-def run(arguments: argparse.Namespace) -> None:
-    """Runs a command, and ends the process: with one sentence if it cannot be done."""
+def add(name: str, role: str, relations: Sequence[str] | None, if_none: bool) -> None:
+    """Makes a key and prints it; with `if_none` only if a service could not start without one."""
+    with _managing("add") as (accounts, settings):
+        if if_none and (accounts.are_needed or settings.open_to_anyone.lower() == "yes"):
+            return
+        limits = None if relations is None else [fold_pattern(relation) for relation in relations]
+        key, text = accounts.add(name, fold_name(role), limits)
+        print(f"key {key.name} of role {key.role}, id {key.id}. {ONCE}\n{text}")
+
+
+def list_keys() -> None:
+    """Prints all keys, without their secrets."""
+    with _managing("list") as (accounts, _):
+        for key in accounts.known.keys.values():
+            limits = "all" if key.relations is None else ",".join(key.relations)
+            state = "revoked" if key.revoked_at is not None else f"used {_time(key.used_at)}"
+            print(key.id, key.name, key.role, limits, f"made {_time(key.created_at)}", state, sep="  ")
+
+
+def rotate(id: str, grace_seconds: float) -> None:
+    """Gives a key a new secret, and prints it."""
+    with _managing("rotate") as (accounts, _):
+        key, text = accounts.rotate(id, grace_seconds)
+        print(f"key {key.name}, id {key.id}, has a new secret. {ONCE}\n{text}")
+
+
+def revoke(id: str) -> None:
+    """Revokes a key for ever."""
+    with _managing("revoke") as (accounts, _):
+        accounts.revoke(id)
+        print(f"key {id} is revoked")
+
+
+@contextmanager
+def _managing(action: str) -> Iterator[tuple[Accounts, Settings]]:
+    """The accounts, for an action that the audit log names. One sentence ends the process if it fails."""
     keep_private()
     try:
         settings = Settings.from_environment()
         with _accounts(settings) as accounts:
-            token = acting.set(Act(ANYONE, "", f"freshet keys {arguments.action}"))
+            token = acting.set(Act(ANYONE, "", f"freshet keys {action}"))
             try:
-                _ACTIONS[arguments.action](arguments, accounts, settings)
+                yield accounts, settings
             finally:
                 acting.reset(token)
     except (ValueError, OSError, ServiceError, SQLAlchemyError) as error:
         sys.exit(f"freshet: {start_failure(error) or error}")
-
-
-def _add(arguments: argparse.Namespace, accounts: Accounts, settings: Settings) -> None:
-    if arguments.if_none and (accounts.are_needed or settings.open_to_anyone.lower() == "yes"):
-        return
-    limits = None
-    if arguments.relations is not None:
-        limits = [fold_pattern(name.strip()) for name in arguments.relations.split(",")]
-    key, text = accounts.add(arguments.name, fold_name(arguments.role), limits)
-    print(f"key {key.name} of role {key.role}, id {key.id}. {_ONCE}\n{text}")
-
-
-def _list(arguments: argparse.Namespace, accounts: Accounts, settings: Settings) -> None:
-    for key in accounts.known.keys.values():
-        limits = "all" if key.relations is None else ",".join(key.relations)
-        state = "revoked" if key.revoked_at is not None else f"used {_time(key.used_at)}"
-        print(key.id, key.name, key.role, limits, f"made {_time(key.created_at)}", state, sep="  ")
-
-
-def _rotate(arguments: argparse.Namespace, accounts: Accounts, settings: Settings) -> None:
-    key, text = accounts.rotate(arguments.id, arguments.grace)
-    print(f"key {key.name}, id {key.id}, has a new secret. {_ONCE}\n{text}")
-
-
-def _revoke(arguments: argparse.Namespace, accounts: Accounts, settings: Settings) -> None:
-    accounts.revoke(arguments.id)
-    print(f"key {arguments.id} is revoked")
-
-
-_ACTIONS: dict[str, Callable[[argparse.Namespace, Accounts, Settings], None]] = {
-    "add": _add,
-    "list": _list,
-    "rotate": _rotate,
-    "revoke": _revoke,
-}
 
 
 @contextmanager
@@ -86,7 +84,7 @@ def _accounts(settings: Settings) -> Iterator[Accounts]:
         lock = lock_directory(settings)
     except ServiceError:
         raise Conflict(
-            f"a service runs over {settings.data}", "use its API: POST /v1/keys, GET /v1/keys"
+            f"a service runs over {settings.data}", "name its address: freshet keys --url http://..."
         ) from None
     try:
         catalog = Catalog(settings.url)

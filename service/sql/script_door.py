@@ -29,10 +29,16 @@ from planner.statements.statements import (
     Begin,
     Commit,
     Delete,
+    Explain,
     Insert,
     LongQuery,
     Merge,
     Rollback,
+    Select,
+    ShowColumns,
+    ShowCreate,
+    ShowTables,
+    ShowViews,
     Statement,
     Truncate,
     Update,
@@ -55,6 +61,7 @@ from service.writing.transaction import Transaction
 
 _DRAFTS = 5
 """Times that statements run beside the writer, before they run in its turn."""
+_READS = (Explain, LongQuery, Select, ShowColumns, ShowCreate, ShowTables, ShowViews)
 
 
 class ScriptFailed(Exception):
@@ -85,12 +92,14 @@ class SqlDoor:
         caller: Caller,
         parameters: Parameters = NO_PARAMETERS,
         rows_last: bool = False,
+        as_of: int | None = None,
     ) -> list[Result]:
         """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed.
 
-        With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs.
+        With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs. With
+        `as_of`, queries read that epoch, and no statement may change anything.
         """
-        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller)
+        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller, as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
@@ -103,6 +112,7 @@ class _Script:
     planning: Lane
     long_texts: Lane
     caller: Caller
+    as_of: int | None = None
 
     async def pieces(
         self, script: str, dialect: str, parameters: Parameters, rows_last: bool
@@ -125,6 +135,8 @@ class _Script:
                 self.caller.check()
                 statement = await self._lane(piece.length).run(self._parsed, piece)
                 await self._check_allowed(statement)
+                if self.as_of is not None:
+                    _check_reads(statement)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
                     block.append(statement)
@@ -263,6 +275,7 @@ class _Script:
             runtime.size,
             self._limits,
             transaction,
+            self.as_of,
         )
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
@@ -305,6 +318,13 @@ def _restless() -> Conflict:
         "send it again, or name the rows by their key",
         code="tables_changing",
     )
+
+
+def _check_reads(statement: Statement) -> None:
+    if not isinstance(statement, _READS):
+        raise InvalidQuery(
+            f"{name_of(statement)} cannot run as of an epoch", "leave out as_of, or send the statement alone"
+        )
 
 
 def _check_block(statement: Statement, block: Sequence[Statement]) -> None:

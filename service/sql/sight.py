@@ -1,8 +1,8 @@
 """Sights: the tables and views as one statement sees them, every reference at its epoch.
 
-References without a version all see the same epoch: the newest or, inside a transaction, the newest with the
-transaction's own changes to tables. Views do not have those changes yet, so a transaction that has changed
-something cannot read views.
+References without a version all see the same epoch: the newest, or the one that the request names, or, inside
+a transaction, the newest with the transaction's own changes to tables. Views do not have those changes yet,
+so a transaction that has changed something cannot read views.
 """
 
 from __future__ import annotations
@@ -34,7 +34,8 @@ from service.writing.transaction import Transaction
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
     `observe` measures a view's running operators; `size` is the approximate row count of a relation;
-    `limits` are those of planning."""
+    `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
+    newest."""
 
     readable: Readable
     times: Mapping[datetime, int]
@@ -44,6 +45,7 @@ class Sight:
     size: Callable[[str], int]
     limits: PlanningLimits
     transaction: Transaction | None = None
+    as_of: int | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -126,7 +128,7 @@ class Sight:
 
     def _epoch(self, reference: SnapshotReference) -> int | None:
         if reference.timestamp is None:
-            return reference.version
+            return self.as_of if reference.version is None else reference.version
         epoch = self.times[reference.timestamp]
         if epoch == 0:
             time = reference.timestamp.isoformat()

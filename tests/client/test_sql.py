@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 import freshet
 from freshet import Connection
-from freshet.values.sql_parameters import with_parameters
 
 VALUES: list[tuple[Any, Any, str]] = [
     (None, None, "INTEGER"),
@@ -56,41 +55,85 @@ def test_a_text_stays_a_text(service: Any, text: str) -> None:
         assert db.sql("SELECT :it AS it, $$:it$$ AS q", {"it": text}).tuples() == [(text, ":it")]
 
 
-@pytest.mark.parametrize(
-    ("sql", "parameters", "expected"),
-    [
-        ("SELECT $1, '$1', \"$1\"", [7], "SELECT 7, '$1', \"$1\""),
-        ("$$ $1 $$, $a$ $1 $a$, E'\\'$1', $1", [7], "$$ $1 $$, $a$ $1 $a$, E'\\'$1', 7"),
-        ("SELECT $2, $1, $2 -- $3\n", [1, 2], "SELECT 2, 1, 2 -- $3\n"),
-        ("SELECT /* $2 /* $3 */ $4 */ $1", [1], "SELECT /* $2 /* $3 */ $4 */ 1"),
-        ("SELECT :a::TEXT, x::a, ':a' || :b", {"a": 1, "b": "o'"}, "SELECT 1::TEXT, x::a, ':a' || 'o'''"),
-        ("SELECT a$1, $1", [5], "SELECT a$1, 5"),
-        ("SELECT 1-$1", [-5], "SELECT 1-(-5)"),
-        ("SELECT $1", None, "SELECT $1"),
-    ],
-)  # fmt: skip
-def test_parameters_stand_only_for_expressions(sql: str, parameters: Any, expected: str) -> None:
-    assert with_parameters(sql, parameters, "postgres") == expected
+TYPED_LISTS: list[tuple[Any, list[Any], str]] = [
+    ([date(2024, 2, 29), None], [date(2024, 2, 29), None], "DATE[]"),
+    ([Decimal("1.5"), Decimal("-20")], [Decimal("1.5"), Decimal("-20.0")], "NUMERIC(3, 1)[]"),
+    ([Decimal("1E+3"), 7], [Decimal(1000), Decimal(7)], "NUMERIC(4, 0)[]"),
+    ([1.5, 2], [1.5, 2.0], "DOUBLE PRECISION[]"),
+    (np.array([1.5, 2.0]), [1.5, 2.0], "DOUBLE PRECISION[]"),
+    ([UUID(int=1)], [str(UUID(int=1))], "UUID[]"),
+    ([b"a", None], [b"a", None], "BYTEA[]"),
+    ([datetime(2024, 1, 1, tzinfo=UTC)], [datetime(2024, 1, 1, tzinfo=UTC)], "TIMESTAMPTZ[]"),
+    ((None, True), [None, True], "BOOLEAN[]"),
+]
+
+
+@pytest.mark.parametrize(("given", "expected", "type"), TYPED_LISTS)
+def test_lists_have_the_type_of_their_elements(db: Connection, given: Any, expected: Any, type: str) -> None:
+    rows = db.sql("SELECT $1 AS a", [given])
+    assert rows.tuples() == [(expected,)]
+    assert rows.columns == {"a": type}
+
+
+def test_numbers_of_all_sizes(db: Connection) -> None:
+    numbers = [2**63 - 1, -(2**63), 2**63, -(10**38) + 1, Decimal("0E-5"), Decimal("1E-38"), Decimal("-0")]
+    selected = ", ".join(f"${place} AS c{place}" for place in range(1, len(numbers) + 1))
+    assert db.sql(f"SELECT {selected}", numbers).tuples() == [tuple(numbers)]
 
 
 @pytest.mark.parametrize(
-    ("sql", "parameters", "dialect", "message"),
+    ("parameters", "message"),
     [
-        ("SELECT 1,\n $2", [1], "postgres", r"parameter \$2 has no value \(line 2, column 2\)"),
-        ("SELECT :b", {"a": 1}, "postgres", "parameter :b has no value"),
-        ("SELECT $1", [1, 2], "postgres", r"the SQL has no parameter \$2"),
-        ("SELECT $0", [1], "postgres", r"parameter \$0 has no value"),
-        ("SELECT $1", "text", "postgres", "the parameters are one text"),
-        ("SELECT $1", [object()], "postgres", "object has no form in SQL"),
-        ("SELECT $1", [[]], "postgres", "an empty list has no type"),
-        ("SELECT $1", [Decimal("NaN")], "postgres", "NUMERIC has no NaN"),
-        ("SELECT $1, 'x", [1], "postgres", "a quote is not closed"),
-        ("SELECT $1", [1], "mysql", "parameters cannot be used in dialect mysql"),
+        ("text", "the parameters are one text"),
+        ([object()], "object has no form in SQL"),
+        ([[object()]], "object has no form in SQL"),
+        ([Decimal("NaN")], "NUMERIC has no NaN"),
+        ([10**38], "39 digits"),
+        ([[1, "a", date(2024, 1, 1)]], "different types"),
+        ([{"a": date(2024, 1, 1)}], "JSON cannot hold"),
+        (["\ud800"], "cannot be written as JSON"),
     ],
 )
-def test_parameters_that_do_not_fit(sql: str, parameters: Any, dialect: str, message: str) -> None:
+def test_values_that_sql_does_not_have(db: Connection, parameters: Any, message: str) -> None:
     with pytest.raises(freshet.InvalidRequestError, match=message):
-        with_parameters(sql, parameters, dialect)
+        db.sql("SELECT $1", parameters)
+
+
+@pytest.mark.parametrize(
+    ("sql", "parameters", "message"),
+    [
+        ("SELECT 1,\n $2", [1, 2, 3], "a value is given for parameter 1"),
+        ("SELECT 1,\n $2", [1], "parameter 1"),
+        ("SELECT 1,\n $2 + $1", [1], r"parameter 2 has no value \(line 2, column 2\)"),
+        ("SELECT :b", {"a": 1}, "parameter"),
+        ("SELECT $1", [1, 2], "a value is given for parameter 2"),
+    ],
+)
+def test_parameters_that_the_sql_lacks(db: Connection, sql: str, parameters: Any, message: str) -> None:
+    with pytest.raises(freshet.InvalidRequestError, match=message):
+        db.sql(sql, parameters)
+
+
+def test_parameters_in_other_dialects(db: Connection) -> None:
+    text = "it's \\' --"
+    assert db.sql("SELECT `a` FROM (SELECT :x AS `a`) AS t", {"x": text}, dialect="mysql").tuples() == [
+        (text,)
+    ]
+
+
+def test_what_comes_as_arrow(service: Any, db: Connection, name: str) -> None:
+    """`sql` takes rows as Arrow, and JSON for what Arrow cannot say; both say the same of a result."""
+    db.table(name).create("id BIGINT PRIMARY KEY")
+    returned = db.sql(f"INSERT INTO {name} VALUES (1), (2) RETURNING id")
+    assert (returned.statement, returned.count, len(returned)) == ("INSERT", 2, 2)
+    inserted = db.sql(f"INSERT INTO {name} VALUES (3)")
+    assert (inserted.statement, inserted.count, inserted.columns) == ("INSERT", 1, {})
+    assert db.sql("SHOW TABLES").statement == "SHOW TABLES"
+    assert db.sql(f"SELECT 1; SELECT id FROM {name} WHERE id = 3").tuples() == [(3,)]
+    assert db.sql("SELECT 1 AS a, 2 AS a").tuples() == [(1, 2)]
+    assert len(db.sql("SELECT 1 AS a WHERE FALSE")) == 0
+    far = db.sql("SELECT DATE '12000-01-01' AS day").arrow()
+    assert far.schema.field("day").type == pa.date32()
 
 
 def test_results_of_statements(db: Connection, name: str) -> None:

@@ -13,7 +13,21 @@ from tests.docs.transcript import matches, play, steps
 from tests.service.client import Client
 
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
-PROGRAMS = ("curl", "make", "docker", "freshet", "kill", "sql", "sql()", "dbt", "pip", "tar", "mkdir")
+PROGRAMS = (
+    "curl",
+    "make",
+    "docker",
+    "freshet",
+    "kill",
+    "sql",
+    "sql()",
+    "dbt",
+    "pip",
+    "tar",
+    "mkdir",
+    "printf",
+    "cat",
+)
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 

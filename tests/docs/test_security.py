@@ -2,12 +2,14 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
+from freshet.command.application import main
 from service.http.needs import NEEDS
-from service.process.commandline import read_arguments
+from service.process import key_commands
 from service.settings.settings import Settings
 from tests.docs.markdown import ROOT
 from tests.docs.transcript import matches, request_of, send, shown_status, steps
@@ -39,8 +41,14 @@ def test_the_document_works_as_shown(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "line", re.findall(r"^freshet (keys .+)$", (ROOT / DOCUMENT).read_text(), re.MULTILINE)
 )
-def test_the_commands_are_those_of_the_command_line(line: str) -> None:
-    assert read_arguments(line.split()).command == "keys"
+def test_the_commands_are_those_of_the_command_line(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their arguments are taken; what they do is not done."""
+    did: list[str] = []
+    for name in ("add", "list_keys", "rotate", "revoke"):
+        monkeypatch.setattr(key_commands, name, lambda *arguments: did.append(line))
+    with pytest.raises(SystemExit) as ended:
+        main(shlex.split(line))
+    assert (ended.value.code, did) == (0, [line])
 
 
 def test_the_routes_are_those_of_the_service() -> None:

@@ -12,12 +12,12 @@ from pathlib import Path
 import httpx
 import pytest
 
+from freshet.command.application import main
 from service.backup.backup_manifest import read_backup
 from service.backup.restore import restore_backup
 from service.errors import Invalid, ServiceError
 from service.metrics import Metrics
 from service.process import backup_commands
-from service.process.commandline import read_arguments
 from service.running.state import UNFINISHED, recover
 from service.settings.settings import Settings
 from tests.seeds import SEED
@@ -45,17 +45,18 @@ def filled(settings: Settings) -> list[str]:
 
 
 @pytest.fixture
-def run(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
+def run(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture
+) -> Callable[..., str]:
     """Runs a command over the data directory; returns the message with which it ends, "" if all went well."""
     monkeypatch.setenv("FRESHET_DATA", str(settings.data))
     monkeypatch.setattr(backup_commands, "keep_private", lambda: None)
 
     def run(*arguments: object) -> str:
-        try:
-            backup_commands.run(read_arguments(list(map(str, arguments))))
-        except SystemExit as end:
-            return str(end.code)
-        return ""
+        with pytest.raises(SystemExit) as end:
+            main(list(map(str, arguments)))
+        shown = capfd.readouterr().err
+        return "" if end.value.code in (None, 0) else f"{end.value.code} {shown}"
 
     return run
 
@@ -75,12 +76,12 @@ def test_backups_of_a_service_that_runs_and_of_one_that_does_not(
     service.wait_ready()
     monkeypatch.setenv("FRESHET_PORT", str(service.port))
     made = httpx.post(f"{service.url}/v1/keys", json={"name": "boss", "role": "admin"}, timeout=60)
-    (tmp_path / "key").write_text(made.json()["key"] + "\n")
-    key = ("--key-file", tmp_path / "key")
-    assert "--key-file" in run("backup", settings.data / "running")
-    assert run("backup", settings.data / "running", *key) == ""
-    assert "is not under a directory" in run("backup", tmp_path / "out", *key)
-    assert "cannot be reached" in run("backup", tmp_path / "out", "--url", "http://127.0.0.1:1")
+    assert "the request has no key" in run("backup", settings.data / "running")
+    monkeypatch.setenv("FRESHET_KEY", made.json()["key"])
+    assert run("backup", settings.data / "running") == ""
+    assert "is not under a directory" in run("backup", tmp_path / "out")
+    assert run("check", "--url", service.url) == ""
+    assert run("backup", tmp_path / "out", "--url", "http://127.0.0.1:1").startswith("3 ")
     assert "another process uses" in run("restore", tmp_path / "stopped")
     assert service.terminate() == 0
     backup = settings.data / "running"
@@ -100,7 +101,7 @@ def test_a_killed_restore_is_begun_again(filled: list[str], settings: Settings, 
         backup, _ = back_up(client, "backup")
     for number in range(KILLS):
         copy = replace(settings, data=tmp_path / f"copy{number}")
-        process = Process(copy.data, NO_SPARK, ("-m", "service", "restore", str(backup)))
+        process = Process(copy.data, NO_SPARK, ("-m", "freshet", "restore", str(backup)))
         wait_until((copy.data / UNFINISHED).exists)
         time.sleep(chance.random() * 0.03)
         process.kill()

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from service.decoding.parsing import JSON
 from service.errors import HistoryGone, Invalid
 from service.reading.kept_answers import KeptAnswers
 from service.settings.settings import Settings
@@ -53,6 +54,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     """One service for all tests of this file."""
     with Client(Settings(data=tmp_path_factory.mktemp("data"))) as client:
         client.table("numbers", {"n": "BIGINT", "t": "TEXT"})
+        client.table("wanted", {"a": "BIGINT"})
         client.insert("numbers", *({"n": n, "t": f"text {n}"} for n in range(250)))
         yield client
 
@@ -204,3 +206,26 @@ def test_what_is_kept_has_a_budget_and_a_time() -> None:
         kept.keep(Bytes(101))
     assert refused.value.code == "answer_too_large"
     assert len({kept.keep(Bytes(b"")) for _ in range(50)}) == 50
+
+
+@pytest.mark.parametrize(
+    ("sql", "media_type", "told"),
+    [
+        ("SELECT 1 AS n", "text/csv", ("SELECT", None)),
+        ("INSERT INTO wanted VALUES (1) RETURNING a", "text/csv", ("INSERT", "1")),
+        ("INSERT INTO wanted VALUES (1)", JSON, (None, None)),
+        ("SELECT 1 AS a, 2 AS a", JSON, (None, None)),
+        ("SELECT 1 AS n; DELETE FROM wanted WHERE a = 7", JSON, (None, None)),
+    ],
+)
+def test_json_where_another_format_says_less(
+    client: Client, sql: str, media_type: str, told: tuple[str | None, str | None]
+) -> None:
+    accepted = {"Accept": "text/csv, application/json;q=0.5"}
+    answer = client.post("/v1/sql", {"sql": sql}, headers=accepted)
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].partition(";")[0] == media_type
+    headers = answer.headers
+    assert (headers.get("freshet-statement"), headers.get("freshet-count")) == told
+    alone = client.post("/v1/sql", {"sql": sql}, headers={"Accept": "text/csv"})
+    assert (alone.status_code == 200) == (media_type != JSON)

@@ -10,20 +10,24 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from starlette.responses import Response, StreamingResponse
 
+from engine.errors import InvalidValue
+from planner.errors import PlannerError
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
-from service.errors import Invalid, problem_of
+from service.errors import HistoryGone, Invalid, problem_of
 from service.http.access import door_of, lanes_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.given_parameters import parameters_of
 from service.http.media_schemas import answered_as
-from service.http.negotiation import media_type_for
+from service.http.negotiation import accepts, media_type_for
+from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace, KeptAnswers
 from service.reading.row_formats import OFFERED, STREAMS
+from service.running.runtime import Runtime
 from service.sql.script_door import ScriptFailed
 from service.sql.tasks import Result
 
@@ -45,6 +49,11 @@ class Script(BaseModel):
         description="Values for `$1`, `$2`, ... (an array) or for `:name` (an object). A value is JSON, or "
         '`{"type": "DATE", "value": "2026-01-01"}`.',
     )
+    as_of: int | str | None = Field(
+        default=None,
+        description="The epoch, or an RFC 3339 time, that queries read where they name none themselves. "
+        "No statement may change anything then.",
+    )
     limit: int | None = Field(
         default=None, ge=1, description="The most rows of each result; one that has more has a `next`."
     )
@@ -58,6 +67,8 @@ class Script(BaseModel):
             raise ValueError("send either sql or cursor")
         if self.cursor is not None and self.parameters is not None:
             raise ValueError("a cursor has its parameters already")
+        if self.cursor is not None and self.as_of is not None:
+            raise ValueError("a cursor has its epoch already")
         return self
 
 
@@ -94,9 +105,11 @@ _BODY = {"required": True, "content": {"application/json": {"schema": Script.mod
 async def run_sql(request: Request, format: Format = None) -> Response:
     """Run a script. It stops at the first statement that fails; the problem has that statement's `index`.
 
-    In a format other than JSON, the answer has the rows of the last statement alone.
+    In a format other than JSON, the answer has the rows of the last statement alone. A request whose Accept
+    also has JSON gets JSON if the last statement returns no rows, or rows that the other format cannot say.
     """
     media_type = media_type_for(request, format, OFFERED)
+    or_json = media_type != JSON and format is None and accepts(request.headers.get("accept"), JSON)
     script = await _script(request)
     door, lanes = door_of(request), lanes_of(request)
     if script.cursor is not None:
@@ -105,13 +118,17 @@ async def run_sql(request: Request, format: Format = None) -> Response:
     else:
         place, start = None, 0
         try:
-            results = await _run(request, script, media_type != JSON)
+            results = await _run(request, script, media_type != JSON and not or_json)
         except ScriptFailed as failed:
             return _failure(failed)
-    if media_type == JSON:
-        body = await lanes.answers.run(_document, results, script.limit, place, door.kept)
-        return Response(body, media_type=JSON)
-    return await _stream(request, results[-1], media_type, start, script.limit)
+    if media_type != JSON and results:
+        try:
+            return await _stream(request, results[-1], media_type, start, script.limit)
+        except (Invalid, InvalidValue, PlannerError):
+            if not or_json:
+                raise
+    body = await lanes.answers.run(_document, results, script.limit, place, door.kept)
+    return Response(body, media_type=JSON)
 
 
 async def _script(request: Request) -> Script:
@@ -125,10 +142,21 @@ async def _script(request: Request) -> Script:
 
 
 async def _run(request: Request, script: Script, rows_last: bool) -> list[Result]:
-    caller, types = caller_of(request), runtime_of(request).types()
-    parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, types)
-    work = door_of(request).run(script.sql or "", script.dialect, caller, parameters, rows_last)
+    caller, runtime = caller_of(request), runtime_of(request)
+    parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
+    as_of = await _epoch(runtime, script.as_of)
+    work = door_of(request).run(script.sql or "", script.dialect, caller, parameters, rows_last, as_of)
     return await attended(request, caller, work)
+
+
+async def _epoch(runtime: Runtime, as_of: int | str | None) -> int | None:
+    """The epoch that queries read, if not the newest. Raises HistoryGone for a time before all epochs."""
+    if as_of is None:
+        return None
+    epoch = await epoch_of(runtime, str(as_of), runtime.snapshot.upper - 1)
+    if epoch == 0 and not str(as_of).isdigit():
+        raise HistoryGone(f"there is no epoch at or before {as_of}", "the first epoch is later")
+    return epoch
 
 
 def _document(
@@ -158,9 +186,13 @@ async def _stream(
     stop = reading.size if limit is None else min(start + limit, reading.size)
     stream = STREAMS[media_type]
     pieces = lane.each(stream.pieces(reading, dictionary, start, stop))
-    return StreamingResponse(
-        pieces, headers={"Freshet-Epoch": str(result.epoch)}, media_type=stream.media_type
-    )
+    return StreamingResponse(pieces, headers=_told(result), media_type=stream.media_type)
+
+
+def _told(result: Result) -> dict[str, str]:
+    """What JSON says of a result besides its rows."""
+    count = {} if result.count is None else {"Freshet-Count": str(result.count)}
+    return {"Freshet-Epoch": str(result.epoch), "Freshet-Statement": result.statement, **count}
 
 
 def _failure(failed: ScriptFailed) -> Response:

@@ -1,0 +1,1 @@
+"""The command line: `freshet`, with one module for each command."""
