@@ -20,7 +20,7 @@ from tests.service.waiting import wait_until
 
 CHANGE: ApiCall[Any] = calls.change("t", ("application/x-ndjson", b"{}"), None)
 READ: ApiCall[Any] = calls.tables()
-SQL: ApiCall[Any] = calls.script("DELETE FROM t", "postgres")
+SQL: ApiCall[Any] = calls.script("DELETE FROM t", None, "postgres")
 CREATE: ApiCall[Any] = calls.create_table("t", "id BIGINT", ())
 REBUILD: ApiCall[Any] = calls.rebuild("v")
 

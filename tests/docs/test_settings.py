@@ -16,6 +16,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_every_variable_in_the_documents_is_a_setting() -> None:
-    settings = {setting.variable for setting in SETTINGS}
+    client = set(re.findall(r'envvar="(\w+)"', (ROOT / "freshet/command/connection_options.py").read_text()))
+    settings = {setting.variable for setting in SETTINGS} | client
     for path in [ROOT / "README.md", ROOT / "Dockerfile", *sorted((ROOT / "docs").glob("*.md"))]:
         assert set(re.findall(r"FRESHET_\w+", path.read_text())) <= settings, path.name
