@@ -251,7 +251,10 @@ def _results(answer: ApiAnswer) -> list[SqlRows]:
 
 def _last_result(answer: ApiAnswer) -> SqlRows:
     if not answer.headers["content-type"].startswith(row_bodies.ARROW):
-        return _results(answer)[-1]
+        results = _results(answer)
+        if not results:
+            raise InvalidRequestError("the SQL has no statement", "script runs SQL that may be empty")
+        return results[-1]
     headers = answer.headers
     count = int(headers["freshet-count"]) if "freshet-count" in headers else None
     table = read_stream(answer.body, int(headers["freshet-epoch"])).arrow()

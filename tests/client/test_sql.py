@@ -132,6 +132,9 @@ def test_what_comes_as_arrow(service: Any, db: Connection, name: str) -> None:
     assert db.sql(f"SELECT 1; SELECT id FROM {name} WHERE id = 3").tuples() == [(3,)]
     assert db.sql("SELECT 1 AS a, 2 AS a").tuples() == [(1, 2)]
     assert len(db.sql("SELECT 1 AS a WHERE FALSE")) == 0
+    with pytest.raises(freshet.InvalidRequestError, match="no statement"):
+        db.sql("-- nothing")
+    assert db.script("-- nothing") == []
     far = db.sql("SELECT DATE '12000-01-01' AS day").arrow()
     assert far.schema.field("day").type == pa.date32()
 
