@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
+from typing import Any
 
 import sqlalchemy as sa
 from alembic import command
@@ -61,6 +63,8 @@ idempotency_keys = sa.Table(
     sa.Column("used_at", sa.BigInteger, nullable=False, index=True),
 )
 
+Call = Callable[[Callable[[], Any]], Any]
+"""Runs a job on the writer's thread, or in its place, and returns the result."""
 Receipt = Callable[[sa.Connection, Applied], None]
 """Writes what a request's author records in the transaction that makes the changes durable: both or neither.
 
@@ -100,15 +104,13 @@ class Catalog:
             yield connection
 
     @contextmanager
-    def snapshot(self) -> Iterator[sa.Connection]:
-        """A connection that reads all tables as they are now, whatever is committed meanwhile. Any thread may
-        use it."""
+    def snapshot(self, call: Call = lambda job: job()) -> Iterator[sa.Connection]:
+        """A connection that reads all tables as they are at one moment, whatever is committed meanwhile. Any
+        thread may use it. `call` runs the job that takes the snapshot."""
         with self._database.connect() as connection:
-            if connection.dialect.name == "sqlite":
-                connection.exec_driver_sql("BEGIN")  # without it, the driver has no transaction around reads
-            else:
+            if connection.dialect.name != "sqlite":
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
-            connection.execute(sa.select(commits.c.last).limit(1))  # the first read takes the snapshot
+            call(partial(_begin_reading, connection))
             yield connection
 
     # Definitions
@@ -258,6 +260,13 @@ class Catalog:
 
 _INSERT_LOG = sa.insert(log)
 _INSERT_KEY = sa.insert(idempotency_keys)
+
+
+def _begin_reading(connection: sa.Connection) -> None:
+    """Begins a transaction whose reads all see what is committed now."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN")  # without it, the driver has no transaction around reads
+    connection.execute(sa.select(commits.c.last).limit(1))  # the first read takes the snapshot
 
 
 def newest_commit(connection: sa.Connection) -> CommittedEpochs | None:

@@ -6,21 +6,16 @@ state never change, and while the state is pinned no sweep removes those that th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 
 from engine.state.store.directory import StateDirectory
-from service.catalog.catalog import Catalog, newest_commit
+from service.catalog.catalog import Call, Catalog, newest_commit
 from service.catalog.manifests import read_manifest
-
-Call = Callable[[Callable[[], Any]], Any]
-"""Runs a job on the writer's thread, or in its place, and returns the result."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,17 +41,13 @@ class PinnedState:
 def pinned(catalog: Catalog, directory: StateDirectory, call: Call) -> Iterator[PinnedState]:
     """The newest state, pinned until the context ends."""
     with ExitStack() as reserving, ExitStack() as reading:
-        yield call(partial(_pin, catalog, directory, reserving, reading))
-
-
-def _pin(
-    catalog: Catalog, directory: StateDirectory, reserving: ExitStack, reading: ExitStack
-) -> PinnedState:
-    """Begins the transaction and reserves the files. Runs on the writer's thread, where no sweep can run."""
-    connection = reading.enter_context(catalog.snapshot())
-    saved, newest = read_manifest(connection), newest_commit(connection)
-    files = () if saved is None else tuple(saved.manifest.names())
-    size = 0 if saved is None else saved.manifest.size
-    reserving.enter_context(directory.reserving(files))
-    epoch = 0 if newest is None else newest.last
-    return PinnedState(epoch, connection, directory.path, files, size, reading)
+        # The writer's turn is short: which files they are, this thread finds out behind it.
+        with directory.unswept():
+            connection = reading.enter_context(catalog.snapshot(call))
+            saved = read_manifest(connection)
+            files = () if saved is None else tuple(saved.manifest.names())
+            reserving.enter_context(directory.reserving(files))
+        newest = newest_commit(connection)
+        size = 0 if saved is None else saved.manifest.size
+        epoch = 0 if newest is None else newest.last
+        yield PinnedState(epoch, connection, directory.path, files, size, reading)

@@ -11,12 +11,12 @@ from contextlib import ExitStack, suppress
 from functools import partial
 
 from engine.errors import BuildCancelled
+from service.catalog.catalog import Call
 from service.definitions.definition import Definition
 from service.definitions.intended_view import IntendedView
 from service.errors import Unavailable
 from service.reading.callers import Caller
 from service.reading.reads import check_health
-from service.running.pinned_state import Call
 from service.running.state import State
 from service.running.view_build import ViewBuild
 from service.running.view_comparison import ViewComparison, compare

@@ -20,6 +20,7 @@ from service.catalog.catalog import Catalog
 from service.catalog.database import metadata
 from service.errors import Conflict, Invalid, ServiceError
 from service.metrics import Metrics
+from service.running import pinned_state
 from service.running.state import UNFINISHED, recover
 from service.settings.settings import Settings
 from tests.postgres.server import programs, running
@@ -215,6 +216,22 @@ def test_every_table_of_the_catalog_is_in_a_backup(tmp_path: Path) -> None:
         found = set(sa.inspect(connection).get_table_names())
     catalog.close()
     assert found == TABLES.keys() | {"alembic_version"}
+
+
+def test_the_writer_only_takes_the_snapshot(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the manifest names is read on another thread, however many files there are."""
+    readers: list[str] = []
+    read = pinned_state.read_manifest
+
+    def noted(connection: sa.Connection) -> object:
+        readers.append(threading.current_thread().name)
+        return read(connection)
+
+    monkeypatch.setattr(pinned_state, "read_manifest", noted)
+    with Client(settings) as client:
+        define(client)
+        back_up(client, "backup")
+    assert readers and "freshet-writer" not in readers
 
 
 def test_a_snapshot_does_not_see_what_comes_later(tmp_path: Path) -> None:

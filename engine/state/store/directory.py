@@ -79,6 +79,7 @@ class StateDirectory:
         self.prefix = prefix
         path.mkdir(parents=True, exist_ok=True)
         self._reserved: dict[str, frozenset[str]] = {}
+        self._unswept: set[object] = set()
 
     def prefixed(self, prefix: str) -> StateDirectory:
         """The same directory for a writer whose new files have the prefix."""
@@ -94,6 +95,16 @@ class StateDirectory:
             yield prefix
         finally:
             del self._reserved[prefix]
+
+    @contextmanager
+    def unswept(self) -> Iterator[None]:
+        """In this context, no sweep that begins removes anything; a later one makes up for it."""
+        holder = object()
+        self._unswept.add(holder)
+        try:
+            yield
+        finally:
+            self._unswept.discard(holder)
 
     @contextmanager
     def scratch(self, prefix: str = "") -> Iterator[Writing]:
@@ -143,6 +154,8 @@ class StateDirectory:
 
         No other thread or process may be writing a file that is to stay, unless it is reserved.
         """
+        if self._unswept:
+            return 0
         found = [path for path in self.path.iterdir() if path.suffix in (_BATCH, _TEXTS)]
         reserved = dict(self._reserved)
         kept = set(kept).union(*reserved.values())
