@@ -130,6 +130,14 @@ class Metrics:
         default_factory=lambda: Histogram("freshet_publish_seconds", "Time to make a group visible.")
     )
     epoch: Gauge = field(default_factory=lambda: Gauge("freshet_epoch", "The newest epoch."))
+    leads: Gauge = field(
+        default_factory=lambda: Gauge("freshet_leads", "1 in a service that leads, 0 in a standby.")
+    )
+    lag: Gauge = field(
+        default_factory=lambda: Gauge(
+            "freshet_lag_epochs", "Epochs that a standby has still to follow; 0 in the leader."
+        )
+    )
     waiting: Gauge = field(default_factory=lambda: Gauge("freshet_waiting_requests", "Requests waiting."))
     tables: Gauge = field(default_factory=lambda: Gauge("freshet_tables", "Tables defined."))
     views: Gauge = field(default_factory=lambda: Gauge("freshet_views", "Views defined, by state."))

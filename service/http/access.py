@@ -61,6 +61,9 @@ def queries_of(request: Request) -> Queries:
 
 
 def pipeline_of(request: Request) -> Pipeline:
-    """The pipeline of loads, exports, sources and sinks. Raises Unavailable like `runtime_of`."""
-    runtime_of(request)
-    return request.app.state.pipeline
+    """The pipeline of loads, exports, sources and sinks. Raises Unavailable like `runtime_of`, and NotLeader
+    in a standby."""
+    runtime_of(request).must_lead()
+    if request.app.state.pipeline is None:
+        raise Unavailable("the service is not ready: it is taking over", "try again soon")
+    return request.app.state.pipeline  # type: ignore[no-any-return]

@@ -9,7 +9,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -21,7 +21,7 @@ from service.catalog.catalog import Catalog
 from service.errors import Conflict, ServiceError, start_failure
 from service.names import fold_name, fold_pattern
 from service.privacy import keep_private
-from service.running.state import lock_directory
+from service.running.ground import leadership_of, lock_directory
 from service.settings.settings import Settings
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -82,20 +82,23 @@ _ACTIONS: dict[str, Callable[[argparse.Namespace, Accounts, Settings], None]] = 
 def _accounts(settings: Settings) -> Iterator[Accounts]:
     """The accounts of the data directory. Raises Conflict if a service uses it."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        lock = lock_directory(settings)
-    except ServiceError:
-        raise Conflict(
-            f"a service runs over {settings.data}", "use its API: POST /v1/keys, GET /v1/keys"
-        ) from None
-    try:
-        catalog = Catalog(settings.url)
+    with ExitStack() as closing:
         try:
-            yield Accounts(catalog.transaction)
-        finally:
-            catalog.close()
-    finally:
-        os.close(lock)
+            closing.callback(os.close, lock_directory(settings))
+        except ServiceError:
+            raise _running(f"a service runs over {settings.data}") from None
+        leadership = leadership_of(settings)
+        if leadership is not None:
+            closing.callback(leadership.close)
+            if not leadership.acquire():
+                raise _running("a service runs over this catalog")
+        catalog = Catalog(settings.url)
+        closing.callback(catalog.close)
+        yield Accounts(catalog.transaction)
+
+
+def _running(fact: str) -> Conflict:
+    return Conflict(fact, "use its API: POST /v1/keys, GET /v1/keys")
 
 
 def _time(microseconds: int | None) -> str:

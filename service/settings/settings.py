@@ -18,6 +18,7 @@ from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
 from service.settings.planning_settings import PlanningSettings
 from service.settings.query_limits import QuerySettings
+from service.settings.standby_settings import StandbySettings
 
 
 def _as(variable: str, meaning: str) -> dict[str, str]:
@@ -25,7 +26,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
+class Settings(Doors, StandbySettings, BuildSettings, PlanningSettings, QuerySettings):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -36,8 +37,8 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
         default="",
         metadata=_as(
             "FRESHET_STATE",
-            "directory of the state's files, for this service alone, on storage that Spark's workers share; "
-            "empty: state in the data directory",
+            "directory of the state's files, for this service and its standbys alone, on storage that Spark's "
+            "workers share; empty: state in the data directory",
         ),
     )
     shards: int = field(
@@ -201,6 +202,7 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings):
                 raise ValueError(f"{item.metadata['variable']} is {value!r}, not one of {', '.join(choices)}")
         if not all("=" in pair for pair in _pairs(self.spark_conf)):
             raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
+        self.check_standby(self.database_url, self.state_directory)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -267,6 +269,7 @@ _CHOICES = {
     "log_level": ("critical", "error", "warning", "info", "debug"),
     "open_to_anyone": ("no", "yes"),
     "spark": ("auto", "always", "never"),
+    "standby": ("no", "yes"),
 }
 _MAY_BE_ZERO = frozenset(
     {

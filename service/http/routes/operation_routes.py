@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from importlib.metadata import version
+from typing import Literal
 
 from fastapi import APIRouter, Request
 from fastapi.responses import PlainTextResponse
@@ -12,7 +13,7 @@ from fastapi.responses import PlainTextResponse
 from engine.runtime.engine import Snapshot
 from service.definitions.definition import Definition
 from service.errors import Unavailable
-from service.http.access import lanes_of, pipeline_of, principal_of, reader_of, runtime_of
+from service.http.access import lanes_of, principal_of, reader_of, runtime_of
 from service.http.media_schemas import StateOfService
 from service.http.routes.strict import StrictRoute
 from service.http.status_models import StatusModel
@@ -36,9 +37,14 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", operation_id="check_readiness", response_model=StateOfService)
-async def readyz(request: Request) -> dict[str, str]:
-    """200 from the end of recovery, as long as changes can be made."""
-    if not runtime_of(request).is_running:
+async def readyz(request: Request, role: Literal["leader", "any"] = "any") -> dict[str, str]:
+    """200 from the end of recovery: `ready` as long as changes can be made, `standby` in a standby, which can
+    be read. With `role=leader`, a standby answers 503."""
+    runtime = runtime_of(request)
+    if role == "any" and not runtime.leads:
+        return {"status": "standby"}
+    runtime.must_lead()
+    if not runtime.is_running:
         raise Unavailable("the writer has stopped", "restart the service")
     return {"status": "ready"}
 
@@ -46,13 +52,15 @@ async def readyz(request: Request) -> dict[str, str]:
 @router.get("/v1/status", operation_id="read_status", response_model=StatusModel)
 async def status(request: Request) -> dict[str, object]:
     """The newest epoch, and figures about the service."""
-    runtime, pipeline = runtime_of(request), pipeline_of(request)
+    runtime = runtime_of(request)
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
     seen = [view for view in views if principal_of(request).sees(view.name)]
     snapshot = runtime.snapshot
-    jobs = await lanes_of(request).figures.run(pipeline.jobs.counts)
+    pipeline: Pipeline | None = request.app.state.pipeline
+    jobs = {} if pipeline is None else await lanes_of(request).figures.run(pipeline.jobs.counts)
     return {
+        "leadership": await lanes_of(request).figures.run(leadership_of, runtime),
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
         "views": len(views),
@@ -60,7 +68,10 @@ async def status(request: Request) -> dict[str, object]:
         "waiting": runtime.waiting,
         "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
         "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},
-        "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
+        "spark": {
+            "session": "none" if pipeline is None else pipeline.sessions.state,
+            "advances": advances(runtime),
+        },
         "texts": len(runtime.dictionary),
         "memory_bytes": resident_bytes(),
         "memory_high_bytes": runtime.memory.high,
@@ -75,17 +86,17 @@ async def status(request: Request) -> dict[str, object]:
 async def metrics(request: Request) -> PlainTextResponse:
     """Metrics in Prometheus' exposition format."""
     runtime = runtime_of(request)
-    text = await lanes_of(request).figures.run(scraped, runtime, pipeline_of(request))
+    text = await lanes_of(request).figures.run(scraped, runtime, request.app.state.pipeline)
     return PlainTextResponse(text, media_type="text/plain; version=0.0.4; charset=utf-8")
 
 
-def scraped(runtime: Runtime, pipeline: Pipeline) -> str:
+def scraped(runtime: Runtime, pipeline: Pipeline | None) -> str:
     """All metrics as text, with the gauges at their current values."""
     refresh(runtime, pipeline)
     return runtime.metrics.text()
 
 
-def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
+def refresh(runtime: Runtime, pipeline: Pipeline | None) -> None:
     """Sets the gauges to their current values."""
     metrics, snapshot = runtime.metrics, runtime.snapshot
     definitions = runtime.definitions().values()
@@ -96,13 +107,15 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
     metrics.tables.set(len(definitions) - len(views))
     metrics.views.set({(("state", "running"),): len(views) - bad, (("state", "failed"),): bad})
     metrics.rows.set({(("relation", d.name),): newest_row_count(snapshot, d.name) for d in definitions})
-    metrics.jobs.set(
-        {(("kind", kind), ("state", state)): count for (kind, state), count in pipeline.jobs.counts().items()}
-    )
+    jobs = {} if pipeline is None else pipeline.jobs.counts()
+    metrics.jobs.set({(("kind", kind), ("state", state)): count for (kind, state), count in jobs.items()})
+    metrics.leads.set(int(runtime.leads))
+    metrics.lag.set(runtime.lag())
     if runtime.placement is not None:
         tally = runtime.placement.tally
         metrics.advances.set({(("where", "process"),): tally.process, (("where", "spark"),): tally.spark})
-    metrics.spark.set({(("state", pipeline.sessions.state),): 1})
+    if pipeline is not None:
+        metrics.spark.set({(("state", pipeline.sessions.state),): 1})
     metrics.memory.set(resident_bytes())
     engine = runtime.held()
     metrics.held.set(
@@ -114,6 +127,17 @@ def refresh(runtime: Runtime, pipeline: Pipeline) -> None:
             (("kind", "remembered"),): engine.remembered,
         }
     )
+
+
+def leadership_of(runtime: Runtime) -> dict[str, object]:
+    """The role of this service among those that share the catalog, and who leads them. Blocks."""
+    leader = runtime.leader
+    return {
+        "role": "leader" if runtime.leads else "standby",
+        "token": leader.token,
+        "leader": leader.address,
+        "lag": runtime.lag(),
+    }
 
 
 def failed(runtime: Runtime, views: list[Definition]) -> list[str]:
