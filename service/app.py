@@ -50,7 +50,7 @@ from service.reading.feed_pages import FeedPages
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
 from service.reading.reads import Reader
-from service.running.ground import Deposing
+from service.running.instance import Deposing
 from service.running.process_memory import MemoryMark
 from service.running.runtime import Runtime
 from service.settings.settings import Settings

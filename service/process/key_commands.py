@@ -21,7 +21,7 @@ from service.catalog.catalog import Catalog
 from service.errors import Conflict, ServiceError, start_failure
 from service.names import fold_name, fold_pattern
 from service.privacy import keep_private
-from service.running.ground import leadership_of, lock_directory
+from service.running.instance import leadership_of, lock_directory
 from service.settings.settings import Settings
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)

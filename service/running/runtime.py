@@ -37,8 +37,8 @@ from service.errors import NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
 from service.reading.lanes import Lane
-from service.running.following import Following
-from service.running.ground import Deposing
+from service.running.log_follower import LogFollower
+from service.running.instance import Deposing
 from service.running.leading import Leading
 from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
@@ -72,12 +72,12 @@ class Runtime:
         self._past = Lane("past", 2)
         self._judging = Lane("judging", 2)
         self._led: Leading | None = None
-        self._following: Following | None = None
-        if state.ground.leads:
+        self._following: LogFollower | None = None
+        if state.instance.leads:
             self._lead(state)
         else:
             self._show_followed(state)
-            self._following = Following(state, self._show_followed, self._take_over)
+            self._following = LogFollower(state, self._show_followed, self._take_over)
             self._following.start()
 
     @classmethod

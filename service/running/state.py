@@ -3,7 +3,7 @@
 Recovery starts a new engine with the state that the manifest names, whose tables and views are available at
 once. Then it feeds the log after that state (`service/running/replaying.py`). Views that were not saved are
 then hydrated in the order of their creation. A standby feeds the log on and on
-(`service/running/following.py`).
+(`service/running/log_follower.py`).
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from service.definitions.restoring import Restoring
 from service.metrics import Metrics
 from service.placement import Placement
 from service.privacy import tighten
-from service.running.ground import Deposing, Ground
+from service.running.instance import Deposing, Instance
 from service.running.replaying import replay
 from service.settings.settings import Settings
 from service.writing.commits import Commits
@@ -53,7 +53,7 @@ class State:
     `revision` is that of the definitions, `covered` the first epoch after those of the manifest it is from.
     """
 
-    ground: Ground
+    instance: Instance
     engine: Engine
     clock: Clock
     definitions: Definitions
@@ -68,23 +68,23 @@ class State:
 
     @property
     def settings(self) -> Settings:
-        return self.ground.settings
+        return self.instance.settings
 
     @property
     def metrics(self) -> Metrics:
-        return self.ground.metrics
+        return self.instance.metrics
 
     @property
     def catalog(self) -> Catalog:
-        return self.ground.catalog
+        return self.instance.catalog
 
     @property
     def accounts(self) -> Accounts:
-        return self.ground.accounts
+        return self.instance.accounts
 
     def close(self) -> None:
         """Closes the database and releases the data directory."""
-        self.ground.close()
+        self.instance.close()
 
 
 def recover(
@@ -107,34 +107,34 @@ def recover(
     tighten(settings.data, _OWN)
     tighten(settings.state, ("*",))
     _allow_open_files()
-    ground = Ground.open(settings, metrics, sessions, time, on_deposed)
+    instance = Instance.open(settings, metrics, sessions, time, on_deposed)
     try:
-        return recovered(ground)
+        return recovered(instance)
     except BaseException:
-        ground.close()
+        instance.close()
         raise
 
 
-def recovered(ground: Ground, dictionary: Dictionary | None = None) -> State:
+def recovered(instance: Instance, dictionary: Dictionary | None = None) -> State:
     """The state that the catalog and the directory have now. It takes over the `dictionary` of the one in
     whose place it comes."""
     started = perf_counter()
-    settings, catalog = ground.settings, ground.catalog
+    settings, catalog = instance.settings, instance.catalog
     engine = Engine(Options(settings.max_rounds, allowance=settings.view_allowance), dictionary=dictionary)
     directory = StateDirectory(settings.state)
     if catalog.connections.token is not None:
         directory.lead(catalog.connections.token)
-    placement = None if ground.sessions is None else Placement(settings, ground.sessions, directory)
-    clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, ground.time)
+    placement = None if instance.sessions is None else Placement(settings, instance.sessions, directory)
+    clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, instance.time)
     definitions = Definitions(engine, catalog, clock, settings, placement)
-    commits = Commits(engine, catalog, definitions, ground.metrics, clock, placement)
-    epochs = Epochs(engine, definitions, commits, ground.metrics, clock, placement)
-    with nullcontext() if ground.leads else catalog.connections.frozen():
+    commits = Commits(engine, catalog, definitions, instance.metrics, clock, placement)
+    epochs = Epochs(engine, definitions, commits, instance.metrics, clock, placement)
+    with nullcontext() if instance.leads else catalog.connections.frozen():
         found = catalog.saved()
         if found is not None:
             engine.resume(SavedState(found.manifest, directory))
         state = State(
-            ground,
+            instance,
             engine,
             clock,
             definitions,
@@ -170,7 +170,7 @@ def _restore(state: State, found: Saved | None) -> list[Definition]:
 
     rest = state.restoring.tables(saved, is_saved)
     rest += state.restoring.views(saved, is_saved)
-    if state.ground.leads:
+    if state.instance.leads:
         clean(state, found)
     return rest
 

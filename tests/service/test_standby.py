@@ -224,7 +224,7 @@ def test_definitions_and_keys_reach_the_standby(instances: Callable[..., Instanc
 
 def test_the_end_of_a_leader_by_a_signal(instances: Callable[..., Instances]) -> None:
     """It writes its last checkpoint, and then the standby goes on from it."""
-    two, load = instances(**OFTEN), Load()
+    two, load = instances(**OFTEN, FRESHET_SHUTDOWN_SECONDS="120"), Load()
     with httpx.Client(base_url=two.leader.url, timeout=60) as http:
         define(http)
     load.begin(two.leader.url, defines=False)

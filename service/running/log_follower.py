@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 
-from service.running.ground import Ground
+from service.running.instance import Instance
 from service.running.state import State, catch_up, clean, recovered
 
 T = TypeVar("T")
@@ -29,21 +29,21 @@ _ACCOUNTS = 1.0
 """Seconds between two looks at the accounts."""
 _HEAVY = 2
 """Memory may hold the changes of so many checkpoints before a newer manifest is recovered."""
-_log = logging.getLogger("freshet.following")
+_log = logging.getLogger("freshet.standby")
 
 
-class Following:
+class LogFollower:
     def __init__(self, state: State, show: Callable[[State], None], lead: Callable[[State], None]) -> None:
         """`show` lets readers see a state; `lead` begins to make changes of it. Both run on the thread."""
         self._state = state
-        self._ground: Ground = state.ground
+        self._instance: Instance = state.instance
         self._show = show
         self._lead = lead
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._is_whole = True
         self._accounts_at = 0.0
-        self._thread = threading.Thread(target=self._run, name="freshet-following")
+        self._thread = threading.Thread(target=self._run, name="freshet.standby")
 
     def start(self) -> None:
         self._thread.start()
@@ -76,15 +76,15 @@ class Following:
     def _recover_later(self) -> None:
         self._is_whole = False
         try:
-            self._ground.catalog.connections.reconnect()
+            self._instance.catalog.connections.reconnect()
         except SQLAlchemyError:
             self._stopped.wait(1)
 
     def _follow(self) -> None:
         """Brings the state to the catalog's newest epoch."""
-        state, catalog = self._state, self._ground.catalog
+        state, catalog = self._state, self._instance.catalog
         if time.monotonic() - self._accounts_at > _ACCOUNTS:
-            self._ground.accounts.read_again()
+            self._instance.accounts.read_again()
             self._accounts_at = time.monotonic()
         with catalog.connections.frozen():
             is_known = self._is_whole and self._is_next(state) and not self._is_heavy(state)
@@ -111,13 +111,13 @@ class Following:
         return is_much and state.catalog.covered() > state.covered
 
     def _recover(self) -> None:
-        self._state = recovered(self._ground, self._state.engine.dictionary)
+        self._state = recovered(self._instance, self._state.engine.dictionary)
         self._is_whole = True
         self._show(self._state)
 
     def _has_taken_over(self) -> bool:
         """Takes over if there is no leader any more."""
-        leadership = self._ground.leadership
+        leadership = self._instance.leadership
         assert leadership is not None
         if not leadership.acquire():
             return False
@@ -125,13 +125,13 @@ class Following:
             self._take_over()
         except Exception:
             _log.critical("the service cannot take over, and ends", exc_info=True)
-            self._ground.on_deposed()
+            self._instance.on_deposed()
         return True
 
     def _take_over(self) -> None:
         started = time.perf_counter()
         with self._lock:
-            self._ground.lead()
+            self._instance.lead()
             if self._is_whole and self._is_next(self._state):
                 self._keep()
             else:

@@ -37,7 +37,7 @@ Deposing = Callable[[], None]
 
 
 @dataclass(eq=False)
-class Ground:
+class Instance:
     settings: Settings
     metrics: Metrics
     catalog: Catalog
@@ -56,7 +56,7 @@ class Ground:
         sessions: Sessions | None,
         time: Time,
         on_deposed: Deposing,
-    ) -> Ground:
+    ) -> Instance:
         """Raises ServiceError if another process has the directory or leads, or if others could reach a
         service that has no keys."""
         with ExitStack() as undo:
@@ -71,11 +71,11 @@ class Ground:
             accounts = Accounts(catalog.transaction, reading=catalog.connections.reading_aside)
             _check_address(settings, accounts)
             parts = (settings, metrics, catalog, accounts, lock, leadership, sessions, time, on_deposed)
-            ground = cls(*parts)
-            if leadership is not None and ground.leads:
-                ground.lead()
+            instance = cls(*parts)
+            if leadership is not None and instance.leads:
+                instance.lead()
             undo.pop_all()
-        return ground
+        return instance
 
     @property
     def leads(self) -> bool:
