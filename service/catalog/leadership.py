@@ -5,8 +5,8 @@
   the fence    each transaction that writes asks for its own token first, and shares a lock on that row
 
 The lock decides who may begin to lead. It is not enough, because a service may sleep, and wake up after
-another has taken its place. The fence is: the token can only change while no transaction of the last leader is
-open, and then none of its transactions passes the fence any more.
+another has taken its place. The fence is: the token can only change while no transaction of the last leader
+is open, and then none of its transactions passes the fence any more.
 
 A leader gives a sign of life on the connection of the lock. One that has been silent for too long is deposed:
 its sessions are ended, so that neither its lock nor an open transaction is in the way.
