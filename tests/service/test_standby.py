@@ -16,7 +16,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.postgres.server import Server, programs, running
 from tests.seeds import SEED
 from tests.service.client import code
 from tests.service.guarantee import TABLES, check, define, rows
@@ -31,25 +30,13 @@ OFTEN = {"FRESHET_CHECKPOINT_COMMITS": "20", "FRESHET_CHECKPOINT_BYTES": "20000"
 DEPOSED = 75
 
 
-@pytest.fixture(scope="module")
-def postgres() -> Iterator[Server]:
-    where = programs()
-    if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
-    with running(where) as server:
-        yield server
-
-
 @pytest.fixture
-def instances(postgres: Server, tmp_path: Path) -> Iterator[Callable[..., Instances]]:
+def instances(shared_catalog: str, tmp_path: Path) -> Iterator[Callable[..., Instances]]:
     """Starts two services over a new catalog."""
     started: list[Instances] = []
 
     def start(**environment: str) -> Instances:
-        name = f"catalog_{time.time_ns()}"
-        with postgres.connect() as connection:
-            connection.execute(f"CREATE DATABASE {name}")
-        started.append(Instances(tmp_path, postgres.url(name), environment))
+        started.append(Instances(tmp_path, shared_catalog, environment))
         return started[-1]
 
     yield start
