@@ -151,12 +151,13 @@ class Catalog:
     def _append_row(self, row: Mapping[str, object]) -> None:
         """Inserts a row of the log in one statement, which passes the fence itself."""
         token, statement = self.connections.token, self.connections.statement
+        self.connections.check_leads()
         with statement.begin():
             if token is None:
                 statement.execute(_INSERT_LOG, row)
                 return
-            inserted = statement.execute(_INSERT_LOG_AS_LEADER, {**row, "mine": token}).rowcount
-        if not inserted:
+            inserted = statement.execute(_INSERT_LOG_AS_LEADER, {**row, "mine": token}).first()
+        if inserted is None:
             raise self.connections.refused()
 
     def newest(self) -> CommittedEpochs | None:
@@ -281,7 +282,9 @@ _LEADS = (
     .where(leadership.c.token == sa.bindparam("mine"))
     .with_for_update(read=True)
 )
-_INSERT_LOG_AS_LEADER = sa.insert(log).from_select([column.name for column in log.columns], _LEADS)
+_INSERT_LOG_AS_LEADER = (
+    sa.insert(log).from_select([column.name for column in log.columns], _LEADS).returning(log.c.last)
+)
 _INSERT_KEY = sa.insert(idempotency_keys)
 
 

@@ -97,7 +97,7 @@ class Connections:
     @contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that commits when its block ends. Raises NotLeader if this service may not write."""
-        self._check_leads()
+        self.check_leads()
         with self._connection.begin():
             self._pass(self._connection)
             yield self._connection
@@ -105,7 +105,7 @@ class Connections:
     @contextmanager
     def transaction(self) -> Iterator[sa.Connection]:
         """The same on a connection of its own, for any thread."""
-        self._check_leads()
+        self.check_leads()
         with self._database.begin() as connection:
             self._pass(connection)
             yield connection
@@ -123,7 +123,8 @@ class Connections:
         self.on_deposed()
         return error
 
-    def _check_leads(self) -> None:
+    def check_leads(self) -> None:
+        """Raises NotLeader while the service follows another one."""
         if self.follows:
             with self.reading_aside() as connection:
                 raise NotLeader(read_leader(connection).address)

@@ -4,8 +4,8 @@ One process: the state is in its memory. On a signal it takes no more requests, 
 changefeeds, lets the others finish, finishes what the writer has, writes a checkpoint
 and closes the database.
 
-A service in whose place another leads ends at once with exit code 75: it may not change anything any more, and
-what it has acknowledged is in the log. Started again, it is a standby.
+A service in whose place another leads ends at once with exit code 75: it may not change anything any more,
+and what it has acknowledged is in the log. Started again, it is a standby.
 """
 
 from __future__ import annotations

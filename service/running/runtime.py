@@ -37,9 +37,9 @@ from service.errors import NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
 from service.reading.lanes import Lane
-from service.running.log_follower import LogFollower
 from service.running.instance import Deposing
 from service.running.leading import Leading
+from service.running.log_follower import LogFollower
 from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover

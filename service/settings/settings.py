@@ -37,8 +37,8 @@ class Settings(Doors, StandbySettings, BuildSettings, PlanningSettings, QuerySet
         default="",
         metadata=_as(
             "FRESHET_STATE",
-            "directory of the state's files, for this service and its standbys alone, on storage that Spark's "
-            "workers share; empty: state in the data directory",
+            "directory of the state's files, for this service and its standbys alone, on storage that "
+            "Spark's workers share; empty: state in the data directory",
         ),
     )
     shards: int = field(
