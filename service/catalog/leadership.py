@@ -108,13 +108,18 @@ class Leadership:
         self._ended = Event()
         self._thread: Thread | None = None
 
-    def acquire(self) -> bool:
-        """Takes the lock if nobody has it; whoever has it and is silent loses it. Raises SQLAlchemyError."""
+    def acquire(self, *, may_depose: bool = True) -> bool:
+        """Takes the lock if nobody has it. Raises SQLAlchemyError.
+
+        Whoever has it and is silent loses it if this one `may_depose`, so that the next try succeeds.
+        """
         try:
             if self._connection is None:
                 self._connection = self._database.connect()
             if self._connection.execute(_TRY).scalar_one():
                 return True
+            if not may_depose:
+                return False
             ended = self._connection.execute(_END_SILENT, {"seconds": self._silence}).all()
         except SQLAlchemyError:
             self._disconnect()

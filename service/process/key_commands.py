@@ -90,7 +90,7 @@ def _accounts(settings: Settings) -> Iterator[Accounts]:
         leadership = leadership_of(settings)
         if leadership is not None:
             closing.callback(leadership.close)
-            if not leadership.acquire():
+            if not leadership.acquire(may_depose=False):
                 raise _running("a service runs over this catalog")
         catalog = Catalog(settings.url)
         closing.callback(catalog.close)

@@ -139,6 +139,25 @@ def newest(two: Instances) -> int:
     return httpx.get(f"{two.leader.url}/v1/status", timeout=60).json()["epoch"]
 
 
+CHANGES = (
+    ("POST", "/v1/tables/items/deltas", [{"insert": {"id": 2, "writer": 1, "value": 1}}]),
+    ("POST", "/v1/deltas", {"tables": {"items": [{"delete": {"id": 1}}]}}),
+    ("POST", "/v1/sql", {"sql": "INSERT INTO items VALUES (3, 1, 5)"}),
+    ("POST", "/v1/sql", {"sql": "DELETE FROM items"}),
+    ("POST", "/v1/sql", {"sql": "BEGIN; UPDATE items SET value = 1; COMMIT"}),
+    ("POST", "/v1/sql", {"sql": "CREATE TABLE t (a INT)"}),
+    ("POST", "/v1/sql", {"sql": "ALTER TABLE items ADD COLUMN c INT"}),
+    ("POST", "/v1/sql", {"sql": "CREATE TYPE mood AS ENUM ('sad')"}),
+    ("POST", "/v1/sql", {"sql": "CREATE ROLE r"}),
+    ("POST", "/v1/views", {"name": "w", "sql": "SELECT 1 AS a"}),
+    ("DELETE", "/v1/views/reach", None),
+    ("POST", "/v1/tables", {"name": "t", "columns": [{"name": "a", "type": "INT"}]}),
+    ("POST", "/v1/keys", {"name": "k", "role": "admin"}),
+    ("POST", "/v1/loads", {"table": "items", "path": "x.csv", "format": "csv"}),
+    ("GET", "/v1/sinks", None),
+)
+
+
 def test_a_standby_reads_and_refuses_changes(instances: Callable[..., Instances]) -> None:
     two = instances(FRESHET_ADVERTISED_URL="https://freshet.example")
     with (
@@ -162,51 +181,37 @@ def test_a_standby_reads_and_refuses_changes(instances: Callable[..., Instances]
             answer = standby.request(method, path, json=body)
             assert code(answer) == (503, "not_leader"), (method, path, answer.text)
             assert "https://freshet.example" in answer.json()["hint"]
+        check_definitions(two, leader, standby)
+        check_keys(leader, standby)
 
 
-CHANGES = (
-    ("POST", "/v1/tables/items/deltas", [{"insert": {"id": 2, "writer": 1, "value": 1}}]),
-    ("POST", "/v1/deltas", {"tables": {"items": [{"delete": {"id": 1}}]}}),
-    ("POST", "/v1/sql", {"sql": "INSERT INTO items VALUES (3, 1, 5)"}),
-    ("POST", "/v1/sql", {"sql": "DELETE FROM items"}),
-    ("POST", "/v1/sql", {"sql": "BEGIN; UPDATE items SET value = 1; COMMIT"}),
-    ("POST", "/v1/sql", {"sql": "CREATE TABLE t (a INT)"}),
-    ("POST", "/v1/sql", {"sql": "ALTER TABLE items ADD COLUMN c INT"}),
-    ("POST", "/v1/sql", {"sql": "CREATE TYPE mood AS ENUM ('sad')"}),
-    ("POST", "/v1/sql", {"sql": "CREATE ROLE r"}),
-    ("POST", "/v1/views", {"name": "w", "sql": "SELECT 1 AS a"}),
-    ("DELETE", "/v1/views/reach", None),
-    ("POST", "/v1/tables", {"name": "t", "columns": [{"name": "a", "type": "INT"}]}),
-    ("POST", "/v1/keys", {"name": "k", "role": "admin"}),
-    ("POST", "/v1/loads", {"table": "items", "path": "x.csv", "format": "csv"}),
-    ("GET", "/v1/sinks", None),
-)
+def check_definitions(two: Instances, leader: httpx.Client, standby: httpx.Client) -> None:
+    """Definitions reach the standby."""
+    script = """
+        ALTER TABLE items ADD COLUMN note TEXT DEFAULT 'none';
+        CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE moods (m mood);
+        INSERT INTO moods VALUES ('happy'); ALTER VIEW groups RENAME TO sums
+    """
+    for statement in script.split(";"):
+        leader.post("/v1/sql", json={"sql": statement}).raise_for_status()
+    two.wait_followed()
+    reading = {"sql": "SELECT note, m FROM items, moods, sums"}
+    for http in (standby, leader):
+        wait_until(lambda http=http: http.post("/v1/sql", json=reading).status_code == 200)
+        assert http.post("/v1/sql", json=reading).json()["results"][0]["rows"] == [["none", "happy"]]
 
 
-def test_definitions_and_keys_reach_the_standby(instances: Callable[..., Instances]) -> None:
-    two = instances()
-    with (
-        httpx.Client(base_url=two.leader.url, timeout=60) as leader,
-        httpx.Client(base_url=two.standby.url, timeout=60) as standby,
-    ):
-        define(leader)
-        script = """
-            INSERT INTO items VALUES (1, 1, 5); ALTER TABLE items ADD COLUMN note TEXT DEFAULT 'none';
-            CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE moods (m mood);
-            INSERT INTO moods VALUES ('happy'); ALTER VIEW groups RENAME TO sums
-        """
-        for statement in script.split(";"):
-            leader.post("/v1/sql", json={"sql": statement}).raise_for_status()
-        two.wait_followed()
-        reading = "SELECT note, m FROM items, moods, sums"
-        for http in (standby, leader):
-            found = http.post("/v1/sql", json={"sql": reading}).json()
-            assert found["results"][0]["rows"] == [["none", "happy"]], found
-        key = leader.post("/v1/keys", json={"name": "k", "role": "admin"}).json()["key"]
-        time.sleep(2)
-        assert code(standby.get("/v1/tables")) == (401, "key_missing")
-        answer = standby.get("/v1/tables", headers={"Authorization": f"Bearer {key}"})
-        assert answer.status_code == 200, answer.text
+def check_keys(leader: httpx.Client, standby: httpx.Client) -> None:
+    """Keys reach the standby, and their end does."""
+    boss = leader.post("/v1/keys", json={"name": "boss", "role": "admin"}).json()
+    wait_until(lambda: standby.get("/v1/tables").status_code == 401)
+    as_boss = {"Authorization": f"Bearer {boss['key']}"}
+    assert standby.get("/v1/tables", headers=as_boss).status_code == 200
+    made = leader.post("/v1/keys", json={"name": "k", "role": "read"}, headers=as_boss).json()
+    as_reader = {"Authorization": f"Bearer {made['key']}"}
+    wait_until(lambda: standby.get("/v1/tables", headers=as_reader).status_code == 200)
+    leader.delete(f"/v1/keys/{made['id']}", headers=as_boss).raise_for_status()
+    wait_until(lambda: standby.get("/v1/tables", headers=as_reader).status_code == 401)
 
 
 def test_the_end_of_a_leader_by_a_signal(instances: Callable[..., Instances]) -> None:

@@ -97,7 +97,7 @@ _RESULT = {
     "rows": [[1]],
 }
 _STATUS = {
-    "leadership": {"role": "leader", "token": 2, "leader": "http://127.0.0.1:8000", "lag": 0},
+    "leadership": {"role": "leader", "token": 0, "leader": "", "lag": 0},
     "epoch": 13,
     "tables": 1,
     "views": 1,

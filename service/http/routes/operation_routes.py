@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import Literal
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse
 
 from engine.runtime.engine import Snapshot
@@ -28,6 +28,9 @@ router = APIRouter(route_class=StrictRoute, tags=["operations"])
 
 VERSION = version("freshet")
 _STARTED = time.monotonic()
+Role = Annotated[
+    Literal["any", "leader"], Query(description="`leader`: a standby, which makes no changes, is not ready.")
+]
 
 
 @router.get("/healthz", operation_id="check_health", response_model=StateOfService)
@@ -37,7 +40,7 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", operation_id="check_readiness", response_model=StateOfService)
-async def readyz(request: Request, role: Literal["leader", "any"] = "any") -> dict[str, str]:
+async def readyz(request: Request, role: Role = "any") -> dict[str, str]:
     """200 from the end of recovery: `ready` as long as changes can be made, `standby` in a standby, which can
     be read. With `role=leader`, a standby answers 503."""
     runtime = runtime_of(request)
