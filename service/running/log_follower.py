@@ -2,7 +2,7 @@
 
   follow     each 100 ms: the new part of the log, at the catalog's state of one moment
   recover    from the manifest, if definitions have changed, if the log does not go back to the newest epoch
-             that is here, or if memory holds much of what newer files have
+             that is here, or if newer files have much of what memory holds, or views that it lacks
   take over  once nobody has the leader's lock: the next token, the rest of the log, and then its own changes
 
 Readers see the last state while the next one is recovered. All states share one dictionary, so what they hold
@@ -87,7 +87,7 @@ class LogFollower:
             self._instance.accounts.read_again()
             self._accounts_at = time.monotonic()
         with catalog.connections.frozen():
-            is_known = self._is_whole and self._is_next(state) and not self._is_heavy(state)
+            is_known = self._is_whole and self._is_next(state) and not self._is_outdated(state)
             if is_known:
                 with self._lock:
                     has_more = catch_up(state)
@@ -101,14 +101,15 @@ class LogFollower:
         catalog = state.catalog
         return catalog.revision() == state.revision and catalog.covered() <= state.engine.snapshot.upper
 
-    def _is_heavy(self, state: State) -> bool:
-        """Whether memory holds much that newer files have."""
+    def _is_outdated(self, state: State) -> bool:
+        """Whether newer files have much that is held in memory, or maybe a view that took too long here."""
         settings, commits = state.settings, state.commits
         is_much = (
             commits.log_bytes > _HEAVY * settings.checkpoint_bytes
             or commits.log_commits > _HEAVY * settings.checkpoint_commits
         )
-        return is_much and state.catalog.covered() > state.covered
+        is_lacking = bool(state.definitions.set_aside)
+        return (is_much or is_lacking) and state.catalog.covered() > state.covered
 
     def _recover(self) -> None:
         self._state = recovered(self._instance, self._state.engine.dictionary)
@@ -148,6 +149,8 @@ class LogFollower:
         token = state.catalog.connections.token
         assert token is not None
         state.directory.lead(token)
+        if state.placement is not None:
+            state.placement.is_here_only = False
         state.engine.detach(set(found.manifest.names() if found else ()))
         clean(state, found)
         self._show(state)

@@ -17,6 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
+from engine.errors import StoreError
 from engine.runtime.engine import Engine, Options
 from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
@@ -44,6 +45,8 @@ from service.writing.epochs import Epochs
 _log = logging.getLogger("freshet.state")
 _OWN = ("lock", "freshet.db*", "spark", "queries")
 """The service's own entries in the data directory, which may also contain clients' files."""
+_ATTEMPTS = 5
+"""Times that a standby may find that the leader has removed the files which it is about to map."""
 
 
 @dataclass(eq=False)
@@ -109,10 +112,20 @@ def recover(
     _allow_open_files()
     instance = Instance.open(settings, metrics, sessions, time, on_deposed)
     try:
-        return recovered(instance)
+        return _recovered_at_last(instance)
     except BaseException:
         instance.close()
         raise
+
+
+def _recovered_at_last(instance: Instance) -> State:
+    """The state; a standby tries again if the leader has removed the files of the manifest meanwhile."""
+    for _ in range(0 if instance.leads else _ATTEMPTS):
+        try:
+            return recovered(instance)
+        except StoreError as error:
+            _log.info("recovering again: %s", error.message)
+    return recovered(instance)
 
 
 def recovered(instance: Instance, dictionary: Dictionary | None = None) -> State:
@@ -125,6 +138,8 @@ def recovered(instance: Instance, dictionary: Dictionary | None = None) -> State
     if catalog.connections.token is not None:
         directory.lead(catalog.connections.token)
     placement = None if instance.sessions is None else Placement(settings, instance.sessions, directory)
+    if placement is not None:
+        placement.is_here_only = not instance.leads
     clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, instance.time)
     definitions = Definitions(engine, catalog, clock, settings, placement)
     commits = Commits(engine, catalog, definitions, instance.metrics, clock, placement)

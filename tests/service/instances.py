@@ -12,6 +12,9 @@ import httpx
 from tests.service.client import Process
 from tests.service.waiting import wait_until
 
+PATIENCE = 600.0
+"""Seconds in which a service starts on the busiest machine."""
+
 
 class Instances:
     """Two services with the same `environment`. The silence after which a leader is deposed is long, unless
@@ -24,12 +27,13 @@ class Instances:
             "FRESHET_STATE": str(place / "state"),
             "FRESHET_STANDBY": "yes",
             "FRESHET_LEADER_MILLISECONDS": "60000",
+            "PYTHONFAULTHANDLER": "1",
             **environment,
         }
         self.processes = [self._started(0)]
-        self.processes[0].wait_ready()
+        self.processes[0].wait_ready(PATIENCE)
         self.processes.append(self._started(1))
-        self.processes[1].wait_ready()
+        self.processes[1].wait_ready(PATIENCE)
         self.leading = 0
 
     def _started(self, number: int) -> Process:
@@ -60,7 +64,7 @@ class Instances:
     def start_standby(self) -> None:
         """Starts the process again that has led last."""
         self.processes[1 - self.leading] = self._started(1 - self.leading)
-        self.standby.wait_ready()
+        self.standby.wait_ready(PATIENCE)
 
     def wait_followed(self) -> None:
         """Waits until the standby has followed all epochs and definitions of a leader that is at rest."""
